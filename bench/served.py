@@ -18,10 +18,18 @@ PATIENCE = 300.0  # only reached when something is wrong
 class Served:
     """A server; `address()` is where a browser is let in, once."""
 
-    def __init__(self, begin: Callable[[], Any], *, port: int = 0, password: str | None = None) -> None:
+    def __init__(
+        self,
+        begin: Callable[[], Any],
+        *,
+        port: int = 0,
+        password: str | None = None,
+        people: tuple[str, ...] = (),
+    ) -> None:
         self._sock = open_socket("127.0.0.1", port)
         self.port = self._sock.getsockname()[1]
-        self._access = AccessControl("127.0.0.1", self.port, None if password is None else Password(password))
+        checked = None if password is None else Password(password)
+        self._access = AccessControl("127.0.0.1", self.port, checked, people=people)
         self._begin, self._started = begin, threading.Event()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
@@ -48,6 +56,9 @@ class Served:
 
     def address(self) -> str:
         return self._access.new_address()
+
+    def addresses(self) -> dict[str, str]:
+        return self._access.new_addresses()
 
     def close(self) -> None:
         if self._thread.is_alive():

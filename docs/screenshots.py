@@ -61,13 +61,14 @@ def wine(folder: Path) -> tuple[Path, list[int]]:
     return file, data.y.tolist()
 
 
-def answer(page: Page, classes: list[int], times: int) -> None:
-    """Answer by the classes, with the keys."""
-    for _ in range(times):
+def answer(page: Page, classes: list[int], times: int, wrong: tuple[int, ...] = ()) -> None:
+    """Answer by the classes, with the keys; `wrong` has the places of wrong answers."""
+    for place in range(times):
         first, second = re.findall(r"wine (\d+)", page.locator(".lw-items").inner_text())[:2]
         before = page.evaluate(COUNT)
         page.wait_for_timeout(200)  # a key before one has read is not taken
-        page.keyboard.press("y" if classes[int(first)] == classes[int(second)] else "n")
+        is_same = (classes[int(first)] == classes[int(second)]) != (place in wrong)
+        page.keyboard.press("y" if is_same else "n")
         page.wait_for_function(f"before => {COUNT} !== before", arg=before)
 
 
@@ -103,7 +104,7 @@ def contradict(page: Page) -> None:
 
 
 def pictures(browser: Browser, folder: Path) -> None:
-    """All pictures, in the order in which a session comes to them."""
+    """All pictures but two, in the order in which a session comes to them."""
     file, classes = wine(folder)
     with served(folder, file.name, "--id", "wine", "--budget", "24") as (process, address):
         page = opened(browser, address, DESKTOP)
@@ -124,13 +125,32 @@ def pictures(browser: Browser, folder: Path) -> None:
         page.locator(".lw-rules li").first.wait_for()
         photograph(page, "page-finished")
         page.get_by_role("button", name="Hide rules").click()
-        contradict(page)
-        photograph(page, "page-contradiction")
-        page.keyboard.press("Escape")
-        page.keyboard.press("Escape")
         process.kill()
         page.wait_for_selector(".lw-banner:visible")
         photograph(page, "page-disconnected")
+
+
+def picture_contradiction(browser: Browser, folder: Path) -> None:
+    """Turn an answer round where all answers are right, and photograph what speaks against it."""
+    file, classes = wine(folder)
+    options = ("--id", "wine", "--error-rate", "0", "--session", "certain.linkwise")
+    with served(folder, file.name, *options) as (_, address):
+        page = opened(browser, address, DESKTOP)
+        answer(page, classes, 24)
+        contradict(page)
+        photograph(page, "page-contradiction")
+
+
+def picture_suspects(browser: Browser, folder: Path) -> None:
+    """Answer twice wrongly, and photograph the list of answers that are probably wrong."""
+    file, classes = wine(folder)
+    options = ("--id", "wine", "--session", "doubtful.linkwise")
+    with served(folder, file.name, *options) as (_, address):
+        page = opened(browser, address, DESKTOP)
+        answer(page, classes, 30, wrong=(9, 17))
+        page.get_by_role("button", name="probably wrong").click()
+        page.locator(".lw-suspects > li").first.wait_for()
+        photograph(page, "page-suspects")
 
 
 def main() -> None:
@@ -142,6 +162,8 @@ def main() -> None:
     with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
         browser = started.chromium.launch(executable_path=chromium, args=list(FLAGS))
         pictures(browser, Path(folder))
+        picture_contradiction(browser, Path(folder))
+        picture_suspects(browser, Path(folder))
         browser.close()
 
 

@@ -1,5 +1,6 @@
-"""What tests share: Hypothesis without a clock, a mark for slow tests, and a small cluster of dask."""
+"""What tests share: idle threads that sleep, Hypothesis without a clock, a mark for slow tests, and dask."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,25 +8,39 @@ from hypothesis import HealthCheck, settings
 
 from patience import patience
 
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")
+# Idle threads of OpenMP and OpenBLAS spin, which takes the cores from other tests. These libraries read the
+# variables when they are loaded, which is later than this; processes that tests start inherit them.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
+
+# `--hypothesis-profile thorough` looks longer where a test does not say how long.
+for profile, n_examples in (("quick", 50), ("thorough", 500)):
+    settings.register_profile(
+        profile, max_examples=n_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("quick")
 
 SLOW = Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlines()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mark what `slow.txt` lists: folders, and single tests with all their cases.
 
-    Coverage is measured without them: they compute much, and tracing doubles that.
+    Coverage is measured without them and without the laws: they compute much, and tracing doubles that.
     """
     folders, tests = tuple(name for name in SLOW if name.endswith("/")), {*SLOW}
     for item in items:
         file, _, inside = item.nodeid.partition("::")
         name = inside.split("[")[0].split("::")[-1]
         uses_dask = "dask" in inside.partition("[")[2]
-        if file.startswith(folders) or f"{file}::{name}" in tests or uses_dask:
+        is_slow = file.startswith(folders) or f"{file}::{name}" in tests or uses_dask
+        if is_slow:
             item.add_marker(pytest.mark.slow)
+        if is_slow or file.startswith("tests/laws/"):
             item.add_marker(pytest.mark.no_cover)
+    if hasattr(config, "workerinput"):  # who begins a long file last is waited for by all
+        long_files = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in long_files)
 
 
 @pytest.fixture(scope="session")

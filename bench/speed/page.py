@@ -83,7 +83,7 @@ class Stub:
     def labels(self) -> tuple[int, bytes]:
         return self._n_answers + 1, labels_after(self._kind, self._n_answers).tobytes()
 
-    def state(self) -> dict[str, Any]:
+    def state(self, people: Sequence[str] = ()) -> dict[str, Any]:
         n = self._n_answers
         first, second = (
             {"row": int(row["name"][1:]), "name": row["name"], "cluster": 0,
@@ -97,13 +97,14 @@ class Stub:
         sizes = np.bincount(self._kind, minlength=10).tolist()
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
-            "two_bytes": False, "labels": n + 1, "colours": list(range(10)), "shades": [0] * 10,
+            "two_bytes": False, "labels": n + 1, "colours": list(range(10)),
+            "shades": [[kind, 0] for kind in range(10)],
             "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
-            "description": [], "notes": [], "undo": None,
+            "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,
                  "exemplar": k, "exemplars": [k], "exemplar_names": [f"c{k}"]}
@@ -111,7 +112,7 @@ class Stub:
             ],
         }  # fmt: skip
 
-    def handle(self, request: dict[str, Any]) -> Reply:
+    def handle(self, request: dict[str, Any], person: str = "") -> Reply:
         self._n_answers += 1
         return Reply({"re": request["id"], "ok": True}, changed=True)
 

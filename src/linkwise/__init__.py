@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         DataError,
         InfeasibleConstraintsError,
         NothingAskedWarning,
+        ProgramError,
         SessionError,
         StaleAnswerError,
     )
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from linkwise.metric.mmc import MMC
     from linkwise.metric.rca import RCA
     from linkwise.page.notebook import widget
+    from linkwise.programs.answer import Answered, answer
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.telling_words import telling_words
     from linkwise.reasons.why import Why, why
@@ -80,6 +82,7 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "NothingAskedWarning": "linkwise.errors",
     "DataError": "linkwise.errors",
     "InfeasibleConstraintsError": "linkwise.errors",
+    "ProgramError": "linkwise.errors",
     "SessionError": "linkwise.errors",
     "StaleAnswerError": "linkwise.errors",
     "Evidence": "linkwise.constraints.evidence",
@@ -88,6 +91,8 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "ITML": "linkwise.metric.itml",
     "MMC": "linkwise.metric.mmc",
     "RCA": "linkwise.metric.rca",
+    "Answered": "linkwise.programs.answer",
+    "answer": "linkwise.programs.answer",
     "Explanation": "linkwise.reasons.explanation",
     "explain": "linkwise.reasons.explanation",
     "Why": "linkwise.reasons.why",
@@ -108,6 +113,8 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Session",
     "Question",
     "TruthOracle",
+    "answer",
+    "Answered",
     "COBRA",
     "COBRAS",
     "KIN",
@@ -161,6 +168,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "NothingAskedWarning",
     "DataError",
     "InfeasibleConstraintsError",
+    "ProgramError",
     "SessionError",
     "StaleAnswerError",
 ]

@@ -74,6 +74,10 @@ class SessionDamagedError(SessionError):
     """The file is not a linkwise session, or it is damaged."""
 
 
+class ProgramError(RuntimeError):
+    """A program that answers questions cannot be started, or it does not work."""
+
+
 class StaleAnswerError(SessionError):
     """An answer to a question that is no longer open.
 

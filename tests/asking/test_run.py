@@ -12,7 +12,9 @@ from linkwise.asking.history import History
 from linkwise.asking.learner import Question, check_answer, rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
+from linkwise.asking.verification import CHECK_CLUSTER
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import FallibleEvidence
 
 
 class Script:
@@ -315,3 +317,91 @@ def test_changing_labels_of_a_history_does_not_change_it():
     history.append(np.array([0, 1, 2], dtype=np.int32))
     history[0][:] = 9
     assert history[0].tolist() == [0, 1, 2]
+
+
+# ---------------------------------------------------------------- answers that may be wrong
+def fallible(*pairs, n=6, **options):
+    learner, evidence = Script(*pairs), FallibleEvidence(n, error_rate=0.1)
+    return learner, Run(learner, np.zeros((n, 1)), evidence, 0, **options)
+
+
+def test_a_learner_hears_what_is_believed():
+    """Its question was answered no, the checks say yes; it hears what is believed, and at the end anew."""
+    learner, run = fallible((0, 1), (1, 2), (0, 2), (2, 3))
+    run.evidence.add(0, 3, "yes")
+    truth = {frozenset(pair): "yes" for pair in ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))}
+    truth[frozenset((0, 1))] = "no"  # the only answer that is wrong
+    asked = []
+    while run.question is not None:
+        asked.append(frozenset(pair(run.question)))
+        run.answer(truth.get(asked[-1], "no"))
+    assert len(set(asked)) == len(asked)
+    assert run.reason == "exhausted"
+    assert [suspect.fact[:2] for suspect in run.evidence.suspects()] in ([(0, 1)], [(1, 0)])
+    assert run.evidence.verdict(0, 1) == "yes"
+    assert learner.heard[1:4] == ["yes"] * 3
+    assert learner.heard[4:] == ["yes"] * 4  # started anew, it hears what is believed of its first question
+
+
+@pytest.mark.parametrize("budget", [0, 1, 2, 3])
+def test_checks_count_in_the_budget(budget):
+    learner, run = fallible((0, 1), (1, 2), (0, 2), (3, 4), budget=budget)
+    for at in range(budget):
+        run.answer("no" if at == 1 else "yes")
+    assert (run.question, run.evidence.n_questions) == (None, budget)
+    assert learner.closed
+    with pytest.raises(RuntimeError, match="no open question"):
+        run.answer("yes")
+
+
+class Explorer(Script):
+    """It asks on beyond row 1 only if that row belongs to row 0."""
+
+    def ask(self, problem):
+        labels = np.zeros(len(problem.X), np.int32)
+        heard = yield Question(0, 1, labels, "first")
+        self.heard.append(heard)
+        if heard == "yes":
+            self.heard.append((yield Question(1, 5, labels, "second")))
+        return labels
+
+
+def test_a_learner_that_has_ended_starts_anew_on_what_is_believed():
+    learner, evidence = Explorer(), FallibleEvidence(6, error_rate=0.02)
+    run = Run(learner, np.eye(6), evidence, 0)
+    run.answer("no")
+    assert (run.reason, learner.heard) == ("exhausted", ["no"])
+    for row in (2, 3, 4):
+        run.tell(0, row, "yes")
+        run.tell(1, row, "yes")
+    assert evidence.verdict(0, 1) == "yes"
+    while run.question is not None and run.question.why != "second":
+        run.answer("yes")
+    assert (pair(run.question), run.reason) == ((1, 5), None)
+    assert learner.heard[-1] == "yes"
+    run.answer("no")
+    while run.question is not None:
+        run.answer("no" if 5 in pair(run.question) else "yes")
+    assert run.reason == "exhausted"
+
+
+def test_what_is_doubtful_is_checked_after_the_last_question_within_the_budget():
+    for budget in (None, 1):
+        _, run = fallible((0, 1), n=4, budget=budget)
+        run.answer("yes")
+        for first, second, answer in [(2, 3, "yes"), (0, 2, "no")]:
+            run.tell(first, second, answer)
+        if budget is None:
+            assert (run.question.why, run.reason) == (CHECK_CLUSTER, None)
+            assert set(pair(run.question)) <= {0, 1, 2, 3}
+        else:
+            assert (run.question, run.reason) == (None, "budget")
+
+
+def test_a_contradiction_is_a_fact_like_any():
+    _, run = fallible((0, 2))
+    for answer in ("yes", "no", "no"):
+        run.tell(0, 1, answer)
+    assert run.evidence.verdict(0, 1) == "no"
+    assert [suspect.number for suspect in run.evidence.suspects()] == [0]
+    assert run.labels[0] != run.labels[1]

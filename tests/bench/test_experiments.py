@@ -5,11 +5,21 @@ import importlib
 from pathlib import Path
 
 import pytest
-from bench.papers import active, active_known_k, bckm, clusilc_runs, cobras_rivals, cobras_runs, passive
+from bench.papers import (
+    active,
+    active_known_k,
+    bckm,
+    clusilc_runs,
+    cobras_rivals,
+    cobras_runs,
+    noise,
+    passive,
+)
 from bench.papers.cobs_peers import METHODS, REFITTED, npu_entries, peer_entries
 from bench.papers.cobs_runs import SELECTORS, asking_entries, selector_entries
 from bench.papers.halkidi_runs import METHODS as WEIGHTED
 from bench.papers.halkidi_runs import entries as halkidi_entries
+from bench.papers.noise_team import WAYS
 from bench.speed import kmeans_family
 
 from bench import experiments
@@ -70,6 +80,9 @@ CELLS = {
         for learner in (*active_known_k.LEARNERS, "COBRAS")
         for estimator in ("", *active_known_k.ESTIMATORS)
     ],
+    "noise": [noise.entries(("", learner)) for learner in noise.LEARNERS],
+    "noise_team": [noise.team_entries(("", way, "0")) for way in WAYS],
+    "noise_acc": [noise.entries(("", learner)) for learner in noise.LONG],
     "cobras_protocol": [cobras_runs.entries(("", learner)) for learner in cobras_runs.LEARNERS],
     "cobras_rivals": [cobras_rivals.rival_entries(("", learner)) for learner in cobras_rivals.RIVALS],
     "bckm": [bckm.entries(("", "", method)) for method in (*bckm.METHODS, *bckm.RIVALS)],

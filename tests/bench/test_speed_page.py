@@ -25,6 +25,7 @@ def test_the_stub_says_what_a_desk_says():
         assert other[name].keys() == one[name].keys()
     assert other["clusters"][0].keys() == one["clusters"][0].keys()
     assert other["question"]["first"].keys() == one["question"]["first"].keys()
+    assert [type(each) for each in other["shades"][0]] == [type(each) for each in one["shades"][0]]
     assert len(stub.places()) == len(real.places())
 
 

@@ -13,7 +13,12 @@ from bench.served import Served
 from patience import patience
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
+FLAGS = (
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",  # only the plot needs WebGL: in software it takes twice the time
+    "--disable-dev-shm-usage",
+)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import numpy as np
 from fixed_labels import FixedLabels
 from linkwise import datasets
 from linkwise.active.cobras.cobras import COBRAS
+from linkwise.active.kin.kin import KIN
 from linkwise.asking.oracles import TruthOracle
 from linkwise.data.items import Items, value_items
 from linkwise.datasets import scale_to_unit
@@ -73,6 +74,17 @@ def crowd(n_clusters: int, a_cluster: int = 4) -> Callable[[], Presenter]:
         return shown_as(session, X, value_items(X, ("x", "y")), places=X)
 
     return begin
+
+
+def doubtful() -> Session:
+    """Two groups that are far apart, with one wrong answer about each: answers 3 and 6."""
+    X = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 9]], 20, 0)
+    session = Session(X, KIN(random_state=0), error_rate=0.1)
+    for row in (0, 20):
+        session.add(row, row + 1, "must-link")
+        session.add(row + 1, row + 2, "must-link")
+        session.add(row, row + 2, "cannot-link")
+    return session
 
 
 def shown_as(session: Session, X: Any, items: Items, *, title: str = "things", **more: Any) -> Presenter:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from bench.served import Served
 
-from browser.presenters import Bundled, crowd, press_early, read, shown_as
+from browser.presenters import Bundled, crowd, doubtful, press_early, read, shown_as
 from linkwise.active.cobras.cobras import COBRAS
-from linkwise.data.items import image_items, series_items, text_items
+from linkwise.data.items import image_items, series_items, text_items, value_items
 from linkwise.errors import DataError
 from linkwise.session.session import Session
 from patience import patience
@@ -140,6 +140,22 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     page.keyboard.press("h")
     page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=There are no answers yet")
     look(page, "empty history")
+
+
+def test_answers_that_are_probably_wrong(served, browse, look):
+    session = doubtful()
+    for number in (1, 2):
+        session.set_sure(number)
+    page = browse(served(lambda: shown_as(session, session.X, value_items(session.X, ("x", "y")))))
+    look(page, "a number of suspects")
+    page.get_by_role("button", name="2 answers are probably wrong.").click()
+    page.wait_for_selector(".lw-suspects li")
+    look(page, "suspects")
+    page.get_by_role("button", name="I am sure (row 0 and row 2: different)").click()
+    page.wait_for_selector("dialog .lw-notice:visible")
+    look(page, "suspects, and a confirmation that was not stored")
+    page.set_viewport_size({"width": 360, "height": 740})
+    look(page, "suspects on a phone")
 
 
 def test_many_clusters(served, browse, look):

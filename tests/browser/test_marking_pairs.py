@@ -22,7 +22,7 @@ def notice(page, start):
     page.wait_for_function(
         "start => document.querySelector('.lw-notice').textContent.startsWith(start)", arg=start
     )
-    return page.locator(".lw-notice").inner_text()
+    return page.locator(".lw-notice").first.inner_text()
 
 
 def small(said=()):
@@ -133,6 +133,24 @@ def test_history_behind_a_contradiction_is_fresh(chained):
     page.wait_for_function("() => document.querySelectorAll('.lw-history > li').length === 4")
 
 
+def test_a_conflict_from_the_history_ends_with_a_notice_in_the_history(chained):
+    page, session = chained
+    session.add(0, 2, "must-link")
+    page.keyboard.press("h")
+    history = page.get_by_role("dialog", name="History")
+    group = history.get_by_role("group", name="Answer about row 0 and row 2")
+
+    group.get_by_role("button", name="Different", exact=True).press("Enter")
+    page.locator(".lw-chain button", has_text="Take back").first.press("Enter")
+    page.wait_for_function(
+        "() => document.querySelector('.lw-drawer .lw-notice').textContent.startsWith('Saved: ')"
+    )
+    notice = history.locator(".lw-notice")
+    assert notice.is_visible()
+    assert notice.inner_text().startswith("Saved: row 0 and row 2 are now “different”.")
+    assert [event.answer for event in session.history] == ["yes", "no", "no"]
+
+
 def test_contradiction_left_as_it_was(chained):
     page, session = chained
     before = session.history
@@ -177,6 +195,8 @@ def test_the_rows_that_moved_are_shown_and_announced(served, browse):
 
     def check(words, live):
         assert notice(page, words) == words
+        if live == above:  # the notice of the page is behind the dialog
+            assert page.locator("dialog .lw-notice").inner_text() == words
         page.wait_for_function(
             "([live, words]) => document.querySelector(live).textContent.startsWith(words)",
             arg=[live, words if "“" in words else f"Saved. {words} Next question: "],

@@ -20,7 +20,9 @@ def test_auto_shows_how_the_clusters_grow_right(linkwise, name):
 
 
 def test_auto_is_decided_by_the_seed(linkwise):
-    one, same, other = (linkwise("demo", "--auto", "--budget", 12, "--seed", s).stdout for s in (1, 1, 2))
+    one, same, other = (
+        linkwise("demo", "wine", "--auto", "--budget", 12, "--seed", s).stdout for s in (1, 1, 2)
+    )
     assert one == same != other
 
 

@@ -83,16 +83,32 @@ def test_contradictions_are_4(fruit, tmp_path, linkwise):
     assert not fruit.session.exists()
 
 
-def test_pairs_that_contradict_the_answers_are_4_and_nothing_is_stored(fruit, tmp_path, linkwise):
-    linkwise("ask", fruit.path, said="y\nq\n")
+def contradict(fruit, folder):
+    """A file with the opposite of the first answer, which was yes."""
     with Session.open(fruit.session) as session:
         event = session.history[0]
         first, second = (session.ids[row] for row in (event.first, event.second))
-    pairs = tmp_path / "pairs.csv"
+    pairs = folder / "pairs.csv"
     pairs.write_text(f"id_a,id_b,kind\n{first},{second},cannot-link\n")
+    return pairs
+
+
+def test_pairs_that_contradict_the_answers_are_4_and_nothing_is_stored(fruit, tmp_path, linkwise):
+    linkwise("ask", fruit.path, "--error-rate", 0, said="y\nq\n")
+    pairs = contradict(fruit, tmp_path)
     told(linkwise("ask", fruit.path, "--constraints", pairs), 4)
     with Session.open(fruit.session) as session:
         assert [e.kind for e in session.events] == ["answer"]
+
+
+def test_pairs_that_contradict_answers_that_may_be_wrong_are_stored(fruit, tmp_path, linkwise):
+    linkwise("ask", fruit.path, said="y\nq\n")
+    done = linkwise("ask", fruit.path, "--constraints", contradict(fruit, tmp_path))
+    assert done.exit_code == 0
+    assert "1 pair imported from pairs.csv" in done.stdout
+    with Session.open(fruit.session) as session:
+        assert [e.kind for e in session.events] == ["answer", "import"]
+        assert [suspect.number for suspect in session.suspects] == [1]
 
 
 def test_a_locked_session_is_5_and_keeps_its_answers(fruit, linkwise, monkeypatch):

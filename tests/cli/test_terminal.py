@@ -53,6 +53,24 @@ def test_no_other_key_answers(fruit):
     assert answers_in(fruit.session) == []
 
 
+def test_a_key_asks_what_to_do_with_which_suspect(fruit):
+    with on_terminal("ask", fruit.path, "--error-rate", "estimate") as screen:
+        screen.wait_for(PROMPT)
+        screen.press("w")
+        screen.wait_for("suspects ")
+        screen.press("back 7\n")
+        screen.wait_for("Not saved. 7 is not the number of a suspect.")
+        screen.wait_for(PROMPT)
+        screen.press("w")
+        screen.wait_for("suspects ")
+        screen.press("\n")
+        screen.wait_for("No answer seems wrong so far.")
+        screen.wait_for("> ")
+        screen.press("q")
+        assert screen.ended() == 0
+    assert answers_in(fruit.session) == []
+
+
 def test_help_says_why(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)

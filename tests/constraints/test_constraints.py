@@ -118,7 +118,19 @@ REFUSED = [
     ({"must_link": [(0, 1)], "must_link_weight": [0]}, lw.ConstraintError, r"must_link_weight\[0\] is 0\.0"),
     ({"cannot_link": [(0, 1)], "cannot_link_weight": [np.nan]}, lw.ConstraintError, r"\[0\] is nan"),
     ({"must_link": [(0, 1)], "must_link_weight": [1e301]}, lw.ConstraintError, r"1e\+301\. .* at most 1e"),
-    ({"on_conflict": "ignore"}, ValueError, r"on_conflict is unknown: 'ignore'\. Give 'raise' or 'keep'"),
+    (
+        {"on_conflict": "ignore"},
+        ValueError,
+        r"on_conflict is unknown: 'ignore'\. Give 'raise', 'keep' or 'believe'\.",
+    ),
+    (
+        {"on_conflict": "believe", "error_rate": 0},
+        ValueError,
+        r"not a share of wrong pairs: 0\. Give a number",
+    ),
+    ({"on_conflict": "believe", "error_rate": 0.5}, ValueError, r"not a share of wrong pairs: 0\.5\."),
+    ({"on_conflict": "believe", "error_rate": "a"}, ValueError, r"not a share of wrong pairs: 'a'\."),
+    ({"error_rate": 0.1}, ValueError, r"error_rate is 0\.1, but on_conflict is 'raise'\. Pass on_conflict"),
 ]
 
 

@@ -458,10 +458,31 @@ def test_numpy_integers_are_rows():
 
 def test_copies_are_independent():
     evidence = Evidence(4, lw.Constraints(4, [(0, 1)], [(1, 2)]))
-    for twin in (copy.deepcopy(evidence), pickle.loads(pickle.dumps(evidence))):
+    for twin in (copy.deepcopy(evidence), pickle.loads(pickle.dumps(evidence)), evidence._copy()):
         twin.add(2, 3, "yes")
         assert twin.verdict(0, 3) == "no"
         assert evidence.verdict(0, 3) is None
+
+
+def test_a_quick_copy_holds_all_that_a_deep_one_holds():
+    evidence = Evidence(8, lw.Constraints(8, [(0, 1)], [(1, 2)]))
+    for first, second, answer in [(2, 3, "yes"), (4, 5, "unsure"), (3, 6, "no")]:
+        evidence.add(first, second, answer, asked=True, source="anna")
+    evidence.groups()
+    quick, deep = evidence._copy(), copy.deepcopy(evidence)
+    before = evidence.groups()
+
+    def hold(each):
+        return {name: value for name, value in vars(each).items() if name != "_groups"}
+
+    assert hold(quick) == hold(deep)
+    for each in (quick, deep):
+        each.add(6, 7, "yes")
+        each.add(0, 7, "no", source="bot")
+        each.add(5, 6, "unsure")
+    assert hold(quick) == hold(deep) != hold(evidence)
+    assert evidence.groups() is before
+    assert len(evidence) == 5
 
 
 def test_a_chain_of_a_million_rows_is_fast():

@@ -56,6 +56,11 @@ def meta(key: str, value: object) -> tuple[str, ...]:
     return (f"UPDATE meta SET value = {_quoted(text)} WHERE key = '{key}'",)
 
 
+def added(key: str, text: str) -> tuple[str, ...]:
+    """One more row of the table meta."""
+    return (f"INSERT INTO meta VALUES ('{key}', {_quoted(text)})",)
+
+
 def learner(name: object, /, **parameters: object) -> tuple[str, ...]:
     return meta("learner", {"name": name, "parameters": parameters})
 
@@ -158,6 +163,17 @@ REFUSED = {  # refused whenever the file is opened
         f"no {key}": (f"DELETE FROM meta WHERE key = '{key}'",)
         for key in ("data", "learner", "seed", "source")
     },
+    **{
+        f"{key} = {value}": added(key, value)
+        for key, values in {
+            "error_rate": ("0.5", "-0.1", "1e999", "NaN", "true", "[]", "{}", '"x"', "{", ""),
+            "doubts": ("null", "5", "[]", "{}", '"x"', '{"error_rate": null, "suspects": {"1": 2}}', "{", ""),
+        }.items()
+        for value in values
+    },
+    "a confirmation of nothing": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'yes', NULL, '')",),
+    "a confirmation of an import": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'yes', 7, '')",),
+    "a confirmed doubt": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'unsure', 1, '')",),
     **{
         f"{key} = {value}": meta(key, value)
         for key in ("data", "learner", "source")
@@ -356,6 +372,13 @@ OPENS = {  # unusual, and consistent
     "a clusterer with a cache": refitting("PCKMeans", n_init=1, cache="made"),
     "one more setting": ("INSERT INTO meta VALUES ('more', 'x')",),
     "one more setting that is bytes": ("INSERT INTO meta VALUES ('more', x'ff')",),
+    "answers that may be wrong": added("error_rate", "null"),
+    "an error rate": added("error_rate", "0.1"),
+    "suspects that are no answers": (
+        *added("error_rate", "0.1"),
+        *added("doubts", '{"error_rate": null, "suspects": [[7, "likely wrong"], [77, "likely wrong"]]}'),
+    ),
+    "a confirmation without an error rate": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'yes', 3, '')",),
     "labels of a later event": ("UPDATE snapshot SET event = 1000",),
     "no description": ("DELETE FROM meta WHERE key = 'description'",),
     "no snapshot": ("DELETE FROM snapshot",),

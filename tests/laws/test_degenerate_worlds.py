@@ -10,7 +10,9 @@ from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 
 ASKING = ("COBRA, 25 parts", "COBRAS", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS")
-WITH_A_SESSION = ("2 rows", "10 rows", "12 identical rows", "10 rows in 3 classes", "many rows")
+WITH_A_SESSION = ("2 rows", "8 rows", "12 identical rows", "8 rows in 3 classes", "many rows")
+
+REPLAYED = ("yes", "yes and no in turn", "at random", "unsure twice, then yes")
 
 each_cell = pytest.mark.parametrize(
     ("entry", "world"), CELLS, ids=[f"{entry.name}: {world.name}" for entry, world in CELLS]
@@ -96,7 +98,8 @@ def test_it_asks_on_and_ends(entry, world):
         if not steps:
             break  # nothing is asked, whatever would be answered
     # in another order, with nothing remembered of these runs
-    for kind, (run, steps) in reversed(told.items()):
+    for kind in reversed([kind for kind in REPLAYED if kind in told]):
+        run, steps = told[kind]
         learner, again = begin(entry, world, copy=1)
         for first, second, answer, labels, words in steps:
             assert (again.question.first, again.question.second) == (first, second), kind

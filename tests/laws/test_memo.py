@@ -14,7 +14,7 @@ from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from registry import LEARNERS, each_learner
 
-N_ANSWERS = 30
+N_ANSWERS = 18
 X, Y = load_wine(return_X_y=True)
 X = np.ascontiguousarray(X)
 

@@ -87,8 +87,9 @@ def test_hardly_any_askable_row(entry, askable):
 
 
 @each_learner
-@pytest.mark.parametrize("budget", [0, 1, 2, 7, np.int64(12)])
-@pytest.mark.parametrize("unsure", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("budget", "unsure"), [(0, 0.0), (1, 1.0), (2, 0.0), (7, 1.0), (np.int64(12), 0.0), (12, 1.0)]
+)
 def test_the_budget_counts_every_question(entry, budget, unsure):
     X, y = load_iris(return_X_y=True)
     oracle = truth(y, unsure=unsure)

@@ -156,7 +156,7 @@ def test_a_cannot_link_divides_a_clear_group_by_its_nearer_end(entry):
 
 
 @nobody_is_asked
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @each_learner
 @given(rows_and_truth(distinct=True), st.data())
 def test_without_an_oracle_constraints_are_honoured(entry, problem, data):

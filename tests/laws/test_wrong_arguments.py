@@ -64,6 +64,7 @@ PLACES = {
     "must_link_weight": lambda it: lw.Constraints(400, [(0, 1)], must_link_weight=it),
     "a weight": lambda it: lw.Constraints(400, [(0, 1)], must_link_weight=[it]),
     "on_conflict": lambda it: lw.Constraints(400, on_conflict=it),
+    "error_rate of pairs": lambda it: lw.Constraints(400, on_conflict="believe", error_rate=it),
     "relation, first": lambda it: C.relation(it, 0),
     "relation, second": lambda it: C.relation(0, it),
     "find_violations": lambda it: C.find_violations(it),

@@ -1,11 +1,14 @@
 """All DBSCANs at once beside scikit-learn's, one at a time."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
+from sklearn.neighbors import NearestNeighbors
 
 from linkwise import native
 from reference import kernels as twin
@@ -40,8 +43,22 @@ def radii(X, how_many=20):
     return np.linspace(np.sqrt(least), np.sqrt(most), how_many)
 
 
+class NeighboursOnce(NearestNeighbors):
+    """Neighbours by radius, for `DBSCAN`s on the same rows that differ in `min_samples`."""
+
+    found: ClassVar[dict] = {}
+
+    def radius_neighbors(self, X, return_distance):
+        assert not return_distance
+        if self.radius not in self.found:
+            self.found[self.radius] = super().radius_neighbors(X, return_distance=False)
+        return self.found[self.radius]
+
+
 @pytest.mark.parametrize("name", SETS)
-def test_each_of_400_is_scikit_learns(name):
+def test_each_of_400_is_scikit_learns(name, monkeypatch):
+    monkeypatch.setattr("sklearn.cluster._dbscan.NearestNeighbors", NeighboursOnce)
+    monkeypatch.setattr(NeighboursOnce, "found", {})
     X = np.ascontiguousarray(SETS[name]())
     eps = radii(X)
     ours = native.all_dbscans(X, eps, MIN_PTS, 2)
@@ -49,6 +66,7 @@ def test_each_of_400_is_scikit_learns(name):
         for e, radius in enumerate(eps):
             theirs = DBSCAN(eps=radius, min_samples=min_samples, algorithm="kd_tree").fit(X)
             np.testing.assert_array_equal(ours[p, e], theirs.labels_, f"{min_samples=} {radius=}")
+    assert len(NeighboursOnce.found) == len(eps)
 
 
 @settings(deadline=None)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from linkwise import wording
+from linkwise.asking.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS
 from linkwise.page.notebook import STATIC
 
 SHARED = (
@@ -24,3 +25,10 @@ SHARED = (
 def test_the_page_repeats_the_words_of_the_terminal(words):
     texts = re.findall(r'"([^"\n]*)"', (STATIC / "src" / "wording.js").read_text(encoding="utf-8"))
     assert words in texts or any(text.startswith(f"{words} ") for text in texts)
+
+
+@pytest.mark.parametrize("why", [CHECK_ROW, CHECK_WITNESS, CHECK_CLUSTER])
+def test_the_page_knows_a_question_that_checks_earlier_answers(why):
+    text = (STATIC / "src" / "question_wording.js").read_text(encoding="utf-8")
+    (begin,) = re.findall(r'const CHECK = "([^"\n]*)"', text)
+    assert why.startswith(begin)

@@ -31,10 +31,10 @@ class Slow:
     def __getattr__(self, name):
         return getattr(self.presenter, name)
 
-    def handle(self, request):
+    def handle(self, request, person=""):
         if request["do"] == "why":
             assert self.go_on.wait(patience())
-        return self.presenter.handle(request)
+        return self.presenter.handle(request, person)
 
 
 # ---------------------------------------------------------------- what is sent
@@ -338,10 +338,10 @@ def test_a_session_that_is_held_by_another_program_is_shown_later(pages, monkeyp
     presenter = Slow(small_presenter())
     state, held = presenter.presenter.state, threading.Event()
 
-    def sometimes():
+    def sometimes(people):
         if held.is_set():
             raise SessionLockedError("held")
-        return state()
+        return state(people)
 
     presenter.state = sometimes
     view = pages(lambda: presenter).view().ready()

@@ -127,7 +127,7 @@ def test_signals_are_as_before_where_none_came():
 
 def test_a_request_at_the_moment_of_the_end_does_not_keep_a_room_open():
     class Idle:
-        def handle(self, request):
+        def handle(self, request, person):
             raise AssertionError("the hub is closed")
 
     async def run():

@@ -147,9 +147,9 @@ def test_long_work_is_reported(made, monkeypatch):
     page.observe(lambda change: seen.append(change["new"]["busy"]), "state")
     handle = page._presenter.handle
 
-    def slowly(request):
+    def slowly(request, person):
         wait_until(lambda: seen)
-        return handle(request)
+        return handle(request, person)
 
     monkeypatch.setattr(page._presenter, "handle", slowly)
     asked(page, "item", rows=[0])

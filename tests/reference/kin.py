@@ -20,7 +20,9 @@ LEVELS, BELOW, DIP, FEWEST = (3, 5, 8, 12, 20, 30, 45, 70, 100, 150, 220, 320, 4
 POWERS, UNKNOWN, DECAY = (1, 1.25, 1.5, 2, 2.5, 3), (0.01, 0.02, 0.04, 0.08, 0.15, 0.3), 0.97
 PRIOR, DEVIATION = ((0.25, -1.1), (2.3, -0.2), (0.2, 0.25)), (0.5, 0.5, 0.2)  # of the weights of similarity
 MET, PLACED = 0.4, 0.5  # shares of the expected classes
-HOME, LOWEST, SLACK, SWEEPS, LEAST = 0.2, 0.02, 0.001, 2, 0.001
+GIVEN = 0.1  # weight of an item that nobody was asked about
+GUESS = 5
+HOME, LOWEST, SLACK, SLACK_FOR_EACH, MOST_SLACK, SWEEPS, LEAST = 0.2, 0.02, 0.001, 5e-5, 0.005, 2, 0.001
 TEMPER, STAY = 0.25, 4.0
 FIRST_WEIGHTS, FIRST_FOREST, TREES, MOST_SHARE, HALF = 24, 12, 100, 0.5, 50
 
@@ -69,7 +71,7 @@ class Start:
         self.fine = cut(linkage_of(shared), min(300, max(2, n // 4)))
         self.phi_fine, self.psi_fine = mean_pairs(self.phi, self.fine), mean_pairs(self.psi, self.fine)
         self.n_classes = number_of_classes(near, parts)
-        self.prior = np.array([a + b * np.log(self.n_classes) for a, b in PRIOR])
+        self.prior = prior_weights(self.n_classes)
 
 
 def shared_neighbours(near, k):
@@ -205,6 +207,10 @@ def best_sharpness(answers):
     return found
 
 
+def prior_weights(n_classes):
+    return np.array([a + b * np.log(n_classes) for a, b in PRIOR])
+
+
 def similarity_weights(phi, psi, together, prior):
     """The weights of similarity of highest posterior probability, by pairs of which something is known."""
     n = len(together)
@@ -265,31 +271,78 @@ def expected_index(p, weight, labels):
     return 2 * (right * n_pairs - belong * together) / max(below, 1e-12)
 
 
-def best_clustering(p, size, group, apart, known):
+def best_clustering(p, size, group, apart, known, slack):
     """Average linkage of groups, cut where the expected index is highest, and then single items move."""
     weight = np.outer(size, size)
     number, group = np.unique(group, return_inverse=True)
-    member = np.equal.outer(np.arange(len(number)), group) * size
-    rows = member.sum(axis=1)
     apart = apart[np.ix_(number, number)]
+    free = linked(p, weight, group, np.zeros_like(apart), slack)
+    if not any(apart[a, b] and free[a] == free[b] for a, b in combinations(range(len(number)), 2)):
+        return moved(p, weight, free[group], known)[0]
+    both = [linked(p, weight, group, apart, slack), mended(p, weight, group, apart, free)]
+    return max((moved(p, weight, labels[group], known) for labels in both), key=lambda found: found[1])[0]
+
+
+def linked(p, weight, group, apart, slack):
+    """Cluster of each group, by average linkage."""
+    member = np.equal.outer(np.arange(group.max() + 1), group) * np.sqrt(np.diag(weight))
+    rows = member.sum(axis=1)
     far = 1 - member @ p @ member.T / np.outer(rows, rows)
-    found = [labels[group] for labels in average_linkage(far.round(9), rows, apart, 1 - LOWEST)]
-    values = [expected_index(p, weight, labels) for labels in found]
-    last = max(at for at, value in enumerate(values) if value >= max(values) - SLACK)
-    labels = np.unique(found[last], return_inverse=True)[1]
-    n_clusters = labels.max() + 1
+    found = average_linkage(far.round(9), rows, apart, 1 - LOWEST)
+    values = [expected_index(p, weight, labels[group]) for labels in found]
+    last = max(at for at, value in enumerate(values) if value >= max(values) - slack)
+    return np.unique(found[last], return_inverse=True)[1]
+
+
+def threshold(p, weight, labels):
+    """The chance from which a pair gains by being together."""
     share = np.triu(weight * p, 1).sum() / max(np.triu(weight, 1).sum(), 1)
+    value = expected_index(p, weight, labels)
+    return value / 2 + (1 - value) * share
+
+
+def mended(p, weight, group, apart, labels):
+    """Groups that differ leave a cluster that they share, for the next best one or one of their own."""
+    least, n_rows = threshold(p, weight, labels[group]), np.sqrt(np.diag(weight)).sum()
+
+    def gain(a, c):
+        others = np.flatnonzero((labels[group] == c) & (group != a))
+        pairs = np.ix_(np.flatnonzero(group == a), others)
+        return ((weight * (p - least))[pairs].sum() / n_rows).round(9)
+
+    clusters = range(labels.max() + 1)
+    gains = [[gain(a, c) for c in clusters] for a in range(len(labels))]
+    margin = [
+        round(row[own] - max(0, *(row[c] for c in clusters if c != own), 0), 9)
+        for row, own in zip(gains, labels, strict=True)
+    ]
+    placed, n_clusters = {}, labels.max() + 1
+    for a in sorted(range(len(labels)), key=lambda a: -margin[a]):
+        free = [c for c in clusters if not any(apart[a, b] and placed[b] == c for b in placed)]
+        best = max(free, key=lambda c: gains[a][c], default=None)
+        if labels[a] in free:
+            placed[a] = labels[a]
+        elif best is not None and gains[a][best] > 0:
+            placed[a] = best
+        else:
+            placed[a], n_clusters = n_clusters, n_clusters + 1
+    return np.array([placed[a] for a in range(len(labels))])
+
+
+def moved(p, weight, labels, known):
+    """Single items move while it raises the expected index; the labels, and that index."""
+    size, labels = np.sqrt(np.diag(weight)), np.unique(labels, return_inverse=True)[1]
+    n_clusters = labels.max() + 1
     others = p - np.diag(np.diag(p))
     for _ in range(SWEEPS):
-        value = expected_index(p, weight, labels)
-        least = value / 2 + (1 - value) * share
+        value, least = expected_index(p, weight, labels), threshold(p, weight, labels)
         member = np.array([(labels == c) * size for c in range(n_clusters)])
         gain = others @ member.T - least * (member.sum(axis=1) - (member > 0).T * size[:, None])
-        moved = np.where(known, labels, gain.round(9).argmax(axis=1))
-        if expected_index(p, weight, moved) <= value + 1e-9:
+        better = np.where(known, labels, gain.round(9).argmax(axis=1))
+        if expected_index(p, weight, better) <= value + 1e-9:
             break
-        labels = moved
-    return np.unique(labels, return_inverse=True)[1]
+        labels = better
+    return np.unique(labels, return_inverse=True)[1], round(expected_index(p, weight, labels), 9)
 
 
 # ---------------------------------------------------------------- the state
@@ -433,9 +486,19 @@ class State:
         found = [self.chances(score) for score in self.scores(homes)]
         return np.array([join for join, _ in found]), np.array([new for _, new in found])
 
+    def expected_classes(self, homes):
+        """The number that the rows suggest; lower where the items asked about keep meeting the same few."""
+        suggested, n_answers = self.start.n_classes, sum(item in self.order for item in self.cover)
+        low, high = min(len(homes), suggested), suggested
+        for _ in range(100):
+            number = (low + high) / 2
+            met = number * (1 - (1 - 1 / number) ** (n_answers + 1))
+            low, high = (number, high) if met < len(homes) else (low, number)
+        return np.exp((GUESS * np.log(suggested) + n_answers * np.log(high)) / (GUESS + n_answers))
+
     def chance_of_new(self, homes):
         """How likely each item starts a neighbourhood, by coverage."""
-        met = min(1, (len(homes) + 1) / self.start.n_classes) ** 2
+        met = min(1, (len(homes) + 1) / self.expected_classes(homes)) ** 2
         founders, found = [home[0] for home in homes], []
         for score in self.scores(homes):
             cover = min(np.maximum(score, 0).sum(), 1)
@@ -499,13 +562,16 @@ class State:
         if not homes:
             p = logistic(start.prior[0] + start.prior[1] * start.phi_fine + start.prior[2] * start.psi_fine)
             p = p[np.ix_(start.fine, start.fine)]
-            return best_clustering(p, self.size, start.fine, np.zeros((n, n), bool), known)
+            return best_clustering(p, self.size, start.fine, np.zeros((n, n), bool), known, SLACK)
         join, new, wanted = self.settle(homes)
         parts = self.waiting()
         join, new = self.rule_out(join, new, homes)
         is_met = 1 - self.chance_of_new(homes)
         k, n_known = len(homes), sum(len(home) for home in homes)
-        counts = k > 1 and (k >= MET * self.start.n_classes or n_known >= PLACED * self.start.n_classes)
+        n_classes = self.expected_classes(homes)
+        n_given = n_known - sum(item in self.order for item in self.cover)
+        worth = n_known - n_given + max(min(n_given, 1), GIVEN * n_given)
+        counts = k > 1 and (min(k, worth) >= MET * n_classes or worth >= PLACED * n_classes)
         trust = np.sqrt(join.max(axis=1) * is_met) if counts else np.zeros(len(join))
         groups, k = homes + parts, len(homes)
         P = np.zeros((n, len(groups)))
@@ -523,7 +589,8 @@ class State:
 
         apart = np.zeros((len(groups) + n, len(groups) + n), bool)
         apart[: len(groups), : len(groups)] = self.table_of_apart(groups)
-        return best_clustering(p, self.size, group, apart, known)
+        slack = max(SLACK, min(SLACK_FOR_EACH * known.sum(), MOST_SLACK)) if counts else SLACK
+        return best_clustering(p, self.size, group, apart, known, slack)
 
     def same(self, homes, parts, place):
         """How likely two groups of known items are one, and the weights of similarity that follow."""
@@ -533,9 +600,10 @@ class State:
         together[:k, :k] = (alike + alike.T) / 2
         together[apart] = 0
         np.fill_diagonal(together, 1)
+        prior = prior_weights(self.expected_classes(homes))
         items, of = items_of(groups), [at for at, group in enumerate(groups) for _ in group]
         phi, psi = self.start.phi[np.ix_(items, items)], self.start.psi[np.ix_(items, items)]
-        w = similarity_weights(phi, psi, together[np.ix_(of, of)], self.start.prior)
+        w = similarity_weights(phi, psi, together[np.ix_(of, of)], prior)
         mean = np.equal.outer(np.arange(len(groups)), of) / np.bincount(of)[:, None]
         q = logistic(w[0] + w[1] * mean @ phi @ mean.T + w[2] * mean @ psi @ mean.T)
         among = np.where(apart, 0, np.fmax(q, together))[:k, :k]

@@ -14,6 +14,7 @@ import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
 from linkwise.select.base_rows import find_base_rows
@@ -193,6 +194,33 @@ def test_the_first_of_the_most_divided_open_pairs_is_chosen(n_clusterings, n_row
         for i, j in pairs[rng.integers(0, len(pairs), rng.integers(0, 3))].tolist():
             said = "unsure" if rng.random() < 0.3 else "yes" if oracle[i] == oracle[j] else "no"
             evidence.add(i, j, said)
+
+
+def test_a_pair_opens_again_when_its_answer_is_no_longer_believed():
+    """Row 4 hung on row 3 alone; once it is believed to be apart, its pairs with the others are open."""
+    pool = random_pool(30, 5, np.random.default_rng(0))
+    pairs = np.argwhere(np.tri(5, k=-1, dtype=bool))
+    open_pairs, evidence = OpenPairs(pool, pairs), FallibleEvidence(5, error_rate=0.2)
+
+    def tell(first, second, answer):
+        evidence.add(first, second, answer)
+        evidence.believe()
+        known = [evidence.verdict(i, j) is not None for i, j in pairs.tolist()]
+        open_pairs.forget_known(evidence)
+        np.testing.assert_array_equal(open_pairs.pairs, pairs)
+        return [tuple(pair) for pair in pairs[np.array(known) & open_pairs.open].tolist()], len(open_pairs)
+
+    numbers = []
+    said = [(0, 1, "no"), (1, 2, "yes"), (0, 3, "yes"), (2, 3, "yes"), (3, 1, "yes"), (0, 2, "yes")]
+    for fact in [*said, (3, 4, "yes"), (4, 0, "no"), (4, 1, "no"), (4, 2, "no")]:
+        known, number = tell(*fact)
+        assert known == []  # no pair with a verdict is open ...
+        together = pool.together(pairs)
+        divided = together.any(axis=1) & ~together.all(axis=1)
+        unknown = np.array([evidence.verdict(i, j) is None for i, j in pairs.tolist()])
+        np.testing.assert_array_equal(open_pairs.open, divided & unknown)  # ... and each one without
+        numbers.append(number)
+    assert evidence.n_revisions > 1
 
 
 def test_an_agreed_pool_is_not_asked_about_and_one_clustering_neither():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import fields
 
 import numpy as np
 
@@ -39,9 +39,9 @@ ALL_LEARNERS = LEARNERS | {
 
 
 def told(event):
-    """An event without the time at which it happened."""
-    number, kind, _, *rest = astuple(event)
-    return number, kind, *rest
+    """An event without its time; a confirmed answer says so, and one with a place has it."""
+    number, kind, _, *rest, is_sure, place = (getattr(event, field.name) for field in fields(event))
+    return number, kind, *rest, *(["sure"] if is_sure else []), *([place] if place else [])
 
 
 def present(session):

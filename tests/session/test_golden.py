@@ -110,3 +110,44 @@ def test_a_session_of_the_command_line(tmp_path):
     with Session.open(path, encoded.X, ids=table.ids) as session:
         assert session.constraints == constraints
         assert session.question is not None
+
+
+# ---------------------------------------------------------------- answers that may be wrong
+def show_errors(session):
+    """What a session shows whose answers may be wrong."""
+    return {
+        "suspects": [
+            [
+                s.number,
+                s.first,
+                s.second,
+                s.answer,
+                s.grade,
+                [[f.first, f.second, f.answer] for f in s.because],
+            ]
+            for s in session.suspects
+        ],
+        "error_rate": list(session.error_rate),
+        "labels": session.labels.tolist(),
+        "sure": [event.number for event in session.history if event.is_sure],
+        "must_link": session.constraints.must_link.tolist(),
+        "cannot_link": session.constraints.cannot_link.tolist(),
+        "history": len(session.history),
+    }
+
+
+def test_a_session_with_wrong_answers_is_replayed_to_the_bit(tmp_path):
+    """It has suspects, a confirmed answer, one turned round, a certain pair, an import and an undo."""
+    path, wanted = tmp_path / "errors.linkwise", json.loads((GOLDEN / "expected-errors.json").read_text())
+    shutil.copy(GOLDEN / "iris-kin-errors.linkwise", path)
+    question = wanted.pop("question")
+    with Session.open(path) as kept:
+        assert show_errors(kept) == wanted
+        kinds = {event.kind for event in kept.events}
+        assert kinds == {"answer", "add", "import", "name", "change", "sure", "undo"}
+        written = kept.events
+    with Session.open(path, load_iris().data) as session:
+        assert show_errors(session) == wanted
+        assert session.events == written
+        asked = session.question
+        assert [asked.first, asked.second, asked.why] == question

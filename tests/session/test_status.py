@@ -5,7 +5,8 @@ import pytest
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
-from linkwise.session.status import Status, build_status, count_answers
+from linkwise.session.status import Status, build_status, count_answers, count_suspects, describe_errors
+from linkwise.session.suspects import Doubts, ErrorRate
 from session.test_events import event
 
 HISTORY = [
@@ -19,6 +20,7 @@ HISTORY = [
     event(8, "import", facts=(Fact(0, 4, "no"), Fact(5, 6, "yes"))),
     event(9, "done", first=0, facts=(Fact(0, 1, "yes"),)),
 ]
+SEEM = "About 1 in {} of your answers seems wrong"
 KNOWN = Evidence(7, Constraints(7, [(0, 1), (1, 2)], [(0, 3)]))
 
 
@@ -61,3 +63,48 @@ def test_answers_are_counted_in_words(numbers, words):
     none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
     status = Status(n_rows=9, **{**none, **numbers}, cluster_sizes=(9,), reason=None, description=())
     assert count_answers(status) == words
+
+
+@pytest.mark.parametrize(
+    ("rate", "n_suspects", "words"),
+    [
+        (None, 0, ("", "No answer seems wrong so far.")),
+        (
+            (0.081, 0.03, 0.14),
+            1,
+            (f"{SEEM.format(12)} (between 1 in 30 and 1 in 7).", "1 answer is probably wrong."),
+        ),
+        (
+            (0.002, 0.0, 0.5),
+            2,
+            (f"{SEEM.format(200)} (at most 1 in 2).", "2 answers are probably wrong."),
+        ),
+        ((0.04, 0.0, 0.1), 0, ("", "No answer seems wrong so far.")),
+        (
+            (0.1, 0.1, 0.1),
+            0,
+            ("linkwise assumes that 10 % of your answers are wrong.", "No answer seems wrong so far."),
+        ),
+    ],
+)
+def test_errors_are_put_into_words(rate, n_suspects, words):
+    none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
+    found = None if rate is None else ErrorRate(*rate)
+    status = Status(
+        **none,
+        n_rows=9,
+        cluster_sizes=(9,),
+        reason=None,
+        is_fallible=True,
+        error_rate=found,
+        n_suspects=n_suspects,
+    )
+    assert (describe_errors(status), count_suspects(status)) == words
+
+
+def test_doubts_are_part_of_the_status():
+    doubts = Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),))
+    found = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, None, (), doubts)
+    assert (found.is_fallible, found.error_rate, found.n_suspects) == (True, doubts.error_rate, 1)
+    plain = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, None)
+    assert (plain.is_fallible, plain.error_rate, plain.n_suspects) == (False, None, 0)

@@ -388,11 +388,14 @@ class PointFacts:
     def __init__(self, evidence: Evidence, points: Points) -> None:
         self.evidence = Evidence(len(points.first))
         self._rows, self._of = evidence, points.of
-        self._n_read = 0
+        self._n_read, self._n_revisions = 0, evidence.n_revisions
 
     def facts(self) -> list[Fact]:
         """All facts so far, without those that are "unsure"."""
-        for first, second, answer in self._rows.since(self._n_read):
+        if self._n_revisions != self._rows.n_revisions:
+            self.evidence = Evidence(self.evidence.n_rows)
+            self._n_read, self._n_revisions = 0, self._rows.n_revisions
+        for first, second, answer in self._rows.read_believed(self._n_read):
             i, j = int(self._of[first]), int(self._of[second])
             if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
                 self.evidence.add(i, j, answer)

@@ -17,6 +17,7 @@ from linkwise.asking.learner import Asking, Labels, Oracle, Problem, Progress, c
 from linkwise.asking.run import Run
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import make_evidence
 from linkwise.errors import NothingAskedWarning, short_repr
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
@@ -29,7 +30,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
-        ("constraints", "oracle", "budget", "askable"), True
+        ("constraints", "oracle", "budget", "askable", "error_rate"), True
     )
 
     random_state: int | np.random.RandomState | None
@@ -55,6 +56,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         budget: int | None = None,
         constraints: Constraints | None = None,
         askable: ArrayLike | None = None,
+        error_rate: float | None = 0,
     ) -> Self:
         """Ask the oracle and cluster.
 
@@ -74,6 +76,10 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
             Pairs that are known before the first question; none by default.
         askable : array-like, optional
             Rows that may be shown: positions, or a mask of shape (n_rows,). All by default.
+        error_rate : float or None, default=0
+            Share of the oracle's answers that are wrong, below 0.5; None estimates it. Unless it is 0, the
+            learner checks doubtful answers by further questions, and believes the answers that fit together.
+            `constraints` are certain.
 
         Returns
         -------
@@ -90,7 +96,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         refuse_constraints_as_y(y)
         rows = check_rows(X, self)
         budget, shown = check_budget(budget), check_askable(askable, len(rows))
-        evidence = Evidence(len(rows), check_constraints(constraints, rows))
+        evidence = make_evidence(len(rows), check_constraints(constraints, rows), error_rate)
         seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
         if oracle is None:
@@ -125,6 +131,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self.history_ = history
         self.reason_ = reason
         self.constraints_ = evidence.to_constraints()
+        self.suspects_ = evidence.suspects()
         self.violations_ = int(sum(v.sum() for v in self.constraints_.find_violations(labels)))
 
 

@@ -64,15 +64,19 @@ class PointEvidence:
         self._evidence, self._of = evidence, points.of
         self._has_duplicates = len(points.first) < len(points.of)
         self._points = Evidence(len(points.first)) if self._has_duplicates else evidence
-        self._n_read = 0
+        self._n_read, self._n_revisions = 0, evidence.n_revisions
         if self._has_duplicates:
             order = {answer: at for at, answer in enumerate(ANSWERS)}
-            self._add(sorted(evidence, key=lambda fact: (order[fact.answer], sorted(fact[:2]))))
+            known = evidence.read_believed(0)
+            self._add(sorted(known, key=lambda fact: (order[fact.answer], sorted(fact[:2]))))
 
     def current(self) -> Evidence:
         """All that is known of points by now; a cannot-link between identical rows is left out."""
         if self._has_duplicates:
-            self._add(self._evidence.since(self._n_read))
+            if self._n_revisions != self._evidence.n_revisions:
+                self._n_revisions, self._n_read = self._evidence.n_revisions, 0
+                self._points = Evidence(self._points.n_rows)
+            self._add(self._evidence.read_believed(self._n_read))
         return self._points
 
     def _add(self, facts: Iterable[Fact]) -> None:
@@ -81,7 +85,7 @@ class PointEvidence:
             i, j = int(self._of[first]), int(self._of[second])
             if i != j and self._points.verdict(i, j) in (None, "unsure"):
                 self._points.add(i, j, answer)
-        self._n_read = len(self._evidence)
+            self._n_read += 1
 
 
 class Neighbourhoods(NamedTuple):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.memo import Memo
+from linkwise.constraints.belief import Nearness
 from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Groups
 from linkwise.errors import short_repr
 
@@ -103,7 +104,9 @@ class Learner(Protocol):
 
     A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
     ``representatives(state)``, if it treats many rows as one (see `Representing`); and
-    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`).
+    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`). Where answers may be
+    wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows the
+    clustering while they are checked (see `Labelling`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -232,6 +235,66 @@ def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | Non
         warnings.warn(text, DeprecationWarning, stacklevel=2)
         return learner.stand_ins(state)
     return None
+
+
+@runtime_checkable
+class Relating(Protocol):
+    """A learner that can tell how likely rows belong together, apart from the answers about them."""
+
+    def nearness(self, state: Any, /) -> Nearness:
+        """Return what the learner knows of who belongs together.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        Nearness
+            A kernel, and how its scores become probabilities.
+        """
+
+
+@runtime_checkable
+class Estimating(Protocol):
+    """A learner that estimates the answers to its questions."""
+
+    def chance(self, state: Any, first: int, second: int, /) -> float:
+        """Estimate the probability that the answer to the learner's present question is "yes".
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        first, second : int
+            The rows of the question.
+
+        Returns
+        -------
+        float
+            The chance, from 0 to 1.
+        """
+        ...
+
+
+@runtime_checkable
+class Labelling(Protocol):
+    """A learner that can show its clustering between two questions."""
+
+    def current_labels(self, state: Any, /) -> Labels:
+        """Return the best clustering by now.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Clusters 0, 1, ...
+        """
 
 
 @runtime_checkable

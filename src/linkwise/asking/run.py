@@ -1,7 +1,9 @@
 """The one loop that drives every learner.
 
 An answer is added to the evidence before the learner gets it, and a question whose answer follows from the
-evidence is never asked.
+evidence is never asked. If answers may be wrong, doubtful ones are checked by further questions first, and
+the learner gets what is believed in the end. After the learner's last question the doubts that are left are
+checked; if the belief has changed since the learner started, it starts anew on what is believed now.
 """
 
 from __future__ import annotations
@@ -12,9 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Labels, Learner, Problem, Question, Reason
+from linkwise.asking.learner import (
+    Estimating,
+    Labelling,
+    Labels,
+    Learner,
+    Problem,
+    Question,
+    Reason,
+    Relating,
+)
 from linkwise.asking.memo import Memo
+from linkwise.asking.verification import choose_check
+from linkwise.constraints.belief import Nearness, measure_nearness
 from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.fallible import FallibleEvidence
 
 
 class Run:
@@ -50,7 +64,7 @@ class Run:
     reason : {"budget", "exhausted"} or None
         Why the run ended; None before.
     state : object
-        The state that `learner.start` returned; no other run uses it.
+        The state that `learner.start` returned last; no other run uses it.
     """
 
     def __init__(
@@ -70,21 +84,36 @@ class Run:
         self._enforces = bool(getattr(learner, "enforce", True))
         prepared = learner.prepare(X, seed) if prepared is None else prepared
         memo = Memo() if memo is None else memo
-        self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget, memo))
-        self._asking = learner.ask(self.state)
+        self._learner, self._X, self._askable = learner, X, askable
+        self._problem = Problem(X, prepared, evidence, seed, askable, budget, memo)
+        self._start()
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.reason: Reason | None = None
         self._counted = (self.labels, np.array([len(X)]))  # the learner's labels, and the cluster sizes
+        self._checked: Question | None = None  # the learner's question, while its answer is checked
+        self._rows: tuple[int, ...] = ()  # those that it named for the first time
+        self._believe()
         self._advance(None)
 
-    def answer(self, answer: Answer) -> None:
+    def _start(self) -> None:
+        """Start the learner on what is believed; it hears the answers to its questions that are known."""
+        self.state = self._learner.start(self._problem)
+        self._asking = self._learner.ask(self.state)
+        self._n_revisions = self.evidence.n_revisions
+        self._has_ended = False  # whether the learner has asked its last question
+
+    def answer(self, answer: Answer, *, source: str = "", when: str | None = None) -> None:
         """Answer the open question and go on to the next.
 
         Parameters
         ----------
         answer : {"yes", "no", "unsure"}
             Whether the rows of the question belong together.
+        source : str, default=""
+            Who gave the answer.
+        when : str, optional
+            UTC time of the answer, ISO 8601.
 
         Raises
         ------
@@ -95,10 +124,20 @@ class Run:
         """
         if self.question is None:
             raise RuntimeError(f"There is no open question ({self.reason}). Volunteer a pair with tell().")
-        self.evidence.add(self.question.first, self.question.second, answer, asked=True)
-        self._advance(answer)
+        first, second = self.question.first, self.question.second
+        self.evidence.add(first, second, answer, asked=True, source=source, when=when)
+        self._hear(self.question, answer)
 
-    def tell(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:
+    def tell(
+        self,
+        first: int,
+        second: int,
+        answer: Answer,
+        *,
+        asked: bool = False,
+        source: str = "",
+        when: str | None = None,
+    ) -> None:
         """Add a fact about any pair; if it answers the open question, go on to the next.
 
         Parameters
@@ -109,26 +148,99 @@ class Run:
             Whether the rows belong together.
         asked : bool, default=False
             Whether the fact counts as the answer to a question.
+        source : str, default=""
+            Who gave the answer.
+        when : str, optional
+            UTC time of the answer, ISO 8601.
 
         Raises
         ------
         InfeasibleConstraintsError
             The answer contradicts earlier answers.
         """
-        self.evidence.add(first, second, answer, asked=asked)
+        self.evidence.add(first, second, answer, asked=asked, source=source, when=when)
         if self.question is not None and {first, second} == {self.question.first, self.question.second}:
-            self._advance(answer)
+            self._hear(self.question, answer)
         else:
             self.refresh()
 
     def refresh(self) -> None:
         """Take up facts that were added to the evidence; if they answer the open question, go on."""
+        self._believe()
+        if self._checked is not None:
+            self._check()
+            return
+        if self._has_ended:
+            self._finish(self._counted[0])
+            return
         q = self.question
         known = None if q is None else self.evidence.verdict(q.first, q.second)
         if known is None:
             self.labels = self._enforce(self._counted[0])
         else:
             self._advance(known)
+
+    def update_labels(self) -> None:
+        """Show what the learner concludes by now, if facts were added that do not answer its question."""
+        if self.question is not None and isinstance(self._learner, Labelling):
+            self.labels = self._enforce(self._learner.current_labels(self.state))
+
+    def chance(self) -> float | None:
+        """The probability of "yes" to the open question; None if the learner does not estimate it."""
+        if self.question is None or self._checked is not None or not isinstance(self._learner, Estimating):
+            return None
+        return self._learner.chance(self.state, self.question.first, self.question.second)
+
+    def _hear(self, question: Question, answer: Answer) -> None:
+        """Go on after the answer to the open question."""
+        if not isinstance(self.evidence, FallibleEvidence):
+            self._advance(answer)
+            return
+        if self._has_ended:
+            self.refresh()
+            return
+        if self._checked is None:
+            known = self.evidence.belief.rows
+            self._checked = question
+            self._rows = tuple(row for row in (question.first, question.second) if row not in known)
+        self._believe()
+        self._check()
+
+    def _believe(self) -> None:
+        if isinstance(self.evidence, FallibleEvidence):
+            self.evidence.believe(self._nearness())
+
+    def _nearness(self) -> Nearness:
+        """What the learner knows about who belongs together, or else what distances say."""
+        if isinstance(self._learner, Relating):
+            return self._learner.nearness(self.state)
+        return measure_nearness(self._X)
+
+    def _check(self) -> None:
+        """Ask about what is doubtful, or tell the learner what is believed."""
+        assert isinstance(self.evidence, FallibleEvidence)
+        assert self._checked is not None
+        chosen = choose_check(self.evidence, self._rows, self._nearness(), self._askable)
+        if chosen is None:  # also at the end of the budget, so that the learner hears the last answer
+            question, self._checked = self._checked, None
+            self._advance(self.evidence.verdict(question.first, question.second))
+            return
+        labels = self._counted[0]
+        if isinstance(self._learner, Labelling):
+            labels = self._learner.current_labels(self.state)
+        self.labels = self._enforce(labels)
+        if self._is_spent():
+            self._end("budget")
+        else:
+            first, second, why = chosen
+            self.question = Question(first, second, self.labels, why)
+
+    def _is_spent(self) -> bool:
+        return self.budget is not None and self.evidence.n_questions >= self.budget
+
+    def _end(self, reason: Reason) -> None:
+        self._asking.close()
+        self.question, self.reason = None, reason
 
     def _advance(self, answer: Answer | None) -> None:
         """Run the learner to its next question that the evidence does not answer, within the budget."""
@@ -137,12 +249,30 @@ class Run:
             while (known := self._look_up(question)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:
-            self.question, self.labels, self.reason = None, self._enforce(end.value), "exhausted"
+            self._has_ended = True
+            self._finish(end.value)
             return
-        self.question, self.labels = question, self._enforce(question.labels)
-        if self.budget is not None and self.evidence.n_questions >= self.budget:
-            self._asking.close()
-            self.question, self.reason = None, "budget"
+        self.question, self.labels, self.reason = question, self._enforce(question.labels), None
+        if self._is_spent():
+            self._end("budget")
+
+    def _finish(self, labels: Labels) -> None:
+        """Go on after the learner's last question: start it anew, check what is doubtful, or end."""
+        self.question, self.labels, self.reason = None, self._enforce(labels), "exhausted"
+        if not isinstance(self.evidence, FallibleEvidence):
+            return
+        if self.evidence.n_revisions != self._n_revisions:
+            self._start()
+            self._advance(None)  # starts the learner once only: nothing is believed anew meanwhile
+            return
+        rows = tuple(self.evidence.belief.rows.tolist())
+        chosen = choose_check(self.evidence, rows, self._nearness(), self._askable)
+        if chosen is None:
+            return
+        first, second, why = chosen
+        self.question, self.reason = Question(first, second, self.labels, why), None
+        if self._is_spent():
+            self._end("budget")
 
     def _look_up(self, question: Question) -> Answer | None:
         """Return the answer that follows from the evidence; raise if a row does not exist."""
@@ -151,8 +281,8 @@ class Run:
         return self.evidence.verdict(question.first, question.second)
 
     def _enforce(self, labels: Labels) -> Labels:
-        if not self._enforces:
-            return labels
         if labels is not self._counted[0]:
             self._counted = (labels, np.bincount(labels))
+        if not self._enforces:
+            return labels
         return enforce_answers(labels, self.evidence, self._counted[1])

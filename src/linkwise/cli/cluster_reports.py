@@ -19,7 +19,10 @@ from linkwise.reasons.explanation import explain
 from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.select.cobs import COBS
 from linkwise.terminal import screen
-from linkwise.wording import count_noun, strip_controls
+from linkwise.wording import count_noun, shorten, strip_controls
+
+MOST_SUSPECTS = 5  # that are named
+LIKELY, VERY_LIKELY = 0.5, 0.9  # probabilities from which these words hold
 
 
 def report_clusters(
@@ -42,6 +45,40 @@ def summarize_clusters(method: Method, model: Any, pairs: Constraints, encoded: 
     return _summarize_clusterer(method, model, pairs, encoded)
 
 
+def report_suspects(pairs: Constraints, ids: Sequence[str] | None) -> list[RenderableType]:
+    """Name the pairs that were left out because they are probably wrong, the first five."""
+    if not pairs.suspects:
+        return []
+    n = len(pairs.suspects)
+    heading = "1 pair is left out:" if n == 1 else f"{n} pairs are left out:"
+    parts = [Text(f"The pairs contradict each other. {heading}", style="bold")]
+    for first, second, kind, chance in pairs.suspects[:MOST_SUSPECTS]:
+        names = " and ".join(strip_controls(shorten(_name_row(row, ids))) for row in (first, second))
+        parts.append(Text(f" ·  {names}: {kind}, {_in_words(chance)}"))
+    if n > MOST_SUSPECTS:
+        parts.append(Text(f" ·  and {n - MOST_SUSPECTS} more"))
+    return [*parts]
+
+
+def _in_words(chance: float) -> str:
+    """A probability of being wrong in words, since it is only estimated."""
+    if chance >= VERY_LIKELY:
+        return "very likely wrong"
+    return "likely wrong" if chance >= LIKELY else "this pair or another one is wrong"
+
+
+def _name_row(row: int, ids: Sequence[str] | None) -> str:
+    return str(row) if ids is None else ids[row]
+
+
+def summarize_suspects(pairs: Constraints, ids: Sequence[str] | None) -> list[dict[str, Any]]:
+    """All pairs that were left out, in JSON."""
+    return [
+        {"id_a": _name_row(first, ids), "id_b": _name_row(second, ids), "kind": kind, "chance": chance}
+        for first, second, kind, chance in pairs.suspects
+    ]
+
+
 @contextmanager
 def name_rows_in_conflict(ids: Sequence[str] | None) -> Iterator[None]:
     """Say of pairs that cannot all be satisfied what the person at the command line can do."""
@@ -50,7 +87,7 @@ def name_rows_in_conflict(ids: Sequence[str] | None) -> Iterator[None]:
     except InfeasibleConstraintsError as error:
         if not error.reason:
             raise
-        names = [str(row) if ids is None else ids[row] for row in error.rows]
+        names = [_name_row(row, ids) for row in error.rows]
         rows = f": {', '.join(names)}" if names else ""
         raise InfeasibleConstraintsError(
             f"{error.reason}{rows}. Increase --clusters, remove a pair, or choose --method pckmeans, "

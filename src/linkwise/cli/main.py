@@ -11,7 +11,14 @@ import typer
 from linkwise import __version__
 from linkwise.cli.typer_options import CLUSTERER, LEARNER, SEED, Command, Commands, option_of, with_options
 from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import ExplainOptions, Reading, SessionOptions
+from linkwise.workspace.options import (
+    ANNOTATORS,
+    ERROR_RATE,
+    ExplainOptions,
+    ProgramOptions,
+    Reading,
+    SessionOptions,
+)
 
 # \b keeps the lines of a paragraph as they are
 ABOUT = """Cluster data the way you mean it, by answering a few questions about pairs of rows.
@@ -22,7 +29,7 @@ ABOUT = """Cluster data the way you mean it, by answering a few questions about 
   linkwise cluster FILE --constraints PAIRS.csv    use pairs that you already have
 
 \b
-Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 unusable data,
+Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 unusable data or program,
 4 answers or pairs that contradict each other, 5 session locked or damaged,
 130 interrupted (every answer is saved).
 """
@@ -51,6 +58,10 @@ DataFile = Annotated[
         metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz; or a folder of images or texts"
     ),
 ]
+ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
+    help="share of wrong pairs, or estimate; those that are probably wrong are left out  [default: 0]",
+    group="data",
+)
 OnTerminal = Annotated[
     bool,
     typer.Option(
@@ -87,6 +98,7 @@ def ask_command(
     reading: Reading,
     choice: Annotated[MethodChoice, LEARNER],
     kept: SessionOptions,
+    program: ProgramOptions,
     terminal: OnTerminal = False,
     as_json: Json = False,
 ) -> None:
@@ -94,8 +106,14 @@ def ask_command(
 
     Every answer is saved at once in FILE.linkwise (or --session PATH), and the same command resumes
     where you stopped. Questions appear on a page if there is a browser. You can also pipe answers
-    into the command, one per line (y, n, s, u, q).
+    into the command, one per line (y, n, s, u, q). With --oracle a program answers.
     """
+    program.check_command()
+    if program.command is not None:
+        from linkwise.cli.commands.ask_program import ask_program
+
+        ask_program(file, reading, choice, kept, program, as_json=as_json)
+        return
     from linkwise.cli.commands.serve import PageAddress, can_open, serve
 
     if not terminal and not as_json and can_open():
@@ -147,15 +165,18 @@ def serve_command(
             rich_help_panel="page",
         ),
     ] = None,
+    annotators: Annotated[str | None, option_of(ANNOTATORS)] = None,
 ) -> None:
     """Ask about pairs of rows of FILE on a page in the browser.
 
     linkwise prints the address of the page. The address works once, for the first browser that opens
-    it. Every answer is saved at once in FILE.linkwise (or --session PATH). Ctrl-C stops the server.
+    it. With --annotators each person has an address and questions of their own. Every answer is saved
+    at once in FILE.linkwise (or --session PATH). Ctrl-C stops the server.
     """
     from linkwise.cli.commands.serve import PageAddress, serve
 
-    serve(file, reading, choice, kept, PageAddress(host, port, browser, password_file))
+    people = () if annotators is None else tuple(annotators)  # parsed into names
+    serve(file, reading, choice, kept, PageAddress(host, port, browser, password_file, people))
 
 
 @app.command("cluster", cls=Command)
@@ -172,6 +193,7 @@ def cluster_command(
             rich_help_panel="data",
         ),
     ] = None,
+    error_rate: Annotated[str | None, option_of(ERROR_RATE_OF_PAIRS)] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -192,7 +214,16 @@ def cluster_command(
     """
     from linkwise.cli.commands.cluster import cluster
 
-    cluster(file, reading, choice, constraints=constraints, labels=labels, force=force, as_json=as_json)
+    cluster(
+        file,
+        reading,
+        choice,
+        constraints=constraints,
+        error_rate=error_rate,
+        labels=labels,
+        force=force,
+        as_json=as_json,
+    )
 
 
 @app.command("status")
@@ -260,17 +291,26 @@ def export_command(
             rich_help_panel="output",
         ),
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv|OUT.json",
+            dir_okay=False,
+            help="write every answer with its source, time and belief to this file",
+            rich_help_panel="output",
+        ),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write clusters and answers as CSV.
 
-    Without --labels or --constraints the clusters go to stdout. The session file is enough; the data
-    file is needed only after an undo.
+    Without --labels, --constraints or --answers the clusters go to stdout. The session file is enough;
+    the data file is needed only after an undo.
     """
     from linkwise.cli.commands.session import export
 
-    export(path, labels=labels, constraints=constraints, force=force, as_json=as_json)
+    export(path, labels=labels, constraints=constraints, answers=answers, force=force, as_json=as_json)
 
 
 @app.command("demo")
@@ -288,12 +328,21 @@ def demo_command(
             metavar="PATH", dir_okay=False, help="save the answers in this file  [default: not saved]"
         ),
     ] = None,
+    error_rate: Annotated[str | None, option_of(ERROR_RATE)] = None,
     terminal: OnTerminal = False,
 ) -> None:
     """Try linkwise on bundled data: images of digits, or wines."""
     from linkwise.cli.commands.demo import demo
 
-    demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session, terminal=terminal)
+    demo(
+        name.value,
+        auto=auto,
+        budget=budget,
+        seed=seed or 0,
+        session=session,
+        error_rate=error_rate,
+        terminal=terminal,
+    )
 
 
 @app.command("doctor")

@@ -21,7 +21,7 @@ from linkwise.workspace.options import Declared
 
 MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
 LEARNER, CLUSTERER = "learner", "clusterer"  # of which kind a MethodChoice is
-GROUPS = ("data", "method", "session", "page", "output")
+GROUPS = ("data", "method", "session", "program", "page", "output")
 
 
 class Commands(TyperGroup):

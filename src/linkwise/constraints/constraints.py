@@ -23,6 +23,7 @@ from linkwise.constraints.checks import (
     merge_duplicates,
 )
 from linkwise.constraints.closure import Pairs, find_components, format_chain, shortest_contradiction
+from linkwise.constraints.correlation_clustering import GivenPairs, SuspectPair, find_suspects
 from linkwise.constraints.files import index_ids, read_pairs, write_pairs
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import (
@@ -35,7 +36,8 @@ from linkwise.errors import (
 from linkwise.text_files import refuse_lone_surrogates
 from linkwise.wording import count_noun
 
-OnConflict = Literal["raise", "keep"]
+OnConflict = Literal["raise", "keep", "believe"]
+ON_CONFLICT: tuple[OnConflict, ...] = ("raise", "keep", "believe")
 
 
 class Constraints:
@@ -54,9 +56,14 @@ class Constraints:
         does not matter. A repeated pair is stored once, with the largest of its weights.
     must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
         Weights above 0, 1 by default. Methods that never break a constraint ignore them.
-    on_conflict : {"raise", "keep"}, default="raise"
-        What to do with a cannot-link whose ends are joined by must-links: raise an error, or keep it
-        with a warning, for methods that may break constraints.
+    on_conflict : {"raise", "keep", "believe"}, default="raise"
+        What to do with a cannot-link whose ends are joined by must-links: raise an error; keep it with a
+        warning, for methods that may break constraints; or leave out the pairs that are probably wrong, with
+        a warning, so that the others contradict nothing. With ``"believe"`` a repeated pair counts as often
+        as it is given, and a pair counts by its weight relative to the mean weight.
+    error_rate : float, optional
+        For ``on_conflict="believe"``: share of wrong pairs, above 0 and below 0.5; estimated by default. It
+        changes the chances of `suspects`.
 
     Attributes
     ----------
@@ -70,6 +77,9 @@ class Constraints:
         Distinct pairs of components that a cannot-link separates.
     conflicts : ndarray of shape (n, 2)
         The cannot-links that contradict the must-links; empty unless ``on_conflict="keep"``.
+    suspects : tuple of SuspectPair
+        The pairs that were left out, as ``(first, second, kind, chance)`` with the estimated probability that
+        the pair is wrong, the highest first; empty unless ``on_conflict="believe"``.
     n_duplicates : int
         Number of repeated pairs that were dropped.
 
@@ -81,6 +91,8 @@ class Constraints:
         A cannot-link of a row with itself, or a contradiction; the error names the shortest chain.
     TypeError
         Positions that are not integers.
+    ValueError
+        `on_conflict` is unknown, or `error_rate` is out of range or given without ``"believe"``.
 
     Examples
     --------
@@ -100,6 +112,7 @@ class Constraints:
     component: NDArray[np.int64]
     component_cannot_link: Pairs
     conflicts: Pairs
+    suspects: tuple[SuspectPair, ...]
     n_duplicates: int
 
     def __init__(
@@ -111,18 +124,32 @@ class Constraints:
         must_link_weight: ArrayLike | None = None,
         cannot_link_weight: ArrayLike | None = None,
         on_conflict: OnConflict = "raise",
+        error_rate: float | None = None,
     ) -> None:
         n = check_row_count(n_rows)
-        if not (isinstance(on_conflict, str) and on_conflict in ("raise", "keep")):
-            raise ValueError(f"on_conflict is unknown: {short_repr(on_conflict)}. Give 'raise' or 'keep'.")
+        _check_treatment(on_conflict, error_rate)
         must, must_at = check_pairs(must_link, n, "must-link")
         cannot, cannot_at = check_pairs(cannot_link, n, "cannot-link")
         must_w = check_weights(must_link_weight, must_at, "must_link_weight")
         cannot_w = check_weights(cannot_link_weight, cannot_at, "cannot_link_weight")
         must, must_w, must_pos = drop_self_pairs(must, must_w, "must-link")
         cannot, cannot_w, cannot_pos = drop_self_pairs(cannot, cannot_w, "cannot-link")
+        suspects: tuple[SuspectPair, ...] = ()
+        if on_conflict == "believe":
+            is_must = np.arange(len(must) + len(cannot)) < len(must)
+            given = GivenPairs(np.vstack([must, cannot]), is_must, np.r_[must_w, cannot_w])
+            suspects = tuple(find_suspects(n, given, error_rate))
         must, must_w, must_pos, must_twice = merge_duplicates(must, must_w, must_pos, n)
         cannot, cannot_w, cannot_pos, cannot_twice = merge_duplicates(cannot, cannot_w, cannot_pos, n)
+        if suspects:
+            must, must_w = _leave_out(suspects, "must-link", must, must_w)
+            cannot, cannot_w = _leave_out(suspects, "cannot-link", cannot, cannot_w)
+            warnings.warn(
+                "The constraints contradict each other."
+                f" {count_noun(len(suspects), 'pair')} left out as probably wrong, see .suspects.",
+                ConstraintWarning,
+                stacklevel=2,
+            )
         component = find_components(n, must)
         inside = component[cannot[:, 0]] == component[cannot[:, 1]]
         if inside.any():
@@ -138,6 +165,7 @@ class Constraints:
             "component": component,
             "component_cannot_link": np.unique(between, axis=0).reshape(-1, 2),
             "conflicts": cannot[inside],
+            "suspects": suspects,
             "n_duplicates": must_twice + cannot_twice,
         }
         for name, value in values.items():
@@ -337,6 +365,7 @@ class Constraints:
         n_rows: int | None = None,
         ids: Sequence[object] | None = None,
         on_conflict: OnConflict = "raise",
+        error_rate: float | None = None,
     ) -> Self:
         """Read pairs from a CSV file with the columns ``id_a,id_b,kind`` and, if given, ``weight``.
 
@@ -348,8 +377,10 @@ class Constraints:
             Number of rows, if the file names rows by position.
         ids : sequence of length n_rows, optional
             The id of every row, if the file names rows by id. Ids are compared as texts.
-        on_conflict : {"raise", "keep"}, default="raise"
+        on_conflict : {"raise", "keep", "believe"}, default="raise"
             What to do with contradictions, see the class.
+        error_rate : float, optional
+            For ``on_conflict="believe"``: share of wrong pairs; estimated by default.
 
         Returns
         -------
@@ -364,6 +395,8 @@ class Constraints:
             The pairs contradict each other; the error names the lines.
         TypeError
             If both or neither of `n_rows` and `ids` are given.
+        ValueError
+            `on_conflict` is unknown, or `error_rate` is out of range or given without ``"believe"``.
         OSError
             The file cannot be read.
         """
@@ -388,6 +421,7 @@ class Constraints:
                 must_link_weight=[p[2] for p in must],
                 cannot_link_weight=[p[2] for p in cannot],
                 on_conflict=on_conflict,
+                error_rate=error_rate,
             )
         except InfeasibleConstraintsError as error:
             ends = tuple(sorted((error.chain[0], error.chain[-1])))
@@ -441,6 +475,7 @@ class Constraints:
         return (
             self.n_rows,
             self.on_conflict,
+            self.suspects,
             self.must_link.tobytes(),
             self.cannot_link.tobytes(),
             self.must_link_weight.tobytes(),
@@ -461,6 +496,7 @@ class Constraints:
             self.must_link_weight,
             self.cannot_link_weight,
             self.on_conflict,
+            self.suspects,
         )
 
     def __repr__(self) -> str:
@@ -508,6 +544,36 @@ def constraint_score(labels: ArrayLike, constraints: Constraints) -> float:
     return 1.0 - broken / constraints.n_constraints
 
 
+def _check_treatment(on_conflict: object, error_rate: object) -> None:
+    """Raise unless it is known what to do with contradictions, and the error rate fits it."""
+    if not (isinstance(on_conflict, str) and on_conflict in ON_CONFLICT):
+        raise ValueError(
+            f"on_conflict is unknown: {short_repr(on_conflict)}. Give 'raise', 'keep' or 'believe'."
+        )
+    if error_rate is None:
+        return
+    numbers = (int, float, np.integer, np.floating)
+    if isinstance(error_rate, bool) or not (isinstance(error_rate, numbers) and 0 < error_rate < 0.5):
+        raise ValueError(
+            f"error_rate is not a share of wrong pairs: {short_repr(error_rate)}."
+            " Give a number above 0 and below 0.5, or None to estimate it."
+        )
+    if on_conflict != "believe":
+        raise ValueError(
+            f"error_rate is {short_repr(error_rate)}, but on_conflict is {on_conflict!r}."
+            " Pass on_conflict='believe', or leave error_rate out."
+        )
+
+
+def _leave_out(
+    suspects: tuple[SuspectPair, ...], kind: ConstraintKind, pairs: Pairs, weights: NDArray[np.float64]
+) -> tuple[Pairs, NDArray[np.float64]]:
+    """Leave out the suspects of one kind."""
+    wrong = {(suspect.first, suspect.second) for suspect in suspects if suspect.kind == kind}
+    is_right = np.array([pair not in wrong for pair in map(tuple, pairs.tolist())], dtype=bool)
+    return pairs[is_right], weights[is_right]
+
+
 def _report_conflict(
     n: int,
     must: Pairs,
@@ -526,7 +592,8 @@ def _report_conflict(
         words += f" (must-link {m} and cannot-link {c})"
     if on_conflict == "raise":
         raise InfeasibleConstraintsError(
-            f"{words}. Remove one of them, or pass on_conflict='keep' for a method that may break some.",
+            f"{words}. Remove one of them, or pass on_conflict='keep' for a method that may break some, or"
+            " on_conflict='believe' to leave out pairs that are probably wrong.",
             chain,
         )
     warnings.warn(
@@ -571,16 +638,13 @@ def _restrict(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
     new = ~present & (between[:, 0] != between[:, 1]) & (holder[between] >= 0).all(axis=1)
     cannot = np.vstack([cannot, holder[between[new]]])
     cannot_w = np.r_[cannot_w, between_w[new]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstraintWarning)  # it was given when the whole set was built
-        return Constraints(
-            len(rows),
-            must,
-            cannot,
-            must_link_weight=must_w,
-            cannot_link_weight=cannot_w,
-            on_conflict=c.on_conflict,
-        )
+    suspects = tuple(
+        suspect._replace(first=min(ends), second=max(ends))
+        for suspect in c.suspects
+        if min(ends := place[[suspect.first, suspect.second]].tolist()) >= 0
+    )
+    # the warning was given when the whole set was built
+    return _rebuild(len(rows), must, cannot, must_w, cannot_w, c.on_conflict, suspects)
 
 
 def _restrict_pairs(
@@ -598,11 +662,12 @@ def _rebuild(
     must_weight: NDArray[np.float64],
     cannot_weight: NDArray[np.float64],
     on_conflict: OnConflict,
+    suspects: tuple[SuspectPair, ...] = (),
 ) -> Constraints:
-    """Unpickle without repeating the warnings of the first construction."""
+    """Build a copy or a part without repeating the warnings of the first construction."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstraintWarning)
-        return Constraints(
+        found = Constraints(
             n_rows,
             must,
             cannot,
@@ -610,3 +675,5 @@ def _rebuild(
             cannot_link_weight=cannot_weight,
             on_conflict=on_conflict,
         )
+    object.__setattr__(found, "suspects", suspects)
+    return found

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import warnings
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,21 @@ from linkwise.constraints.closure import (
     shortest_contradiction,
 )
 from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.error_rates import ErrorRates, SourceRate
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, short_repr
 
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
+Origin = tuple[str, bool, str | None]
+UNKNOWN: Origin = ("", False, None)  # source, asked, when
 
 
-class Fact(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
     """One answer about one pair of rows.
+
+    It unpacks to ``first, second, answer``. Two facts are equal if their pair, answer and source are. A fact
+    without a source equals the tuple to which it unpacks.
 
     Attributes
     ----------
@@ -42,11 +50,64 @@ class Fact(NamedTuple):
         Row positions.
     answer : {"yes", "no", "unsure"}
         Whether the rows belong together.
+    source : str
+        Who gave the answer: the name of a person or a program. Empty if that is unknown.
+    asked : bool
+        Whether it answers a question.
+    when : str or None
+        UTC time of the answer, ISO 8601; None if that is unknown.
     """
 
     first: int
     second: int
     answer: Answer
+    source: str = ""
+    asked: bool = False
+    when: str | None = None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Both rows."""
+        return self.first, self.second
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Fact):
+            return tuple(self) == tuple(other) and self.source == other.source
+        return tuple(self) == other and not self.source if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.first, self.second, self.answer))
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, at: Any) -> Any:
+        return (self.first, self.second, self.answer)[at]
+
+    def __repr__(self) -> str:
+        source = f", source={self.source!r}" if self.source else ""
+        return f"Fact(first={self.first!r}, second={self.second!r}, answer={self.answer!r}{source})"
+
+
+class Suspect(NamedTuple):
+    """An answer that is probably wrong.
+
+    Attributes
+    ----------
+    number : int
+        Position among the facts, from 0.
+    fact : Fact
+        The answer as it was given.
+    chance : float
+        Estimated probability that it is wrong.
+    """
+
+    number: int
+    fact: Fact
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +199,17 @@ class Evidence:
     'no'
     """
 
+    is_fallible: ClassVar[bool] = False
+    """Whether answers may be wrong; then verdicts follow from what is believed (`FallibleEvidence`)."""
+    n_revisions = 0
+    """Number of times that something else was believed of earlier facts than before."""
+
     def __init__(self, n_rows: int, constraints: Constraints | None = None) -> None:
         self.n_rows = check_row_count(n_rows)
         self.n_questions = 0
         self._pairs = array("q")  # first, second, first, second, ...
         self._answers = bytearray()  # index into ANSWERS
+        self._origins: dict[int, Origin] = {}  # source, asked and when, of the facts that have any of them
         # the group of each row, named by one of its rows
         self._group = array("q", np.arange(self.n_rows, dtype=np.int64).tobytes())
         self._members: dict[int, list[int]] = {}  # rows of the groups that have two or more
@@ -172,10 +239,35 @@ class Evidence:
             One answer about one pair.
         """
         for at in range(number, len(self)):
-            yield Fact(self._pairs[2 * at], self._pairs[2 * at + 1], ANSWERS[self._answers[at]])
+            first, second, answer = self._pairs[2 * at], self._pairs[2 * at + 1], ANSWERS[self._answers[at]]
+            yield Fact(first, second, answer, *self._origins.get(at, UNKNOWN))
+
+    def read_believed(self, number: int) -> Iterator[Fact]:
+        """Yield the facts from one number on, each with the answer that is believed: here the given one.
+
+        Parameters
+        ----------
+        number : int
+            Position of the first fact, from 0. Look at all of them again if `n_revisions` has changed.
+
+        Yields
+        ------
+        Fact
+            One answer about one pair.
+        """
+        return self.since(number)
 
     # ------------------------------------------------------------ new facts
-    def add(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:
+    def add(
+        self,
+        first: int,
+        second: int,
+        answer: Answer,
+        *,
+        asked: bool = False,
+        source: str = "",
+        when: str | None = None,
+    ) -> None:
         """Add one answer; if it raises an error, nothing has changed.
 
         Parameters
@@ -186,6 +278,10 @@ class Evidence:
             Whether the rows belong together.
         asked : bool, default=False
             Whether it answers a question; it then counts in `n_questions`.
+        source : str, default=""
+            Who gave the answer.
+        when : str, optional
+            UTC time of the answer, ISO 8601.
 
         Raises
         ------
@@ -194,10 +290,13 @@ class Evidence:
         ConstraintError
             A row does not exist, or both rows are the same.
         TypeError
-            A position is not an integer, or the answer is unknown.
+            A position is not an integer, the answer is unknown, or the source is not text.
         """
-        i, j = self.check(first, second, answer)
+        i, j = self.check(first, second, answer, source=source)
         known = self.verdict(i, j)
+        origin = source, asked, when
+        if origin != UNKNOWN:
+            self._origins[len(self._answers)] = origin
         self._pairs.extend((i, j))
         self._answers.append(ANSWERS.index(answer))
         self.n_questions += asked
@@ -207,7 +306,7 @@ class Evidence:
             self._join(i, j) if answer == "yes" else self._separate(i, j)
             self._groups = None
 
-    def check(self, first: int, second: int, answer: Answer) -> tuple[int, int]:
+    def check(self, first: int, second: int, answer: Answer, *, source: str = "") -> tuple[int, int]:
         """Raise the errors that `add` would raise, without changing anything.
 
         Parameters
@@ -216,6 +315,8 @@ class Evidence:
             Two different rows.
         answer : {"yes", "no", "unsure"}
             Whether the rows belong together.
+        source : str, default=""
+            Who gave the answer.
 
         Returns
         -------
@@ -227,6 +328,13 @@ class Evidence:
         InfeasibleConstraintsError, ConstraintError, TypeError
             See `add`.
         """
+        i, j = self._check_form(first, second, answer, source)
+        if answer != "unsure" and self.verdict(i, j) not in (None, "unsure", answer):
+            raise self._contradiction_error(i, j, answer)
+        return i, j
+
+    def _check_form(self, first: int, second: int, answer: Answer, source: str) -> tuple[int, int]:
+        """Two different rows, an answer, and the name of a source."""
         i, j = self._row(first), self._row(second)
         if not (isinstance(answer, str) and answer in ANSWERS):
             raise TypeError(
@@ -235,8 +343,8 @@ class Evidence:
             )
         if i == j:
             raise ConstraintError(f"Row {i} is compared with itself. Give two different rows.")
-        if answer != "unsure" and self.verdict(i, j) not in (None, "unsure", answer):
-            raise self._contradiction_error(i, j, answer)
+        if not isinstance(source, str):
+            raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Give its name.")
         return i, j
 
     def add_constraints(self, constraints: Constraints) -> None:
@@ -402,6 +510,28 @@ class Evidence:
             self._groups = Groups(row, number[of], between)
         return self._groups
 
+    def suspects(self) -> list[Suspect]:
+        """Return the answers that are probably wrong; none where all answers are taken as right.
+
+        Returns
+        -------
+        list of Suspect
+            The most probable ones first.
+        """
+        return []
+
+    def error_rates(self) -> ErrorRates:
+        """Return the share of wrong answers of each source: 0 where all answers are taken as right.
+
+        Returns
+        -------
+        ErrorRates
+            Those of each source of a yes or no, and of all sources together.
+        """
+        n_answers = Counter(fact.source for fact in self if fact.answer != "unsure")
+        by_source = {name: SourceRate(n_answers[name], 0, 0.0, 0.0, 0.0) for name in sorted(n_answers)}
+        return ErrorRates(SourceRate(n_answers.total(), 0, 0.0, 0.0, 0.0), by_source)
+
     @property
     def n_inferred(self) -> int:
         """Number of pairs that have no answer of their own, but follow from other answers."""
@@ -504,6 +634,16 @@ class Evidence:
         return Constraints(self.n_rows, self.pairs_with_answer("yes"), self.pairs_with_answer("no"))
 
     # ------------------------------------------------------------ the closure
+    def _copy(self) -> Evidence:
+        """The same facts, to which others can be added; much quicker than `copy.deepcopy`."""
+        twin = Evidence(self.n_rows)
+        twin.n_questions, twin._groups = self.n_questions, self._groups
+        twin._pairs, twin._answers, twin._group = self._pairs[:], self._answers[:], self._group[:]
+        twin._origins, twin._unsure = self._origins.copy(), self._unsure.copy()
+        twin._members = {group: rows.copy() for group, rows in self._members.items()}
+        twin._apart = {group: others.copy() for group, others in self._apart.items()}
+        return twin
+
     def _row(self, row: int) -> int:
         return check_row(row, self.n_rows)
 

@@ -65,6 +65,7 @@ class Library:
         self._folder = folder
         self._trees: dict[str, ast.Module] = {}
         self._digests: dict[str, bytes] = {}
+        self._imported: dict[str, set[str]] = {}
         self.public_names = {
             alias.asname or alias.name: node.module
             for node in ast.walk(self._tree(PACKAGE))
@@ -110,18 +111,20 @@ class Library:
         if name not in self._trees:
             path = self._path(name)
             assert path is not None
-            tree = self._trees[name] = ast.parse(path.read_bytes())
-            for node in ast.walk(tree):
-                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-                    node.body = [each for each in node.body if not _is_text(each)] or [ast.Pass()]
+            self._trees[name] = _parse(path.read_bytes())
         return self._trees[name]
 
     def _imports(self, name: str) -> set[str]:
         """Return the modules of linkwise that a module imports, at the top or inside a function."""
+        if name not in self._imported:
+            self._imported[name] = self._find_imports(name)
+        return self._imported[name]
+
+    def _find_imports(self, name: str) -> set[str]:
         path = self._path(name)
         package = name if path is not None and path.name == "__init__.py" else name.rpartition(".")[0]
         found: set[str] = set()
-        for node in _walk(self._tree(name)):
+        for node in _import_statements(self._tree(name)):
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -135,7 +138,7 @@ class Library:
 
     def _digest(self, name: str) -> bytes:
         if name not in self._digests:
-            self._digests[name] = hashlib.sha256(ast.unparse(self._tree(name)).encode()).digest()
+            self._digests[name] = _digest_tree(self._tree(name))
         return self._digests[name]
 
     def _digest_files(self, pattern: str) -> bytes:
@@ -143,6 +146,26 @@ class Library:
         for file in sorted(self._folder.glob(pattern)):
             digest.update(file.name.encode() + file.read_bytes())
         return digest.digest()
+
+
+@cache
+def _parse(source: bytes) -> ast.Module:
+    """Return the code of a file without its docstrings; nobody changes it."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = [each for each in node.body if not _is_text(each)] or [ast.Pass()]
+    return tree
+
+
+@cache
+def _digest_tree(tree: ast.Module) -> bytes:
+    return hashlib.sha256(ast.unparse(tree).encode()).digest()
+
+
+@cache
+def _import_statements(tree: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    return tuple(node for node in _walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
 
 
 def _walk(tree: ast.AST) -> Iterator[ast.AST]:

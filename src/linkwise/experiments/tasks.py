@@ -94,7 +94,7 @@ class TaskSpec:
     openml : str
         Name at OpenML.
     form : {"table", "arrays", "pixels", "texts", "counts"}
-        What the file holds: a table with a column ``class``; a table as an array ``X`` and classes ``y``;
+        What the file holds: a table with a column ``class``; an array ``X`` with classes ``y``;
         images ``X`` and one array of classes for each labelling; one object a line with ``text`` and
         ``class``; or counts of words as a sparse matrix.
     labels : str

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from linkwise.session.events import Event, facts_of
 from linkwise.session.session import Session
+from linkwise.session.suspects import SuspectAnswer
+from linkwise.wording import answer_word
 
 Namer = Callable[[int], str]
 """Returns the name of a row."""
@@ -54,7 +56,34 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "text": event.source,
         "changed": event.number in changed,
         "target": event.target,
+        "sure": event.is_sure and event.number not in changed,
     }
+
+
+def serialize_suspect(suspect: SuspectAnswer, name_row: Namer) -> dict[str, Any]:
+    """Return an answer that is probably wrong as values for JSON, with the reason in words."""
+    return {
+        "event": suspect.number,
+        "first": suspect.first,
+        "second": suspect.second,
+        "names": [name_row(suspect.first), name_row(suspect.second)],
+        "answer": suspect.answer,
+        "grade": suspect.grade,
+        "reason": describe_doubt(suspect, name_row),
+    }
+
+
+def describe_doubt(suspect: SuspectAnswer, name_row: Namer) -> str:
+    """Put into words what speaks against an answer."""
+    against = [
+        f"{answer_word(answer)} for {name_row(first)} and {name_row(second)}"
+        for first, second, answer in suspect.because
+    ]
+    if not against:
+        return "The similarity of the rows speaks against it."
+    if len(against) == 1:
+        return f"Another answer speaks against it: {against[0]}."
+    return f"Other answers speak against it: {'; '.join(against)}."
 
 
 def serialize_chain(

@@ -3,7 +3,8 @@
 The address carries a token that works once. It is exchanged for a cookie that scripts cannot read and other
 sites cannot send. Every request must also name this server as its host and come from no other page: a foreign
 site can make a browser call this server, but not under its name. Where linkwise listens to other machines, a
-password replaces the token. A refusal never repeats anything from the request.
+password replaces the token. If several people answer, each has a token and a cookie of their own, which also
+show who it is; then there is no password. A refusal never repeats anything from the request.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ MAX_HEADERS = 16 * 1024
 BODY_S = 10.0  # how long a body may take to come
 LEAST_PASSWORD = 8
 LOGIN = "/login"
+PERSON = "linkwise.person"  # in the scope of a request: who sends it
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -122,14 +124,27 @@ class AccessControl:
     password : Password, optional
         Then there is no token, and any name is answered to: the names of a machine, or of a proxy before it,
         are not known here.
+    people : tuple of str
+        The names of the people who answer, each with a token and a cookie. By default one person or one team
+        answers without names.
     """
 
     host: str
     port: int
     password: Password | None = None
     attempts: FailedAttempts = field(default_factory=FailedAttempts)
+    people: tuple[str, ...] = ()
     token: str | None = None
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+
+    def __post_init__(self) -> None:
+        self._tokens: dict[str, str] = {}  # of people whose address was not opened yet
+        self._secrets = {person: secrets.token_urlsafe(32) for person in self.people}
+
+    @property
+    def is_open_to_others(self) -> bool:
+        """Whether other machines have access, so that the host names of requests are not known here."""
+        return self.password is not None or bool(self.people and not is_loopback(self.host))
 
     @property
     def cookie(self) -> str:
@@ -150,6 +165,19 @@ class AccessControl:
         self.token = secrets.token_urlsafe(32)
         return f"http://{self.names[0]}/?token={self.token}"
 
+    def new_addresses(self) -> dict[str, str]:
+        """Return an address for each person. They have new tokens, and older tokens expire."""
+        self._tokens = {person: secrets.token_urlsafe(32) for person in self.people}
+        return {person: f"http://{self.names[0]}/?token={token}" for person, token in self._tokens.items()}
+
+    def redeem_person(self, token: str) -> str | None:
+        """Return whose token this is, and use it up."""
+        for person, own in self._tokens.items():
+            if hmac.compare_digest(token.encode(), own.encode()):
+                del self._tokens[person]
+                return person
+        return None
+
     def redeem(self, token: str) -> bool:
         """Return whether this is the token, and use it up."""
         if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
@@ -158,15 +186,29 @@ class AccessControl:
         return True
 
     def knows(self, headers: Headers) -> bool:
-        """Return whether the browser has the cookie."""
-        pairs = (part.partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
-        held = [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
-        return any(hmac.compare_digest(value.encode(), self.secret.encode()) for value in held)
+        """Return whether the browser has the cookie, or that of a person if people have names."""
+        if self.people:
+            return bool(self.find_person(headers))
+        return _holds(self._held_cookies(headers), self.secret)
 
-    def with_cookie(self, response: Response, *, secure: bool = False) -> Response:
-        """Set the cookie."""
-        response.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict", secure=secure)
+    def find_person(self, headers: Headers) -> str:
+        """Return whose cookie the browser has; empty if it is nobody's, or people have no names."""
+        held = self._held_cookies(headers)
+        return next((person for person, secret in self._secrets.items() if _holds(held, secret)), "")
+
+    def _held_cookies(self, headers: Headers) -> list[str]:
+        pairs = (part.partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
+        return [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
+
+    def with_cookie(self, response: Response, *, person: str = "", secure: bool = False) -> Response:
+        """Set the cookie, or that of a person."""
+        secret = self._secrets[person] if person else self.secret
+        response.set_cookie(self.cookie, secret, httponly=True, samesite="strict", secure=secure)
         return response
+
+
+def _holds(held: list[str], secret: str) -> bool:
+    return any(hmac.compare_digest(value.encode(), secret.encode()) for value in held)
 
 
 def is_loopback(host: str) -> bool:
@@ -195,6 +237,7 @@ def require_access(app: ASGIApp, access: AccessControl) -> ASGIApp:
 
         refusal = check_request(scope, access) or await _let_in(scope, receive, access)
         if refusal is None:
+            scope[PERSON] = access.find_person(Headers(scope=scope))
             await app(scope, receive, send_with_headers)
         elif scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008})
@@ -210,7 +253,7 @@ def check_request(scope: Scope, access: AccessControl) -> Response | None:
     host, origins = _host_of(headers, access), headers.getlist("origin")
     if host is None:
         return create_refusal(403, "This is not the name of this page", _only_here(access))
-    ours = (f"http://{host}", f"https://{host}") if access.password else (f"http://{host}",)
+    ours = (f"http://{host}", f"https://{host}") if access.is_open_to_others else (f"http://{host}",)
     must = scope["type"] == "websocket" or scope["method"] == "POST"
     if len(origins) > 1 or (must and not origins) or any(origin not in ours for origin in origins):
         return create_refusal(403, "Another page asks for this one", _only_here(access))
@@ -234,7 +277,7 @@ def _host_of(headers: Headers, access: AccessControl) -> str | None:
     hosts = [host.lower() for host in headers.getlist("host")]
     if len(hosts) != 1 or NAMED.fullmatch(hosts[0]) is None:
         return None
-    return hosts[0] if access.password is not None or hosts[0] in access.names else None
+    return hosts[0] if access.is_open_to_others or hosts[0] in access.names else None
 
 
 def _methods(scope: Scope, access: AccessControl) -> tuple[str, ...]:
@@ -247,6 +290,10 @@ async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Resp
     headers = Headers(scope=scope)
     token = "" if scope["type"] == "websocket" else _token_of(scope)
     if access.knows(headers):
+        # another person may have used this browser before
+        person = access.redeem_person(token) if token and scope["method"] == "GET" else None
+        if person is not None:
+            return access.with_cookie(_to_page(), person=person)
         return _to_page() if token else None
     if scope["type"] == "websocket":
         return _unknown(access)
@@ -257,6 +304,9 @@ async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Resp
     address = _address_of(scope)
     if wait := access.attempts.wait(address):
         return _too_many(wait)
+    person = access.redeem_person(token) if scope["method"] == "GET" else None
+    if person is not None:
+        return access.with_cookie(_to_page(), person=person)
     if scope["method"] == "GET" and access.redeem(token):
         return access.with_cookie(_to_page())
     if scope["method"] == "GET":
@@ -336,7 +386,7 @@ def _to_page() -> Response:
 
 
 def _only_here(access: AccessControl) -> str:
-    if access.password is not None:
+    if access.is_open_to_others:
         return "Open linkwise in a window of its own, by its address."
     return f"linkwise answers on this computer alone, as {access.names[0]}. Open the address that it printed."
 
@@ -347,6 +397,9 @@ def _unknown(access: AccessControl, *, again: bool = False) -> Response:
         return create_refusal(
             403, "Log in first", "Open the first page of this address; it asks for the password."
         )
+    if access.people:
+        text = "Open the address that you were given; it works once. Ask for a new one if you used it before."
+        return create_refusal(403, "linkwise does not know this browser", text, again=again)
     text = (
         "Open the address that linkwise printed in its terminal; it works once. "
         "For another browser press Enter there, and a new one is printed."

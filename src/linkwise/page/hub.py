@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from linkwise.errors import SessionError, SessionLockedError
-from linkwise.page.requests import refuse
+from linkwise.page.requests import PERSONAL, refuse
 
 if TYPE_CHECKING:
     from linkwise.page.presenter import Presenter
@@ -50,6 +50,17 @@ class Update:
     places: bytes | None = None
 
 
+def show_to(person: str, update: Update) -> Update:
+    """Return an update as one person is shown it; without people as it is."""
+    personal = update.state.get(PERSONAL)
+    if personal is None:
+        return update
+    if person not in personal:  # who has just arrived
+        return Update({"protocol": 1, "loading": "Choosing your first question"})
+    common = {name: value for name, value in update.state.items() if name != PERSONAL}
+    return Update({**common, **personal[person]}, update.labels, update.places)
+
+
 class Client(Protocol):
     """One page that shows what the hub sends.
 
@@ -57,9 +68,12 @@ class Client(Protocol):
     ----------
     n_open : int
         Requests without a reply. The hub counts them.
+    person : str
+        Who looks at it; empty if people have no names.
     """
 
     n_open: int
+    person: str
 
     def show(self, update: Update) -> None:
         """Show an update, sooner or later; only the newest one matters."""
@@ -126,9 +140,11 @@ class Hub:
         self.clients: set[Client] = set()
         self.awaited = False  # whether a page was just opened, and joins as soon as the browser does
         self._tolerated = tolerated
-        self._requests: asyncio.Queue[tuple[Client, Any]] = asyncio.Queue()
+        # None: people have come or gone
+        self._requests: asyncio.Queue[tuple[Client, Any] | None] = asyncio.Queue()
         self._places: bytes | None = None
         self._labels: tuple[int, bytes] | None = None
+        self._greeted: set[str] = set()  # people who were shown everything
         self._is_due = False  # whether clients have not seen the newest state
         self._ahead: asyncio.Future[Any] | None = None  # what is computed while the person reads
         self._foreseen = -1  # the event after which that was started
@@ -145,12 +161,28 @@ class Hub:
         """Add a client, and show it everything."""
         self.clients.add(client)
         self.awaited = False
-        labels = None if self._labels is None else self._labels[1]
-        client.show(Update(self._state, labels, self._places))
+        client.show(show_to(client.person, self._whole_update()))
+        self._notice_people(client)
 
     def leave(self, client: Client) -> None:
         """Forget a client; its requests are handled nevertheless."""
         self.clients.discard(client)
+        self._notice_people(client)
+
+    @property
+    def people(self) -> list[str]:
+        """Who looks at a page now."""
+        return sorted({client.person for client in self.clients if client.person})
+
+    def _notice_people(self, client: Client) -> None:
+        """Show soon who is here, and a question to whoever has arrived."""
+        if client.person and self.presenter is not None:
+            self._is_due = True
+            self._requests.put_nowait(None)
+
+    def _whole_update(self) -> Update:
+        labels = None if self._labels is None else self._labels[1]
+        return Update(self._state, labels, self._places)
 
     def ask(self, client: Client, request: Any) -> None:
         """Queue a request; a client may have a few open."""
@@ -184,16 +216,18 @@ class Hub:
         while True:
             try:
                 async with asyncio.timeout(POLL_S):  # unlike wait_for of 3.11 it loses no cancellation
-                    client, request = await self._requests.get()
+                    asked = await self._requests.get()
             except TimeoutError:
                 await self._poll()
             else:
-                await self._handle(client, request)
+                await (self._show_due() if asked is None else self._handle(*asked))
 
     async def _handle(self, client: Client, request: Any) -> None:
-        presenter, is_due = self._get_presenter(), self._is_due
+        presenter, is_due, people = self._get_presenter(), self._is_due, self.people
         with self._busy_when_long():
-            reply, news = await self.worker.call(lambda: self._handle_now(presenter, request, is_due))
+            reply, news = await self.worker.call(
+                lambda: self._handle_now(presenter, request, is_due, client.person, people)
+            )
             self._is_due = news is None and (is_due or reply.changed)
             if news is not None:
                 self._take_in(*news)
@@ -201,12 +235,14 @@ class Hub:
         client.reply(reply)
         self._look_ahead()
 
-    def _handle_now(self, presenter: Presenter, request: Any, is_due: bool) -> tuple[Reply, News | None]:
+    def _handle_now(
+        self, presenter: Presenter, request: Any, is_due: bool, person: str, people: list[str]
+    ) -> tuple[Reply, News | None]:
         """Return a reply and what to show then; None: nothing, or the session cannot be read now."""
-        reply = presenter.handle(request)
+        reply = presenter.handle(request, person)
         if is_due or reply.changed:
             with suppress(self._tolerated):  # it is stored; shown later
-                return reply, read_news(presenter)
+                return reply, read_news(presenter, people)
         return reply, None
 
     def _look_ahead(self) -> None:
@@ -230,6 +266,10 @@ class Hub:
             return  # a check would interrupt it
         with self._busy_when_long(), suppress(self._tolerated):  # try again later
             self._is_due = await self.worker.call(self._get_presenter().has_changed) or self._is_due
+        await self._show_due()
+
+    async def _show_due(self) -> None:
+        """Show the newest state if clients have not seen it."""
         if self._is_due:
             with self._busy_when_long(), suppress(self._tolerated):  # it is stored; shown later
                 await self._show()
@@ -251,8 +291,8 @@ class Hub:
     # ------------------------------------------------------------ what clients show
     async def _show(self) -> None:
         """Show the newest state to all, with the labels if they are new."""
-        presenter = self._get_presenter()
-        self._take_in(*await self.worker.call(lambda: read_news(presenter)))
+        presenter, people = self._get_presenter(), self.people
+        self._take_in(*await self.worker.call(lambda: read_news(presenter, people)))
 
     def _take_in(self, state: dict[str, Any], labels: tuple[int, bytes]) -> None:
         is_first = self._labels is None
@@ -276,8 +316,14 @@ class Hub:
 
     def _show_all(self, labels: bytes | None = None, places: bytes | None = None) -> None:
         update = Update(self._state, labels, places)
+        shown: dict[str, Update] = {}  # the clients of a person share one update
         for client in self.clients:
-            client.show(update)
+            if client.person not in shown:
+                is_new = client.person in self._state.get(PERSONAL, {}) and client.person not in self._greeted
+                whole = self._whole_update() if is_new else update
+                shown[client.person] = show_to(client.person, whole)
+            client.show(shown[client.person])
+        self._greeted = set(self._state.get(PERSONAL, {}))
 
     @contextmanager
     def _busy_when_long(self) -> Iterator[None]:
@@ -302,9 +348,12 @@ def _ignore_error(ahead: asyncio.Future[Any]) -> None:
         ahead.exception()
 
 
-def read_news(presenter: Presenter) -> News:
-    """Return a state and the labels that belong to it, whatever another process writes in between."""
+def read_news(presenter: Presenter, people: Sequence[str] = ()) -> News:
+    """Return a state and the labels that belong to it, whatever another process writes in between.
+
+    The state has a part for each person who looks at a page now.
+    """
     while True:
-        state, labels = presenter.state(), presenter.labels()
+        state, labels = presenter.state(people), presenter.labels()
         if state["labels"] == labels[0]:
             return state, labels

@@ -7,6 +7,7 @@ is JSON. When it confirms an answer, the answer is on the disk.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise.asking.learner import Labels
+from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.checks import CONSTRAINT_KINDS
 from linkwise.constraints.evidence import ANSWERS, Answer
 from linkwise.data import Encoded
@@ -31,24 +32,26 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
-from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_event
+from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_event, serialize_suspect
 from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
-from linkwise.page.requests import RefusedRequest, Reply, Request
+from linkwise.page.requests import PERSONAL, RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import advise, count_moved_rows, measure_change
 from linkwise.session.events import Event
+from linkwise.session.leases import OpenQuestion
 from linkwise.session.session import Session
+from linkwise.session.status import Status, count_suspects, describe_errors
 from linkwise.wording import NO_MORE_QUESTIONS
 from linkwise.workspace.cluster_search import RowHits, cluster_names, create_matcher, find_rows
 from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
 EXPORTS = ("labels", "constraints", "session", "rules")
-MOVING_ACTIONS = ("answer", "undo", "take_back", "change", "add", "merge", "done")  # they may move rows
+MOVING_ACTIONS = ("answer", "undo", "take_back", "change", "sure", "add", "merge", "done")  # may move rows
 SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 
@@ -98,11 +101,14 @@ class Presenter:
         self._session, self._X, self._view, self._columns = session, X, view, columns
         self._title, self._place, self._budget, self._classes = title, place, budget, classes
         self._notes = list(notes)
+        self._person = ""  # whose request is handled
         self._lock = threading.RLock()
         self._coordinates = project_rows(X) if places is None else scale_places(places, len(X))
         self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
         self._earlier = EarlierMoves(session)
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
+        self._guidelines = session.guidelines
+        self._has_waiting = False  # whether somebody waits for a question
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
@@ -126,12 +132,16 @@ class Presenter:
             numbers = np.where(self._labels < 0, most, self._labels % most)
             return self._counter, numbers.astype(form).tobytes()
 
-    def state(self) -> dict[str, Any]:
-        """Return everything that is shown, except labels and places, as values for JSON."""
+    def state(self, people: Sequence[str] = ()) -> dict[str, Any]:
+        """Return everything that is shown, except labels and places, as values for JSON.
+
+        With people it has a part for each of them, which they are shown in place of the common one.
+        """
         with self._lock:
             self._refresh()
             self._has_new_shares = False
             session = self._session
+            self._guidelines = session.guidelines
             status, history = session.status, session.history
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
@@ -173,7 +183,40 @@ class Presenter:
                 "description": list(status.description),
                 "notes": self._notes,
                 "undo": None if listed.last is None else self._serialize(listed.last),
+                "errors": self._describe_errors(status),
+                "n_suspects": status.n_suspects,
+                **({"guidelines": self._guidelines} if self._guidelines else {}),
+                **({PERSONAL: self._personal_states(people, ended)} if people else {}),
             }
+
+    def _personal_states(self, people: Sequence[str], ended: str | None) -> dict[str, dict[str, Any]]:
+        """What each person is shown: their own question, undo and counts."""
+        history = self._session.history
+        counts = Counter(event.source for event in history if event.kind == "answer")
+        states = {}
+        for person in people:
+            question = None if ended else self._question_for(person)
+            own = self._last_of(person)
+            states[person] = {
+                "question": question,
+                "ended": ended or ("waiting" if question is None else None),
+                "undo": None if own is None else self._serialize(own),
+                "team": {"you": person, "own": counts[person], "all": counts.total(), "here": list(people)},
+            }
+        self._has_waiting = any(state["ended"] == "waiting" for state in states.values())
+        return states
+
+    def _last_of(self, person: str) -> Event | None:
+        """The last answer or pair of a person that is not undone."""
+        own = (e for e in reversed(self._session.history) if e.kind in ("answer", "add"))
+        return next((event for event in own if event.source == person), None)
+
+    @staticmethod
+    def _describe_errors(status: Status) -> str:
+        """The share of wrong answers in words, or that none seems wrong; a button counts the suspects."""
+        if status.n_suspects or not status.n_answers + status.n_volunteered:
+            return describe_errors(status)
+        return f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
 
     def agreement(self) -> float | None:
         """Return the adjusted Rand index of clusters and classes; None without classes."""
@@ -182,7 +225,9 @@ class Presenter:
     def has_changed(self) -> bool:
         """Return whether something was written since the last state, by this program or another."""
         with self._lock:
-            return self._has_new_shares or self._last_event() != self._event
+            is_waiting = self._has_waiting and self._end_reason() is None  # for what others hold
+            is_older = self._last_event() != self._event or self._session.guidelines != self._guidelines
+            return self._has_new_shares or is_older or is_waiting
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
         """Compute what follows each answer, the likelier one first, until `stop` returns True."""
@@ -202,11 +247,11 @@ class Presenter:
             self._session.close()
 
     # ------------------------------------------------------------ requests
-    def handle(self, request: Any) -> Reply:
-        """Handle a request of a page. Whatever it contains, there is a reply."""
+    def handle(self, request: Any, person: str = "") -> Reply:
+        """Handle a request of a page, perhaps of a certain person. Whatever it contains, there is a reply."""
         name = requests.request_id(request)
         with self._lock:
-            before = self._event
+            before, self._person = self._event, person
             try:
                 if not isinstance(request, dict) or name is None:
                     raise RefusedRequest("bad", "A request is an object with an id of at most 64 characters.")
@@ -227,6 +272,8 @@ class Presenter:
         except StaleAnswerError as error:
             raise RefusedRequest("stale", str(error)) from None
         except InfeasibleConstraintsError as error:
+            if self._session.status.is_fallible:  # only what is certain conflicts, and the text names it
+                raise RefusedRequest("bad", str(error)) from None
             raise RefusedRequest(
                 "contradiction", str(error), chain=self._chain(request, error.chain)
             ) from None
@@ -263,13 +310,17 @@ class Presenter:
                 "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
             )
         begun = perf_counter()
-        self._session.answer(answer, question_id=question)
+        self._session.answer(answer, question_id=question, source=self._person)
         if self._try_refresh():
             self._times.append(perf_counter() - begun)
         return {}
 
     def _undo(self, request: Request) -> dict[str, Any]:
-        event = self._session.undo()
+        if not self._person:
+            event = self._session.undo()
+        else:
+            own = self._last_of(self._person)
+            event = None if own is None else self._session.undo(own.number)
         return {"undone": None if event is None else self._serialize(event)}
 
     def _take_back(self, request: Request) -> dict[str, Any]:
@@ -281,18 +332,25 @@ class Presenter:
         self._session.change(requests.read_integer(request, "event"), answer)
         return {}
 
+    def _confirm(self, request: Request) -> dict[str, Any]:
+        self._session.set_sure(requests.read_integer(request, "event"))
+        return {}
+
     def _add(self, request: Request) -> dict[str, Any]:
         kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
         n_rows = self._session.n_rows
         first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
-        self._session.add(first, second, kind)
+        self._session.add(first, second, kind, source=self._person)
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:
         one, other = (self._find_cluster(request, name) for name in ("first", "second"))
         if one is other:
             raise RefusedRequest("bad", "A cluster cannot be merged with itself. Choose another one.")
-        self._session.add(one.exemplars[0], other.exemplars[0], "must-link")
+        # whoever merges two clusters means it
+        self._session.add(
+            one.exemplars[0], other.exemplars[0], "must-link", is_sure=True, source=self._person
+        )
         return {"first": one.exemplars[0], "second": other.exemplars[0]}
 
     def _set_done(self, request: Request) -> dict[str, Any]:
@@ -335,6 +393,14 @@ class Presenter:
         newest = [serialize_event(e, listed.changed, self._view.name) for e in events[::-1][:limit]]
         return {"events": newest, "more": len(events) > len(newest)}
 
+    def _list_suspects(self, request: Request) -> dict[str, Any]:
+        suspects = self._session.suspects
+        listed = suspects[: requests.MOST_EVENTS]
+        return {
+            "suspects": [serialize_suspect(suspect, self._view.name) for suspect in listed],
+            "more": len(suspects) - len(listed),
+        }
+
     def _list_rules(self, request: Request) -> dict[str, Any]:
         described = self._describe()
         clusters = [{"cluster": cluster, "text": lines} for cluster, lines in described.clusters.items()]
@@ -362,10 +428,10 @@ class Presenter:
         return {"name": name, "type": kind}, export()
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
-        "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
-        "merge": _merge, "done": _set_done, "name": _name,
-        "item": _item, "find": _find, "history": _history, "rules": _list_rules, "why": _why,
-        "export": _export,
+        "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
+        "add": _add, "merge": _merge, "done": _set_done, "name": _name,
+        "item": _item, "find": _find, "history": _history, "suspects": _list_suspects,
+        "rules": _list_rules, "why": _why, "export": _export,
     }  # fmt: skip
 
     # ------------------------------------------------------------ the present state
@@ -403,8 +469,16 @@ class Presenter:
 
     def _question(self) -> dict[str, Any] | None:
         name, q = self._session.question_id, self._session.question
-        if q is None:
-            return None
+        return None if q is None else self._render_question(name, q, q.expected)
+
+    def _question_for(self, person: str) -> dict[str, Any] | None:
+        """The question of one person; None if others hold all that are worth asking now."""
+        found = self._session.questions(1, to=person)
+        return self._render_question(found[0].id, found[0]) if found else None
+
+    def _render_question(
+        self, name: str | None, q: Question | OpenQuestion, expected: Answer | None = None
+    ) -> dict[str, Any]:
         first, second = self._render_row(q.first), self._render_row(q.second)
         likely = "yes" if self._labels[q.first] == self._labels[q.second] else "no"
         return {
@@ -413,7 +487,7 @@ class Presenter:
             "second": second,
             "differing": list_differing_fields(first, second),
             "why": q.why,
-            "guess": q.expected or likely,
+            "guess": expected or likely,
         }
 
     def _seconds(self) -> dict[str, float] | None:

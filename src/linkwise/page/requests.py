@@ -13,6 +13,7 @@ MOST_ROWS = 50  # items at a time
 MOST_EVENTS = 200  # events at a time
 MOST_LETTERS = 200  # of a name
 JOINERS = {0x200C: None, 0x200D: None}  # spelling in Persian, and of some emoji
+PERSONAL = "personal"  # in a state: what each person is shown instead
 LONGEST_ID = 64
 LARGEST = 2**53  # integers above are no integers in a browser
 

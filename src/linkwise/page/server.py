@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from linkwise.page.auth import MAX_BODY, MAX_HEADERS, AccessControl, require_access
+from linkwise.page.auth import MAX_BODY, MAX_HEADERS, PERSON, AccessControl, require_access
 from linkwise.page.hub import Hub
 from linkwise.page.requests import LONGEST_ID, refuse
 from linkwise.page.socket_client import Frame, SocketClient
@@ -71,7 +71,7 @@ async def _serve_client(hub: Hub, web: WebSocket) -> None:
         await web.close(1013, "too many pages are open; close one")
         return
     await web.accept()
-    client = SocketClient()
+    client = SocketClient(web.scope.get(PERSON, ""))
 
     async def send(frame: Frame) -> None:
         await (web.send_text(frame) if isinstance(frame, str) else web.send_bytes(frame))

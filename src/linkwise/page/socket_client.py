@@ -24,9 +24,16 @@ Frame = str | bytes
 
 
 class SocketClient:
-    """What one socket has still to be sent: places and labels before the state, the state before replies."""
+    """What one socket has still to be sent: places and labels before the state, the state before replies.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    person : str
+        Who looks at the page; empty if people have no names.
+    """
+
+    def __init__(self, person: str = "") -> None:
+        self.person = person
         self.n_open = 0
         self._news = asyncio.Event()
         self._newest: dict[str, Frame] = {}
@@ -64,7 +71,7 @@ class SocketClient:
                 await send(frame)
 
 
-@lru_cache(maxsize=1)  # all clients get the same update
+@lru_cache(maxsize=8)  # all clients of a person get the same update
 def encode_update(update: Update) -> dict[str, Frame]:
     """Return the frames of an update, by what they carry."""
     frames: dict[str, Frame] = {"state": encode_json({"state": update.state})}

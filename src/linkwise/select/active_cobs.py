@@ -292,13 +292,16 @@ class Tally:
         self.pool, self.evidence, self.twin = pool, evidence, twin
         self._clustering = clustering or pool.clustering
         self.net = np.zeros(len(pool), dtype=np.int64)
-        self._counted = 0
+        self._counted, self._n_revisions = 0, evidence.n_revisions
         self._best: Labels | None = None
 
     def update(self) -> None:
         """Count the facts that arrived since the last time."""
         if self._counted == len(self.evidence):
             return
+        if self._n_revisions != self.evidence.n_revisions:
+            self._n_revisions, self._counted = self.evidence.n_revisions, 0
+            self.net[:] = 0
         yes, no = (self.evidence.pairs_with_answer(a, self._counted) for a in ("yes", "no"))
         # of the pairs answered yes, those that a clustering joins less those that it parts; of the others
         # the other way round
@@ -347,18 +350,26 @@ class OpenPairs:
         first, second = np.ascontiguousarray(pool.base[pairs].T)
         self._bits = native.pack_together(pool.labels, first, second, self._threads)
         joined = native.weighted_together(self._bits, np.ones(len(pool), dtype=np.int64), self._threads)
-        self.pairs, self.open = pairs, (joined > 0) & (joined < len(pool))
-        self._heard = 0  # answers that were looked at
+        self._divided = (joined > 0) & (joined < len(pool))
+        self.pairs, self.open = pairs, self._divided.copy()
+        self._heard, self._n_revisions = 0, 0  # answers that were looked at, as of this revision
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.open))
 
     def forget_known(self, evidence: Evidence) -> int:
-        """Close the pairs that have a verdict; return how many are open."""
+        """Close the pairs that have a verdict; return how many are open.
+
+        A pair opens again if it has no verdict since the belief has changed.
+        """
+        if self._n_revisions != evidence.n_revisions:
+            self._n_revisions, self._heard = evidence.n_revisions, 0
+            self.open = self._divided.copy()
         self.open &= ~evidence.has_verdict(self.pairs, self._heard)
         self._heard = len(evidence)
         left = len(self)
-        if 0 < left < len(self.open) // 2:  # moving the bits pays only now and then
+        # moving the bits pays only now and then; if answers may be wrong, any pair may open again
+        if 0 < left < len(self.open) // 2 and not evidence.is_fallible:
             self.pairs, self._bits = self.pairs[self.open], self._bits.compress(self.open, axis=1)
             self.open = self.open[self.open]
         return left

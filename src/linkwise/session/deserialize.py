@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple, get_args
@@ -16,13 +17,17 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from linkwise.asking.learner import Labels, Reason
+from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import ANSWERS, Fact
-from linkwise.session.events import Event, EventKind
+from linkwise.constraints.fallible import check_error_rate
+from linkwise.session.events import REVISIONS, Event, EventKind, Place
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.schema import Damage
+from linkwise.session.suspects import GRADES, MOST_RATE, Doubts, ErrorRate
 
 KEYS = ("data", "learner", "seed", "source")  # of the table meta
 MOST_JSON = 8 * 2**20  # characters of one JSON value; the fingerprint of many columns may be longer
+MOST_GUIDELINES = 10_000  # characters
 MOST_PARTS = 500_000  # lists and objects in one
 MOST_SEED = 2**64 - 1
 WIDTHS = ("float32", "float64")
@@ -35,15 +40,20 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "done": (True, False, False, False),
     "name": (True, False, False, False),
     "change": (False, False, True, True),
+    "sure": (False, False, True, True),
     "undo": (False, False, False, True),
 }
 WITH_FACTS = ("import", "done")
+PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
+PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
 CHANGEABLE = ("answer", "add")
 TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00", re.ASCII)
 
 
 class Snapshot(NamedTuple):
     """The labels as of an event, the reason why asking ended by then, and the sentences of the learner.
+
+    If answers may be wrong, it also holds which ones probably are.
 
     `event` is -1 if it is unknown after which event they were stored.
     """
@@ -52,6 +62,7 @@ class Snapshot(NamedTuple):
     reason: str | None
     labels: Labels
     description: tuple[str, ...] = ()
+    doubts: Doubts | None = None
 
 
 # ---------------------------------------------------------------- settings
@@ -71,7 +82,33 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         raise Damage("Its seed is not an integer of at least 0")
     if not isinstance(meta["source"], dict):
         raise Damage("The source of its data is not an object")
+    if _has_setting(db, "error_rate"):
+        meta["error_rate"] = _read_error_rate(db)
+    if _has_setting(db, "guidelines"):
+        meta["guidelines"] = _read_guidelines(db)
     return meta
+
+
+def _has_setting(db: sqlite3.Connection, key: str) -> bool:
+    return db.execute("SELECT 1 FROM meta WHERE key = ?", (key,)).fetchone() is not None
+
+
+def _read_error_rate(db: sqlite3.Connection) -> AssumedRate:
+    """The share of wrong answers that the session assumes; None to estimate it."""
+    rate: Any = _read_setting(db, "error_rate")
+    try:
+        return check_error_rate(rate)
+    except ValueError:
+        raise Damage("Its error rate is not a number from 0 up to 0.5") from None
+
+
+def _read_guidelines(db: sqlite3.Connection) -> str:
+    """The text that tells what "belong together" means."""
+    text = _read_setting(db, "guidelines")
+    is_text = isinstance(text, str) and len(text) <= MOST_GUIDELINES
+    if not is_text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
+    return str(text)
 
 
 def _read_setting(db: sqlite3.Connection, key: str) -> Any:
@@ -109,12 +146,30 @@ def _is_number(value: Any) -> bool:
 
 def read_description(db: sqlite3.Connection) -> tuple[str, ...]:
     """The sentences of the learner that were stored with the labels; empty before."""
-    if db.execute("SELECT 1 FROM meta WHERE key = 'description'").fetchone() is None:
+    if not _has_setting(db, "description"):
         return ()
     sentences = _read_setting(db, "description")
     if not (isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences)):
         raise Damage("The description of its learner is not a list of sentences")
     return tuple(sentences)
+
+
+def read_doubts(db: sqlite3.Connection) -> Doubts | None:
+    """What was stored with the labels about answers that are probably wrong; None if nothing was."""
+    if not _has_setting(db, "doubts"):
+        return None
+    try:
+        doubts = _read_setting(db, "doubts")
+        rate = doubts["error_rate"]
+        suspects = tuple((number, grade) for number, grade in doubts["suspects"])
+        found = None if rate is None else ErrorRate(*rate)
+    except (KeyError, TypeError, ValueError):
+        raise Damage("The list of answers that are probably wrong is incomplete") from None
+    if not all(_is_number(share) and 0 <= share <= MOST_RATE for share in found or ()):
+        raise Damage("Its error rate is not a number from 0 up to 0.5")
+    if not all(type(number) is int and number > 0 and grade in GRADES for number, grade in suspects):
+        raise Damage("The list of answers that are probably wrong has an entry that is not an answer")
+    return Doubts(found, suspects)
 
 
 # ---------------------------------------------------------------- rows
@@ -152,7 +207,8 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
     labels = np.frombuffer(blob, "<i4").astype(np.int32)
     if not are_labels(labels):
         raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
-    return Snapshot(event if event <= last else -1, reason, labels, read_description(db))
+    event = event if event <= last else -1
+    return Snapshot(event, reason, labels, read_description(db), read_doubts(db))
 
 
 def are_labels(labels: Labels) -> bool:
@@ -166,18 +222,20 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
     kinds = dict(db.execute("SELECT number, kind FROM event WHERE number <= ?", (after,)))
     pairs = _read_facts(db, n_rows, after)
     rows = db.execute(
-        "SELECT number, kind, happened, first, second, answer, target, source "
-        "FROM event WHERE number >= ? ORDER BY number",
-        (_lowest_number(after),),
+        "SELECT number, kind, happened, first, second, answer, target, source, value "
+        "FROM event LEFT JOIN meta ON key = ? || number WHERE number >= ? ORDER BY number",
+        (PLACE_KEY, _lowest_number(after)),
     )
     for expected, row in enumerate(rows, after + 1):
-        number, kind, when, first, second, answer, target, source = row
+        number, kind, when, first, second, answer, target, source, place = row
         if number != expected:
             raise Damage(f"Event {expected} of the session is missing")
         facts = tuple(pairs.pop(number, ()))
         try:
             event = Event(number, kind, when, first, second, answer, target, facts, source)
             _check_event(event, n_rows)
+            if place is not None:
+                event = replace(event, place=_read_place(place, event))
             if event.target is not None:
                 _check_target(event, kinds)
         except Damage as damage:
@@ -220,7 +278,8 @@ def _check_event(event: Event, n_rows: int) -> None:
         raise Damage(f"{str(kind)[:20]!r} is not a kind of event")
     if tuple(value is not None for value in (first, second, answer, event.target)) != REQUIRED_FIELDS[kind]:
         raise Damage(f"It has more or fewer fields than an event of its kind ({kind})")
-    if event.facts and kind not in WITH_FACTS:
+    is_certain = kind == "add" and [fact[:3] for fact in event.facts] == [(first, second, answer)]
+    if event.facts and kind not in WITH_FACTS and not is_certain:
         raise Damage(f"It has pairs, but its kind is {kind}")
     if second is not None:
         _check_pair(first, second, n_rows)
@@ -228,18 +287,31 @@ def _check_event(event: Event, n_rows: int) -> None:
         _check_row(first, n_rows)
     if answer is not None and answer not in ANSWERS:
         raise Damage(f"{str(answer)[:20]!r} is not an answer")
+    if kind == "sure" and answer == "unsure":
+        raise Damage("It confirms an answer that is neither yes nor no")
     if not isinstance(event.when, str) or not _is_timestamp(event.when):
         raise Damage("Its time is missing or wrong")
     if not isinstance(event.source, str):
         raise Damage("Its source is not text")
 
 
+def _read_place(text: Any, event: Event) -> Place:
+    """The place of the question that an answer answers."""
+    found = PLACE.fullmatch(text) if isinstance(text, str) else None
+    if found is None or event.kind != "answer":
+        raise Damage("The place of its question is wrong")
+    place = Place(int(found[1]), int(found[2]))
+    if place.start >= event.number:
+        raise Damage("Its question was chosen after its answer")
+    return place
+
+
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
-    """Check that the target of a change or an undo is an earlier event that can be changed or undone."""
+    """Check that the target of an event is an earlier one that can be changed, confirmed or undone."""
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
         raise Damage("Its target is not an earlier event")
-    if kind == "undo" or (event.kind == "change" and kind not in CHANGEABLE):
+    if kind == "undo" or (event.kind in REVISIONS and kind not in CHANGEABLE):
         raise Damage(f"Event {target} has a kind ({kind}) that has no {event.kind}")
 
 

@@ -5,14 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from linkwise.constraints.closure import format_chain
-from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.error_rates import AssumedRate, rate_of_source
+from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Fact
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.wording import strip_full_stop
 
-EventKind = Literal["answer", "add", "import", "done", "name", "change", "undo"]
+CONTRADICTION = "This contradicts earlier answers: {}. Leave it out, or undo or change one of these answers."
+EventKind = Literal["answer", "add", "import", "done", "name", "change", "sure", "undo"]
+
+
+class Place(NamedTuple):
+    """The place of a question among all questions.
+
+    Attributes
+    ----------
+    start : int
+        Number of the last event, names aside, when the question was chosen.
+    position : int
+        Position among the questions that were chosen then; 0 is the question of `Session.question`.
+    """
+
+    start: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +42,29 @@ class Event:
     ----------
     number : int
         Position in the session, from 1.
-    kind : {"answer", "add", "import", "done", "name", "change", "undo"}
+    kind : {"answer", "add", "import", "done", "name", "change", "sure", "undo"}
         An answer to a question, a volunteered pair, an import of pairs, a cluster marked as done, a name
-        for a cluster, a change of an earlier answer, or the undo of any of these.
+        for a cluster, a change of an earlier answer, the confirmation that an earlier answer is certain,
+        or the undo of any of these.
     when : str
         UTC, ISO 8601.
     first, second : int or None
         The rows of an answer or a volunteered pair; for a cluster that is named or done, `first` alone is
         a row of it.
     answer : {"yes", "no", "unsure"} or None
-        For a change it is the new answer.
+        For a change it is the new answer, for a confirmation the confirmed one.
     target : int or None
-        Number of the event that is changed or undone.
+        Number of the event that is changed, confirmed or undone.
     facts : tuple of Fact
-        The pairs of an import, or of a cluster that is done.
+        The pairs of an import, or of a cluster that is done; of a volunteered pair that is certain, the pair.
     source : str
-        The file of an import, or the name of a cluster.
+        The file of an import, the name of a cluster, or who gave an answer or a volunteered pair.
+    is_sure : bool
+        Whether the answer is certain in a session whose answers may be wrong. Only a settled event has it
+        (see `settle_events`).
+    place : Place or None
+        The place of the question that an answer answers, if the question was one of several that were open
+        at the same time.
     """
 
     number: int
@@ -50,12 +76,17 @@ class Event:
     target: int | None = None
     facts: tuple[Fact, ...] = ()
     source: str = ""
+    is_sure: bool = False
+    place: Place | None = None
+
+
+REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
 
 
 def drop_undone(events: Sequence[Event]) -> list[Event]:
-    """Drop the events that were undone; changes stay events of their own."""
+    """Drop the events that were undone; changes and confirmations stay events of their own."""
     undone = {e.target for e in events if e.kind == "undo"}
-    gone = undone | {e.number for e in events if e.kind == "change" and e.target in undone}
+    gone = undone | {e.number for e in events if e.kind in REVISIONS and e.target in undone}
     return [e for e in events if e.kind != "undo" and e.number not in gone]
 
 
@@ -66,12 +97,41 @@ def settle_events(events: Sequence[Event]) -> list[Event]:
 
 def apply_changes(left: Sequence[Event]) -> list[Event]:
     """Keep the events about pairs among those that are not undone, and give each its latest answer."""
-    latest = {e.target: e.answer for e in left if e.kind == "change"}
-    return [
-        replace(e, answer=latest[e.number]) if e.number in latest else e
-        for e in left
-        if e.kind not in ("change", "name")
-    ]
+    latest = {e.target: e for e in left if e.kind in REVISIONS}
+    return [_revise(e, latest.get(e.number)) for e in left if _is_about_pairs(e)]
+
+
+def order_events(settled: Sequence[Event], events: Sequence[Event]) -> list[Event]:
+    """Order settled events by the places of their questions, so that it does not matter when answers arrive.
+
+    An answer without a place has the first place after the event before it.
+    """
+    if all(event.place is None for event in settled):
+        return list(settled)
+    starts, start = {}, 0
+    for event in events:
+        starts[event.number] = start
+        start = start if event.kind == "name" else event.number
+
+    def key(event: Event) -> tuple[int, ...]:
+        if event.kind != "answer" or event.first is None or event.second is None:
+            return (event.number, 0)
+        place = event.place or Place(starts[event.number], 0)
+        answer = ANSWERS.index(event.answer or "unsure")
+        return (place.start, 1, place.position, *sorted((event.first, event.second)), answer)
+
+    return sorted(settled, key=lambda event: (*key(event), event.source, event.number))
+
+
+def _revise(event: Event, revision: Event | None) -> Event:
+    """Give an event its latest answer; whoever changes or confirms an answer means it."""
+    if revision is not None:
+        return replace(event, answer=revision.answer, facts=(), is_sure=revision.answer != "unsure")
+    return replace(event, facts=(), is_sure=True) if event.kind == "add" and event.facts else event
+
+
+def _is_about_pairs(event: Event) -> bool:
+    return event.kind not in (*REVISIONS, "name")
 
 
 def names_of(events: Sequence[Event]) -> dict[int, str]:
@@ -92,16 +152,16 @@ def facts_of(event: Event) -> tuple[Fact, ...]:
         raise SessionDamagedError(
             f"Event {event.number} of the session ({event.kind}) has no pair or no answer"
         )
-    return (Fact(event.first, event.second, event.answer),)
+    is_asked = event.kind == "answer"
+    return (Fact(event.first, event.second, event.answer, event.source, is_asked, event.when),)
 
 
-def evidence_of(n_rows: int, events: Sequence[Event]) -> Evidence:
-    """The evidence that settled events give."""
-    evidence = Evidence(n_rows)
+def evidence_of(n_rows: int, events: Sequence[Event], error_rate: AssumedRate = 0) -> Evidence:
+    """The evidence that settled events give if a share of the answers may be wrong."""
+    evidence = make_evidence(n_rows, None, error_rate)
     for event in events:
         try:
-            for fact in facts_of(event):
-                evidence.add(*fact, asked=event.kind == "answer")
+            add_event(evidence, event)
         except (ConstraintError, TypeError) as error:  # no session writes such an event
             raise SessionDamagedError(
                 f"Event {event.number} of the session is wrong. {strip_full_stop(error)}"
@@ -109,17 +169,57 @@ def evidence_of(n_rows: int, events: Sequence[Event]) -> Evidence:
     return evidence
 
 
+def add_event(evidence: Evidence, event: Event) -> None:
+    """Add the facts of a settled event. If answers may be wrong, its certain facts become constraints."""
+    if isinstance(evidence, FallibleEvidence):
+        certain = certain_facts(event)
+        if certain:
+            evidence.add_constraints(constraints_of(evidence.n_rows, certain))
+    for fact in fallible_facts(event) if evidence.is_fallible else facts_of(event):
+        evidence.add(*fact, asked=fact.asked, source=fact.source, when=fact.when)
+
+
+def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:
+    """The facts of a settled event that are right even if answers may be wrong."""
+    is_certain = event.is_sure or event.kind in ("import", "done")
+    if not is_certain and rate_of_source(error_rate, event.source) != 0:
+        return ()
+    return tuple(fact for fact in facts_of(event) if fact.answer != "unsure")
+
+
+def fallible_facts(event: Event) -> tuple[Fact, ...]:
+    """The facts of a settled event that count as answers.
+
+    An answer that is certain is among them: it answers a question, too.
+    """
+    facts = facts_of(event)
+    if event.kind in ("import", "done"):
+        return tuple(fact for fact in facts if fact.answer == "unsure")
+    return facts
+
+
+def certain_evidence_of(n_rows: int, events: Sequence[Event], error_rate: AssumedRate = None) -> Evidence:
+    """The certain facts of settled events alone, in a session whose answers may be wrong."""
+    evidence = Evidence(n_rows)
+    for event in events:
+        for fact in certain_facts(event, error_rate):
+            evidence.add(*fact)
+    return evidence
+
+
+def constraints_of(n_rows: int, facts: Sequence[Fact]) -> Constraints:
+    """The constraints that yes and no facts give."""
+    pairs = {answer: [fact.pair for fact in facts if fact.answer == answer] for answer in ("yes", "no")}
+    return Constraints(n_rows, pairs["yes"], pairs["no"])
+
+
 @contextmanager
-def name_rows_by_id(ids: Sequence[str] | None) -> Iterator[None]:
-    """Name the rows of a contradiction by the ids that the person knows."""
+def name_rows_by_id(ids: Sequence[str] | None, message: str = CONTRADICTION) -> Iterator[None]:
+    """Name the rows of a contradiction by the ids that the person knows, in a message that has its place."""
     try:
         yield
     except InfeasibleConstraintsError as error:
         if not error.chain:
             raise
         words = format_chain(error.chain, str if ids is None else ids.__getitem__)
-        raise InfeasibleConstraintsError(
-            f"This contradicts earlier answers: {words}. "
-            "Leave it out, or undo or change one of these answers.",
-            error.chain,
-        ) from None
+        raise InfeasibleConstraintsError(message.format(words), error.chain) from None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.batches import Expectation, choose_batch
 from linkwise.asking.learner import (
     Describing,
     Labels,
@@ -20,10 +21,13 @@ from linkwise.asking.learner import (
 )
 from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
+from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.session.colours import Colours, Shade
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, evidence_of, facts_of
+from linkwise.session.events import Event, add_event, constraints_of, evidence_of, facts_of
+from linkwise.session.suspects import Doubts, find_doubts
 
 
 class Replay:
@@ -40,6 +44,8 @@ class Replay:
     seed : int
     progress : callable, optional
         ``progress(done, total)``, called while the learner prepares.
+    error_rate : float, None or mapping of str to float or None, default=0
+        Share of wrong answers: 0 if all are right, None to estimate it, or one of these for each source.
 
     Attributes
     ----------
@@ -58,9 +64,15 @@ class Replay:
     """
 
     def __init__(
-        self, learner: Learner, X: NDArray[Any], seed: int, progress: Progress | None = None
+        self,
+        learner: Learner,
+        X: NDArray[Any],
+        seed: int,
+        progress: Progress | None = None,
+        error_rate: AssumedRate = 0,
     ) -> None:
         self.X = X
+        self._error_rate = error_rate
         self._learner, self._seed = learner, seed
         self._prepared = learner.prepare(X, seed, progress=progress)
         self._memo = Memo()
@@ -73,9 +85,10 @@ class Replay:
         self.colours: list[int] = [0]
         self.shades: list[Shade] = [(0, 0)]
         self.reason: Reason | None = None
-        self.evidence = Evidence(len(X))
+        self.evidence: Evidence = make_evidence(len(X), None, error_rate)
         self._colours = Colours(X)
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
+        self._doubts: tuple[int, Doubts | None] = (-1, None)
 
     def follow(self, settled: Sequence[Event], number: int) -> None:
         """Take the learner through all settled events, as of the event of that number (0: no event)."""
@@ -98,8 +111,41 @@ class Replay:
 
     def _start_run(self, known: Sequence[Event]) -> Run:
         """Start a run that knows the events before the first answer."""
-        evidence = evidence_of(len(self.X), known)
+        evidence = evidence_of(len(self.X), known, self._error_rate)
         return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared, memo=self._memo)
+
+    def choose_batch(self, n: int, held: Sequence[Expectation]) -> list[Expectation]:
+        """Choose up to n questions that are worth asking together with those that others hold.
+
+        Parameters
+        ----------
+        n : int
+            Largest number of questions.
+        held : sequence of Expectation
+            The questions that are open, in the order of their places.
+
+        Returns
+        -------
+        list of Expectation
+        """
+        if self.question is None or self._run is None:
+            return []
+        *_, (_, run) = self._retrace()
+        return choose_batch(run, self._start_anew, n, held, self._seed)
+
+    def _retrace(self) -> Iterator[tuple[int, Run]]:
+        """Take another run to the present state; yield it at its start, with 0, and after each event."""
+        n_before = _count_before_first_answer(self._applied)
+        known, later = self._applied[:n_before], self._applied[n_before:]  # as of now, if others are added
+        run = self._start_run(known)
+        yield 0, run
+        for event in later:
+            _apply_event(run, event)
+            yield event.number, run
+
+    def _start_anew(self) -> Run:
+        """Start a run that knows all events from the start: quicker than one that follows them."""
+        return self._start_run(self._applied)
 
     def foresee(self, answer: Answer, stop: Callable[[], bool]) -> bool:
         """Take another run to the state after an answer to the present question.
@@ -114,30 +160,26 @@ class Replay:
         """
         if self.question is None or self._run is None:
             return False
-        n_before = _count_before_first_answer(self._applied)
-        run = self._start_run(self._applied[:n_before])
-        for event in self._applied[n_before:]:
+        for _, run in self._retrace():  # noqa: B007  # the last one
             if stop():
                 return False
-            _apply_event(run, event)
-        if stop():
-            return False
         run.tell(self.question.first, self.question.second, answer, asked=True)
         return True
 
     def labels_by_event(self) -> Iterator[tuple[int, Labels]]:
         """Yield the number of each settled event and the labels after it, in another run; 0 is the start."""
-        n_before = _count_before_first_answer(self._applied)
-        applied = self._applied[n_before:]
-        run = self._start_run(self._applied[:n_before])
-        yield 0, run.labels
-        for event in applied:
-            _apply_event(run, event)
-            yield event.number, run.labels
+        for number, run in self._retrace():
+            yield number, run.labels
 
     def snapshot(self) -> Snapshot:
         """The labels and sentences that can be read later without the data."""
-        return Snapshot(self.at, self.reason, self.labels, self.description())
+        return Snapshot(self.at, self.reason, self.labels, self.description(), self.doubts())
+
+    def doubts(self) -> Doubts | None:
+        """Which answers are probably wrong; None if all of them count as right."""
+        if self._doubts[0] != self.at:
+            self._doubts = self.at, find_doubts(self.evidence, self._applied)
+        return self._doubts[1]
 
     def representatives(self) -> NDArray[np.int64] | None:
         """The representative of each row, for learners that treat several rows as one."""
@@ -164,9 +206,12 @@ def _count_before_first_answer(events: Sequence[Event]) -> int:
 def _apply_event(run: Run, event: Event) -> None:
     """Tell the run of a learner about one event."""
     if event.kind in ("import", "done"):
-        for fact in event.facts:
-            run.evidence.add(*fact)
+        add_event(run.evidence, event)
         run.refresh()
     else:
         (fact,) = facts_of(event)
-        run.tell(*fact, asked=event.kind == "answer")
+        if event.is_sure and isinstance(run.evidence, FallibleEvidence):
+            run.evidence.add_constraints(constraints_of(run.evidence.n_rows, [fact]))
+        run.tell(*fact, asked=fact.asked, source=fact.source, when=fact.when)
+        if event.place is not None:
+            run.update_labels()

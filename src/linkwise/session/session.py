@@ -6,18 +6,30 @@ it counts even if another learner, or a newer version of the same one, would hav
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from numbers import Integral
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
 
+from linkwise.asking.batches import expect
 from linkwise.asking.learner import Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Answer, Fact
-from linkwise.errors import DataMismatchError, SessionError, StaleAnswerError
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.errors import (
+    DataMismatchError,
+    InfeasibleConstraintsError,
+    SessionDamagedError,
+    SessionError,
+    StaleAnswerError,
+    short_repr,
+)
 from linkwise.session.description import (
     check_ids,
     data_difference,
@@ -26,14 +38,16 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
+from linkwise.session.events import Place, evidence_of
+from linkwise.session.leases import Lease, OpenQuestion, name_question
 from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
 from linkwise.session.store import Store, WriteConflict
 from linkwise.session.view import synchronized
-from linkwise.session.writer import SessionWriter
+from linkwise.session.writer import SessionWriter, check_rates, check_source
 from linkwise.validation import check_rows
 
-__all__ = ["Session", "Status"]
+__all__ = ["OpenQuestion", "Session", "Status"]
 
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
@@ -55,6 +69,12 @@ class Session(SessionWriter):
         The id of every row, for files that are exported; by default the positions of the rows.
     source : dict, optional
         Where the data come from; stored with the session, as JSON.
+    error_rate : float, None or mapping of str to float or None, default=0
+        Share of the answers that are wrong, below 0.5; None estimates it. Unless it is 0, answers may
+        contradict each other, the session checks doubtful ones by further questions, and `suspects` lists
+        those that are probably wrong. Imported pairs are certain. A mapping has the share of each source, or
+        None to estimate it; the entry "" counts for all other sources. The answers of a source whose share
+        is 0 are certain.
     progress : callable, optional
         ``progress(done, total)``, called while the learner prepares, if it reports its progress. An exception
         that it raises ends the work, and nothing is stored.
@@ -62,7 +82,9 @@ class Session(SessionWriter):
     Raises
     ------
     TypeError
-        `source` is not a dict, or `learner` is not a learner.
+        `source` is not a dict, `learner` is not a learner, or `error_rate` has a source that is not text.
+    ValueError
+        `error_rate` is out of range, or it has two entries for one source.
 
     Examples
     --------
@@ -81,9 +103,10 @@ class Session(SessionWriter):
         *,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
+        error_rate: AssumedRate = 0,
         progress: Progress | None = None,
     ) -> None:
-        rows = check_rows(X)
+        rows, rate = check_rows(X), check_rates(error_rate)
         if source is not None and not isinstance(source, dict):
             raise TypeError(f"source is a {type(source).__name__}. Give a dict.")
         learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
@@ -93,6 +116,8 @@ class Session(SessionWriter):
             "seed": seed_of_learner(learner),
             "source": to_json_value(source or {}, "source"),
         }
+        if rate != 0:
+            meta["error_rate"] = rate
         self._load(Store.new(meta, check_ids(ids, len(rows))))
         self._start_learner(learner, rows, progress)
 
@@ -105,6 +130,7 @@ class Session(SessionWriter):
         *,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
+        error_rate: AssumedRate | Literal["stored"] = "stored",
         progress: Progress | None = None,
     ) -> Self:
         """Open a session file, or begin one.
@@ -122,6 +148,9 @@ class Session(SessionWriter):
             As for the class; if the file exists, they must equal its ids.
         source : dict, optional
             As for the class; if the file exists, its own source stays.
+        error_rate : float, None, mapping or "stored", default="stored"
+            As for the class. "stored" means the rate in the file, and 0 for a new file. Another rate takes
+            over and keeps every answer.
         progress : callable, optional
             As for the class.
 
@@ -134,6 +163,8 @@ class Session(SessionWriter):
         ------
         DataMismatchError
             X or the ids differ from those that the session was begun with.
+        InfeasibleConstraintsError
+            Answers contradict each other whose `error_rate` is 0.
         SessionDamagedError
             The file is not a session, or it is damaged.
         SessionLockedError
@@ -146,7 +177,8 @@ class Session(SessionWriter):
                 raise FileNotFoundError(
                     f"There is no session file {os.fspath(path)}. Give X and a learner to begin one."
                 )
-            session = cls(X, learner, ids=ids, source=source, progress=progress)
+            rate = 0 if error_rate == "stored" else error_rate
+            session = cls(X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
             try:
                 session.save(path)
                 return session
@@ -158,7 +190,7 @@ class Session(SessionWriter):
         store = Store.open(path)
         try:
             session._load(store)
-            session._resume(X, learner, ids, progress)
+            session._resume(X, learner, ids, progress, error_rate)
         except BaseException:
             store.close()
             raise
@@ -170,15 +202,21 @@ class Session(SessionWriter):
         learner: Learner | None,
         ids: Sequence[object] | None,
         progress: Progress | None,
+        error_rate: AssumedRate | Literal["stored"],
     ) -> None:
         path, stored = self._store.path, self._meta["learner"]
         if ids is not None and self._ids != [str(i) for i in ids]:
             raise DataMismatchError(
                 f"{path} was begun with other ids. Begin a new session and carry the answers over by id."
             )
+        rate = self._error_rate if error_rate == "stored" else check_rates(error_rate)
         if X is None:
             if learner is not None:
                 raise SessionError("A learner needs the data. Open it with Session.open(path, X, learner).")
+            if rate != self._error_rate:
+                raise SessionError(
+                    "Another error rate needs the data. Open it with Session.open(path, X, error_rate=...)."
+                )
             return
         rows = check_rows(X)
         difference = data_difference(self._meta["data"], rows)
@@ -188,11 +226,30 @@ class Session(SessionWriter):
                 "with, or begin a new session and carry the answers over by id."
             )
         current = build_learner(stored, rows.shape[1]) if learner is None else learner
+        is_other_rate = rate != self._error_rate
+        if is_other_rate:
+            self._check_new_rate(rate)
+            self._meta["error_rate"] = rate
         self._start_learner(current, rows, progress)
+        if is_other_rate:  # only after it has started
+            self._store.put_meta({"error_rate": rate})
+            self._save_snapshot()
         if learner is not None and describe_learner(learner) != stored:  # only after it has started
             self._meta["learner"] = describe_learner(learner)
             self._store.put_meta({"learner": self._meta["learner"]})
             self._save_snapshot()
+
+    def _check_new_rate(self, rate: AssumedRate) -> None:
+        """Check that the answers agree that shall count as right."""
+        if 0 not in (rate.values() if isinstance(rate, Mapping) else [rate]):
+            return
+        try:
+            evidence_of(self.n_rows, self._settled_events(), rate)
+        except SessionDamagedError:
+            raise InfeasibleConstraintsError(
+                "Some answers contradict each other, so they cannot all be right (error_rate=0). "
+                "Undo or change the suspects first."
+            ) from None
 
     # ------------------------------------------------------------ asking and answering
     @property
@@ -211,7 +268,7 @@ class Session(SessionWriter):
         return self._question_id(self.question)
 
     @synchronized
-    def answer(self, answer: Answer | bool, *, question_id: str | None = None) -> None:
+    def answer(self, answer: Answer | bool, *, question_id: str | None = None, source: str = "") -> None:
         """Answer the present question; return after the answer is safely stored.
 
         Parameters
@@ -219,19 +276,33 @@ class Session(SessionWriter):
         answer : {"yes", "no", "unsure"} or bool
             Whether the two rows belong together. True means "yes" and False means "no".
         question_id : str, optional
-            The `question_id` of the question that the person saw. Without it, an error is raised if another
-            client has written anything since this one last read `question`.
+            The `question_id` of the question that the person saw, or the id of one of `questions`. Without
+            it, an error is raised if another client has written anything since this one last read
+            `question`.
+        source : str, default=""
+            Who answers: the name of a person or a program.
 
         Raises
         ------
         StaleAnswerError
             The session asks another question now; the error holds it. Nothing is stored.
+        InfeasibleConstraintsError
+            The answer to one of several open questions contradicts other answers. Nothing is stored.
         SessionError
-            There is no question left, or the session was opened without its data. Nothing was stored.
+            There is no question left, the session was opened without its data, or `source` is not valid
+            Unicode. Nothing was stored.
+        TypeError
+            `source` is not a string.
         """
+        name = check_source(source)
         self._catch_up()
+        if question_id is not None and self._is_late(question_id):
+            self._answer_open(answer, question_id, name)
+            return
         q = self._current_replay().question
-        if self._has_changed if question_id is None else question_id != self._question_id(q):
+        if question_id is not None and question_id != self._question_id(q):
+            raise self._stale_error()
+        if question_id is None and self._has_changed:
             raise self._stale_error()
         if q is None:
             raise SessionError(
@@ -239,11 +310,102 @@ class Session(SessionWriter):
                 "Volunteer pairs with add()."
             )
         checked = check_answer(answer, q.first, q.second)
-        first, second = self._current_evidence().check(q.first, q.second, checked)
+        first, second = self._current_evidence().check(q.first, q.second, checked, source=name)
         try:
-            self._write("answer", first=first, second=second, answer=checked)
+            self._write("answer", first=first, second=second, answer=checked, source=name)
         except WriteConflict:
             raise self._stale_error() from None
+
+    def _is_late(self, question_id: str) -> bool:
+        """Whether a question that `questions` gave is not the first after the last event."""
+        found = self._leases.find(question_id, self.n_rows, self._last_number)
+        return found is not None and found[2] != Place(self._last_start(), 0)
+
+    def _answer_open(self, answer: Answer | bool, question_id: str, source: str) -> None:
+        """Store the answer to a question that `questions` gave; it may be late."""
+        found = self._leases.find(question_id, self.n_rows, self._last_number)
+        if found is None:
+            raise self._stale_error()
+        i, j, place = found
+        checked = check_answer(answer, i, j)
+
+        def check_open() -> dict[str, Any]:
+            if self._is_answered(i, j, place.start, source):
+                raise self._stale_error()
+            first, second = self._current_evidence().check(i, j, checked, source=source)
+            return {"first": first, "second": second, "answer": checked, "source": source, "place": place}
+
+        self._write_checked("answer", check_open)
+
+    def _is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
+        """Whether the pair was answered after an event, by a certain source or by any."""
+        pair = {first, second}
+        return any(
+            event.kind == "answer" and {event.first, event.second} == pair and source in (None, event.source)
+            for event in takewhile(lambda event: event.number > start, reversed(self._settled_events()))
+        )
+
+    # ------------------------------------------------------------ many questions at once
+    @synchronized
+    def questions(self, n: int = 1, *, to: str = "", seconds: float = 600.0) -> list[OpenQuestion]:
+        """Return up to n questions that are worth asking together.
+
+        Each is leased for some time: meanwhile nobody else gets it. The questions that the same person has
+        still open come first. Answers may come in any order, also after the lease. Leases are not stored.
+
+        Parameters
+        ----------
+        n : int, default=1
+            Largest number of questions.
+        to : str, default=""
+            Who shall answer: the name of a person or a program.
+        seconds : float, default=600.0
+            How long each question is leased.
+
+        Returns
+        -------
+        list of OpenQuestion
+            Answer each by ``answer(..., question_id=question.id)``. There may be fewer than n of them; empty
+            if nothing else is worth asking until others have answered.
+
+        Raises
+        ------
+        ValueError
+            `n` or `seconds` is not positive.
+        TypeError
+            `n` is not an integer, or `to` is not a string.
+        SessionError
+            The session was opened without its data, or `to` is not valid Unicode.
+        """
+        if not isinstance(n, Integral) or isinstance(n, bool):
+            raise TypeError(f"n is not an integer: {short_repr(n)}. Give the number of questions.")
+        if n < 1 or not 0 < seconds < math.inf:
+            raise ValueError(f"n is {n} and seconds is {seconds}. Give positive numbers.")
+        name = check_source(to)
+        self._catch_up()
+        replay, start = self._current_replay(), self._last_start()
+        held = [lease for lease in self._leases.current() if self._is_open(lease)]
+        mine = [lease for lease in held if lease.question.to == name]
+        present = replay.question
+        if n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
+            if present is None:
+                return []
+            mine = [self._leases.give(expect(present), Place(start, 0), name, seconds, is_single=True)]
+            return [lease.question for lease in mine]
+        mine = [self._leases.renew(lease, seconds) for lease in mine[:n]]
+        if len(mine) < n:
+            for chosen in replay.choose_batch(n - len(mine), [lease.expectation for lease in held]):
+                is_present = present is not None and {*chosen.pair} == {present.first, present.second}
+                place = Place(start, 0) if is_present else self._leases.place(chosen, start)
+                mine.append(self._leases.give(chosen, place, name, seconds))
+        return [lease.question for lease in mine]
+
+    def _is_open(self, lease: Lease) -> bool:
+        """Whether the question of a lease waits for its answer."""
+        first, second = lease.expectation.pair
+        if self._is_answered(first, second, lease.place.start):
+            return False
+        return lease.expectation.is_check or self._current_evidence().verdict(first, second) is None
 
     @synchronized
     def look_ahead(self, answer: Answer | bool, *, stop: Callable[[], bool] = bool) -> bool:
@@ -287,6 +449,8 @@ class Session(SessionWriter):
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
         """Import all answers of another session, by the ids of the rows.
 
+        If the answers of the other session may be wrong, they are imported as they are believed.
+
         Parameters
         ----------
         path : path
@@ -307,7 +471,7 @@ class Session(SessionWriter):
         if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
             raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
         with Session.open(path) as other:
-            names, facts = other.ids, list(other.evidence)
+            names, facts = other.ids, _list_believed_facts(other.evidence)
         position = {name: row for row, name in enumerate(self.ids)}
         here = {row: position[name] for row, name in enumerate(names) if name in position}
         moved: dict[Answer, list[tuple[int, int]]] = {"yes": [], "no": [], "unsure": []}
@@ -372,8 +536,11 @@ class Session(SessionWriter):
     def _question_id(self, question: Question | None) -> str | None:
         if question is None:
             return None
-        number = next((e.number for e in reversed(self._events) if e.kind != "name"), 0)
-        return f"{number}:{question.first}-{question.second}"
+        return name_question(Place(self._last_start(), 0), question.first, question.second)
+
+    def _last_start(self) -> int:
+        """Number of the last event, names aside; 0 before the first."""
+        return next((e.number for e in reversed(self._events) if e.kind != "name"), 0)
 
     def _stale_error(self) -> StaleAnswerError:
         question = self.question
@@ -382,3 +549,15 @@ class Session(SessionWriter):
         else:
             text = "The answer is not stored: the session asks another question now. Answer that one."
         return StaleAnswerError(text, question)
+
+
+def _list_believed_facts(evidence: Evidence) -> list[Fact]:
+    """All facts; if answers may be wrong, as they are believed."""
+    if not evidence.is_fallible:
+        return list(evidence)
+    believed = evidence.to_constraints()
+    return [
+        *(Fact(i, j, "yes") for i, j in believed.must_link.tolist()),
+        *(Fact(i, j, "no") for i, j in believed.cannot_link.tolist()),
+        *(fact for fact in evidence if fact.answer == "unsure"),
+    ]

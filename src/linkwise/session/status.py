@@ -8,9 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.asking.learner import Labels
+from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
+from linkwise.session.agreement import SourceAgreement, SourceCounts
 from linkwise.session.events import Event
+from linkwise.session.suspects import Doubts, ErrorRate
 from linkwise.wording import count_noun
+
+LEAST_SHARE = 0.005  # of wrong answers that is put into words: 1 in 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,13 @@ class Status:
     description : tuple of str
         Sentences of the learner about its state; empty if it has none, or if the stored labels are older
         than the last answer.
+    is_fallible : bool
+        Whether answers may be wrong.
+    error_rate : ErrorRate or None
+        The share of wrong answers with its range. None if all answers count as right, and before the first
+        answer.
+    n_suspects : int
+        Answers that are probably wrong.
     """
 
     n_rows: int
@@ -50,6 +62,9 @@ class Status:
     description: tuple[str, ...] = ()
     n_done: int = 0
     n_inferred: int = 0
+    is_fallible: bool = False
+    error_rate: ErrorRate | None = None
+    n_suspects: int = 0
 
 
 def build_status(
@@ -58,6 +73,7 @@ def build_status(
     known: Evidence,
     reason: str | None,
     description: tuple[str, ...] = (),
+    doubts: Doubts | None = None,
 ) -> Status:
     """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
     answers = [e.answer for e in history if e.kind == "answer"]
@@ -74,6 +90,9 @@ def build_status(
         cluster_sizes=tuple(np.bincount(labels - labels.min(initial=0)).tolist()),
         reason=reason,
         description=description,
+        is_fallible=doubts is not None,
+        error_rate=None if doubts is None else doubts.error_rate,
+        n_suspects=0 if doubts is None else len(doubts.suspects),
     )
 
 
@@ -85,3 +104,73 @@ def count_answers(status: Status) -> str:
     numbers = ((status.n_volunteered, "added"), (status.n_imported, "imported"))
     others = [f"{count_noun(number, 'pair')} {how}" for number, how in numbers if number]
     return "; ".join([text, *([", ".join(others)] if others else [])])
+
+
+def describe_errors(status: Status) -> str:
+    """Put the share of wrong answers into words; empty if all answers count as right.
+
+    For example ``About 1 in 12 of your answers seems wrong (between 1 in 30 and 1 in 7).`` Empty, too, while
+    there is no suspect: the estimate is then a cautious assumption, not a finding.
+    """
+    if status.error_rate is None:
+        return ""
+    share, low, high = status.error_rate
+    if low == high:
+        return f"linkwise assumes that {_percent(share)} of your answers are wrong."
+    if status.n_suspects == 0:
+        return ""
+    return f"About {_one_in(share)} of your answers seems wrong ({_describe_range(low, high)})."
+
+
+def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str:
+    """Put the answers of a source into words, and how often they are wrong unless they all count as right.
+
+    For example ``24 answers: 10 same, 13 different, 1 not sure. About 1 in 12 seems wrong (at most 1 in 7).``
+    """
+    text = count_noun(counts.n_answers, "answer")
+    if counts.n_answers:
+        text += f": {counts.n_yes} same, {counts.n_no} different, {counts.n_unsure} not sure"
+    if counts.n_volunteered:
+        text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
+    if rate is None:
+        return text
+    if rate.low == rate.high:
+        return f"{text}. linkwise assumes that {_percent(rate.rate)} are wrong."
+    return f"{text}. About {_one_in(rate.rate)} seems wrong ({_describe_range(rate.low, rate.high)})."
+
+
+def describe_agreement(agreement: SourceAgreement) -> str:
+    """Put the agreement of two sources into words, without their names.
+
+    For example ``9 of 10 common pairs with the same answer, kappa 0.78 (0.34 to 0.96)``.
+    """
+    n_common = count_noun(agreement.n_common, "common pair")
+    text = f"{agreement.n_agreeing} of {n_common} with the same answer"
+    if agreement.kappa is None:
+        return text
+    return f"{text}, kappa {agreement.kappa:.2f} ({agreement.low:.2f} to {agreement.high:.2f})"
+
+
+def _describe_range(low: float, high: float) -> str:
+    least = f"between {_one_in(low)} and" if low >= LEAST_SHARE else "at most"
+    return f"{least} {_one_in(high)}"
+
+
+def count_suspects(status: Status) -> str:
+    """Put the number of suspects into words, such as ``2 answers are probably wrong.``."""
+    if status.n_suspects == 0:
+        return "No answer seems wrong so far."
+    verb = "is" if status.n_suspects == 1 else "are"
+    return f"{count_noun(status.n_suspects, 'answer')} {verb} probably wrong."
+
+
+def _one_in(share: float) -> str:
+    """A share as one of a round number: ``1 in 12``, ``1 in 30``."""
+    number = 1 / max(share, LEAST_SHARE)
+    return f"1 in {round(number) if number < 15 else round(number, -1):.0f}"
+
+
+def _percent(share: float) -> str:
+    """A share in per cent; a small one is not rounded down to nothing."""
+    percent = round(100 * share)
+    return f"{max(percent, 1) if share > 0 else 0} %"

@@ -26,7 +26,7 @@ from linkwise.errors import SessionDamagedError, SessionError, SessionLockedErro
 from linkwise.session import deserialize, schema
 from linkwise.session.description import is_unicode
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, EventKind
+from linkwise.session.events import Event, EventKind, Place
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
 
@@ -149,6 +149,7 @@ class Store:
         target: int | None = None,
         facts: Sequence[Fact] = (),
         source: str = "",
+        place: Place | None = None,
     ) -> Event:
         """Commit one event durably if `after` is still the last one.
 
@@ -158,7 +159,7 @@ class Store:
             Another client wrote first; nothing is written.
         """
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        event = Event(after + 1, kind, when, first, second, answer, target, tuple(facts), source)
+        event = Event(after + 1, kind, when, first, second, answer, target, tuple(facts), source, place=place)
         with self._translate_errors(), self._transaction():
             if self.last() != after:
                 raise WriteConflict
@@ -169,6 +170,9 @@ class Store:
             self._db.executemany(
                 "INSERT INTO imported VALUES (?, ?, ?, ?)", ((event.number, *fact) for fact in facts)
             )
+            if place is not None:
+                key = f"{deserialize.PLACE_KEY}{event.number}"
+                self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(list(place))))
         return event
 
     def put_meta(self, meta: dict[str, Any]) -> None:
@@ -189,6 +193,9 @@ class Store:
             if self._db.execute(SAVE_LABELS, (snapshot.event, snapshot.reason, blob)).rowcount:
                 text = _to_json([str(sentence) for sentence in snapshot.description])
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('description', ?)", (text,))
+                if snapshot.doubts is not None:
+                    doubts = _to_json(snapshot.doubts._asdict())
+                    self._db.execute("INSERT OR REPLACE INTO meta VALUES ('doubts', ?)", (doubts,))
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """Write a complete copy, including the write-ahead log, or nothing."""

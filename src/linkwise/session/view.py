@@ -13,18 +13,30 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels, Learner, Progress
 from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
+from linkwise.session.agreement import SourceAgreement, measure_agreement
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, apply_changes, drop_undone, evidence_of, names_of
+from linkwise.session.events import Event, apply_changes, drop_undone, evidence_of, names_of, order_events
+from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
+from linkwise.session.suspects import (
+    Doubts,
+    ErrorRate,
+    RecalledEvidence,
+    SuspectAnswer,
+    explain_suspects,
+    find_doubts,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,16 +66,20 @@ class SessionView:
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
+        self._doubts: tuple[int, Doubts | None] | None = None  # the same
         self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
+        self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
+        self._leases = Leases()
         self._has_changed = False  # whether another client wrote since the question was last read
         self._current_evidence()  # so that a damaged file is noticed here
 
     def _start_learner(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
         if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
             learner._validate_params()
-        replay = Replay(learner, rows, seed_of_learner(learner, self._meta["seed"]), progress)
-        replay.follow(self._settled_events(), self._last_number)
+        seed = seed_of_learner(learner, self._meta["seed"])
+        replay = Replay(learner, rows, seed, progress, self._error_rate)
+        replay.follow(self._ordered_events(), self._last_number)
         self._replay = replay  # only after it has started
 
     @property
@@ -85,6 +101,13 @@ class SessionView:
     def source(self) -> dict[str, Any]:
         """Where the data come from, as given when the session was begun."""
         return dict(self._meta["source"])
+
+    @property
+    @synchronized
+    def guidelines(self) -> str:
+        """What "belong together" means here, for everybody who answers; empty if nobody wrote it down."""
+        self._catch_up()
+        return str(self._meta.get("guidelines", ""))
 
     @property
     @synchronized
@@ -112,6 +135,62 @@ class SessionView:
         """
         self._catch_up()
         return self._current_evidence()
+
+    @property
+    @synchronized
+    def error_rate(self) -> ErrorRate | None:
+        """The estimated share of wrong answers with its range.
+
+        All three numbers are 0 if the session takes all answers as right. None before the first answer if the
+        share is estimated.
+        """
+        self._catch_up()
+        doubts = self._current_doubts()
+        return ErrorRate(0.0, 0.0, 0.0) if doubts is None else doubts.error_rate
+
+    @property
+    @synchronized
+    def assumed_error_rate(self) -> AssumedRate:
+        """The `error_rate` that the session was opened with; None if it is estimated."""
+        self._catch_up()
+        return self._error_rate
+
+    @property
+    @synchronized
+    def error_rates(self) -> ErrorRates:
+        """The estimated share of wrong answers of each source, and of all together.
+
+        All are 0 if the session takes all answers as right.
+        """
+        self._catch_up()
+        return self._current_evidence().error_rates()
+
+    @synchronized
+    def agreement(self) -> list[SourceAgreement]:
+        """Compare the answers of each two sources to the pairs that both answered with yes or no.
+
+        Returns
+        -------
+        list of SourceAgreement
+            One for each two sources with a common pair, with Cohen's kappa and its 95 % interval. Volunteered
+            pairs count as answers.
+        """
+        self._catch_up()
+        return measure_agreement(self._settled_events())
+
+    @property
+    @synchronized
+    def suspects(self) -> list[SuspectAnswer]:
+        """The answers that are probably wrong, the most probable ones first.
+
+        Empty if the session takes all answers as right. Without the data, and after an event that was stored
+        without them, the list follows from the answers alone.
+        """
+        self._catch_up()
+        doubts = self._current_doubts()
+        if doubts is None:
+            return []
+        return explain_suspects(self._current_evidence(), self._settled_events(), doubts)
 
     @synchronized
     def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
@@ -169,7 +248,10 @@ class SessionView:
     @property
     @synchronized
     def constraints(self) -> Constraints:
-        """All pairs answered yes or no, volunteered or imported."""
+        """All pairs answered yes or no, volunteered or imported.
+
+        If answers may be wrong, each pair counts as it is believed.
+        """
         self._catch_up()
         return self._current_evidence().to_constraints()
 
@@ -245,7 +327,9 @@ class SessionView:
         snapshot, is_current = self._clustering()
         reason, description = (snapshot.reason, snapshot.description) if is_current else (None, ())
         evidence = self._current_evidence()
-        return build_status(self._settled_events(), snapshot.labels, evidence, reason, description)
+        return build_status(
+            self._settled_events(), snapshot.labels, evidence, reason, description, self._current_doubts()
+        )
 
     def retold(self) -> Iterator[tuple[int, Labels]]:
         """Replay how the clustering came about: the labels after each event that counts, in order.
@@ -280,10 +364,13 @@ class SessionView:
         version = self._store.version()
         if version == self._version and self._store.last() == self._last_number:
             return
-        new, learner = self._store.events(after=self._last_number), self._store.meta()["learner"]
-        if learner != self._meta["learner"]:
-            if self._replay is not None:
-                self._start_learner(build_learner(learner, self._replay.X.shape[1]), self._replay.X)
+        new, meta = self._store.events(after=self._last_number), self._store.meta()
+        learner, rate = meta["learner"], meta.get("error_rate", 0)
+        self._meta["guidelines"] = meta.get("guidelines", "")
+        if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
+            self._evidence = self._doubts = None
+        if learner != self._meta["learner"] or rate != self._error_rate:
+            self._restart(learner, rate)
             self._meta["learner"], self._has_changed = learner, True
         self._events += new
         self._has_changed = self._has_changed or any(e.kind != "name" for e in new)
@@ -293,12 +380,22 @@ class SessionView:
             )
         self._version = version
 
+    def _restart(self, learner: dict[str, Any], rate: AssumedRate) -> None:
+        """Go on with another learner or error rate; an error leaves both as they were."""
+        before, self._meta["error_rate"] = self._error_rate, rate
+        try:
+            if self._replay is not None:
+                self._start_learner(build_learner(learner, self._replay.X.shape[1]), self._replay.X)
+        except BaseException:
+            self._meta["error_rate"] = before
+            raise
+
     def _current_replay(self) -> Replay:
         """Take the learner to the last event, also after an interruption, and return its replay."""
         if self._replay is None:
             raise SessionError("The session is open without its data. Open it with Session.open(path, X).")
         if self._replay.at != self._last_number:
-            self._replay.follow(self._settled_events(), self._last_number)
+            self._replay.follow(self._ordered_events(), self._last_number)
         return self._replay
 
     def _current_evidence(self) -> Evidence:
@@ -307,12 +404,41 @@ class SessionView:
             return self._replay.evidence
         if self._evidence is None or self._evidence[0] != self._last_number:
             try:
-                self._evidence = self._last_number, evidence_of(self.n_rows, self._settled_events())
+                self._evidence = self._last_number, self._evidence_without_replay()
             except SessionDamagedError as error:
                 raise SessionDamagedError(
                     f"{self._store.name} is damaged. {error}. Restore a copy of the file."
                 ) from error
         return self._evidence[1]
+
+    def _evidence_without_replay(self) -> Evidence:
+        """The evidence by the events, and by what was stored of the belief with the labels."""
+        settled, rate = self._ordered_events(), self._error_rate
+        if rate != 0:
+            stored = self._store.snapshot()
+            if stored is not None and stored.event == self._last_number and stored.doubts is not None:
+                return RecalledEvidence(self.n_rows, settled, rate, stored.doubts)
+        evidence = evidence_of(self.n_rows, settled, rate)
+        if isinstance(evidence, FallibleEvidence):
+            evidence.believe()
+        return evidence
+
+    @property
+    def _error_rate(self) -> AssumedRate:
+        """The share of wrong answers that the session assumes; None to estimate it."""
+        rate: AssumedRate = self._meta.get("error_rate", 0)
+        return rate
+
+    def _current_doubts(self) -> Doubts | None:
+        """Which answers are probably wrong as of the last event; None if all count as right."""
+        if self._error_rate == 0:
+            return None
+        evidence = self._current_evidence()
+        if self._replay is not None and self._replay.at == self._last_number:
+            return self._replay.doubts()
+        if self._doubts is None or self._doubts[0] != self._last_number:
+            self._doubts = self._last_number, find_doubts(evidence, self._ordered_events())
+        return self._doubts[1]
 
     def _remaining_events(self) -> list[Event]:
         """The events that are not undone, derived once after each event."""
@@ -325,6 +451,12 @@ class SessionView:
         if self._settled[0] != self._last_number:
             self._settled = self._last_number, apply_changes(self._remaining_events())
         return self._settled[1]
+
+    def _ordered_events(self) -> list[Event]:
+        """The settled events in the order of their questions, derived once after each event."""
+        if self._ordered[0] != self._last_number:
+            self._ordered = self._last_number, order_events(self._settled_events(), self._events)
+        return self._ordered[1]
 
     @synchronized
     def _clustering(self) -> tuple[Snapshot, bool]:

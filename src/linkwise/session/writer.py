@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,13 +11,33 @@ import numpy as np
 from linkwise.asking.learner import check_answer
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Answer, Fact
-from linkwise.errors import ConstraintError, SessionError
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.constraints.fallible import check_error_rate
+from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.session.description import is_unicode
-from linkwise.session.events import Event, EventKind, evidence_of, name_rows_by_id, names_of
+from linkwise.session.events import (
+    CONTRADICTION,
+    Event,
+    EventKind,
+    certain_evidence_of,
+    evidence_of,
+    name_rows_by_id,
+    names_of,
+)
+from linkwise.session.guidelines import check_guidelines
 from linkwise.session.store import WriteConflict
 from linkwise.session.view import SessionView, synchronized
 
+# with the contradiction, where answers may be wrong
+UNCHANGED = (
+    "This contradicts answers that are certain: {}. Keep the answer as it is, "
+    "or undo or change one of the others first."
+)
+UNCONFIRMED = (
+    "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
+    "or leave this answer unconfirmed."
+)
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
 
 
@@ -25,7 +45,9 @@ class SessionWriter(SessionView):
     """The writing half of `linkwise.Session`: everything that stores an event, except answers."""
 
     @synchronized
-    def add(self, first: int, second: int, kind: ConstraintKind) -> None:
+    def add(
+        self, first: int, second: int, kind: ConstraintKind, *, is_sure: bool = False, source: str = ""
+    ) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
         Parameters
@@ -34,23 +56,36 @@ class SessionWriter(SessionView):
             Positions of the two rows.
         kind : {"must-link", "cannot-link"}
             Whether the rows belong together or apart.
+        is_sure : bool, default=False
+            Whether the pair is certain, in a session whose answers may be wrong.
+        source : str, default=""
+            Who says so: the name of a person or a program.
 
         Raises
         ------
         InfeasibleConstraintsError
-            The pair contradicts the evidence; the error names the chain. Nothing is stored.
+            The pair contradicts the evidence; the error names the chain. Nothing is stored. If answers may be
+            wrong, only a pair that is certain raises it, if it contradicts others that are certain.
         ConstraintError
             `kind` is neither of the two, or the rows do not exist.
+        TypeError
+            `source` is not a string.
+        SessionError
+            `source` is not valid Unicode.
         """
         if kind not in CONSTRAINT_KINDS:
             raise ConstraintError(
                 f"The kind of a pair is unknown: {kind!r}. Give {' or '.join(CONSTRAINT_KINDS)}."
             )
         answer: Answer = "yes" if kind == "must-link" else "no"
+        name = check_source(source)
 
         def check_pair() -> dict[str, Any]:
-            i, j = self._current_evidence().check(first, second, answer)
-            return {"first": i, "second": j, "answer": answer}
+            is_certain = is_sure and self._error_rate != 0
+            known = self._certain_evidence() if is_certain else self._current_evidence()
+            i, j = known.check(first, second, answer, source=name)
+            facts = (Fact(i, j, answer),) if is_certain else ()
+            return {"first": i, "second": j, "answer": answer, "source": name, "facts": facts}
 
         self._write_checked("add", check_pair)
 
@@ -73,7 +108,8 @@ class SessionWriter(SessionView):
         Raises
         ------
         InfeasibleConstraintsError
-            The constraints contradict the evidence; the error names the chain. Nothing is stored.
+            The constraints contradict the evidence; the error names the chain. Nothing is stored. If answers
+            may be wrong, only what is certain counts: imported pairs, finished clusters, confirmed answers.
         TypeError
             `constraints` is not a `Constraints`.
         """
@@ -93,10 +129,11 @@ class SessionWriter(SessionView):
         )
 
         def check_pairs() -> dict[str, Any] | None:
-            evidence = self._current_evidence()
-            evidence.check_constraints(constraints)
-            held = {(*sorted(fact[:2]), fact.answer) for fact in evidence}
-            is_new = any((*sorted(fact[:2]), fact.answer) not in held for fact in facts)
+            certain = self._certain_evidence()
+            certain.check_constraints(constraints)
+            unsure_before = (fact for fact in self._current_evidence() if fact.answer == "unsure")
+            held = {(*sorted(fact.pair), fact.answer) for fact in (*certain, *unsure_before)}
+            is_new = any((*sorted(fact.pair), fact.answer) not in held for fact in facts)
             # the name of a file need not be valid Unicode
             text = source.encode(errors="backslashreplace").decode()
             return {"facts": facts, "source": text} if is_new else None
@@ -131,11 +168,13 @@ class SessionWriter(SessionView):
             snapshot, is_current = self._clustering()
             if not is_current:
                 raise SessionError("The clusters are older than the answers. Open the session with its data.")
-            lead, evidence = self._check_row(row), self._current_evidence()
+            lead, evidence = self._check_row(row), self._certain_evidence()
             members[:] = np.flatnonzero(snapshot.labels == snapshot.labels[lead]).tolist()
             facts = tuple(
                 Fact(lead, other, "yes") for other in members if evidence.verdict(lead, other) != "yes"
             )
+            if self._error_rate != 0:
+                evidence.check_constraints(Constraints(self.n_rows, [fact.pair for fact in facts]))
             return {"first": lead, "facts": facts} if facts else None
 
         self._write_checked("done", check_cluster)
@@ -173,6 +212,30 @@ class SessionWriter(SessionView):
             return None if is_latest else {"first": lead, "source": text}
 
         self._write_checked("name", check_name)
+
+    @synchronized
+    def set_guidelines(self, text: str) -> None:
+        """Write down what "belong together" means here, for everybody who answers.
+
+        The session stores the text with its settings, so `undo` does not take it back.
+
+        Parameters
+        ----------
+        text : str
+            Up to 10 000 characters. An empty text removes the guidelines.
+
+        Raises
+        ------
+        TypeError
+            `text` is not a string.
+        SessionError
+            `text` is too long, or it is not valid Unicode.
+        """
+        checked = check_guidelines(text)
+        self._catch_up()
+        if checked != self._meta.get("guidelines", ""):
+            self._store.put_meta({"guidelines": checked})
+            self._meta["guidelines"] = checked
 
     @synchronized
     def undo(self, number: int | None = None) -> Event | None:
@@ -216,6 +279,8 @@ class SessionWriter(SessionView):
     def change(self, number: int, answer: Answer | bool) -> None:
         """Change an earlier answer or volunteered pair, by the number of its event in `history`.
 
+        If answers may be wrong, a yes or no that was changed is certain from then on.
+
         Parameters
         ----------
         number : int
@@ -226,7 +291,8 @@ class SessionWriter(SessionView):
         Raises
         ------
         InfeasibleConstraintsError
-            The new answer contradicts other answers. Nothing is stored.
+            The new answer contradicts other answers, or others that are certain if answers may be wrong.
+            Nothing is stored.
         SessionError
             No answer of this number holds.
         """
@@ -239,25 +305,78 @@ class SessionWriter(SessionView):
                     f"Event {number} is not an answer that can be changed. Take a number from history."
                 )
             new = check_answer(answer, event.first, event.second)
-            others = evidence_of(self.n_rows, [e for e in settled if e is not event])
-            others.check(event.first, event.second, new)
+            others = [e for e in settled if e is not event]
+            if self._error_rate == 0:
+                known = evidence_of(self.n_rows, others)
+            else:
+                known = certain_evidence_of(self.n_rows, others, self._error_rate)
+            known.check(event.first, event.second, new, source=event.source)
             return None if new == event.answer else {"answer": new, "target": number}
 
-        self._write_checked("change", check_change)
+        message = CONTRADICTION if self._error_rate == 0 else UNCHANGED
+        self._write_checked("change", check_change, message)
+
+    @synchronized
+    def set_sure(self, number: int) -> None:
+        """Confirm that an earlier answer is right, by the number of its event in `history`.
+
+        From then on the answer is certain, and answers that contradict it are suspects. `undo` takes the
+        confirmation back, and `change` replaces it.
+
+        Parameters
+        ----------
+        number : int
+            The number of its event in `history`.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The answer contradicts other certain answers or imported pairs. Nothing is stored.
+        SessionError
+            No yes or no of this number holds, or the session takes all answers as right.
+        """
+        if self._error_rate == 0:
+            raise SessionError(
+                "This session takes all answers as right, so there is nothing to confirm. "
+                "Open it with error_rate=None to let answers be wrong."
+            )
+
+        def check_certain() -> dict[str, Any] | None:
+            event = next((e for e in self._settled_events() if e.number == number), None)
+            if event is None or event.first is None or event.second is None or event.answer is None:
+                raise SessionError(
+                    f"Event {number} is not an answer that can be confirmed. Take a number from history."
+                )
+            if event.answer == "unsure":
+                raise SessionError(
+                    f"Event {number} is a pair that you were not sure of. Change it to yes or no first."
+                )
+            self._certain_evidence().check(event.first, event.second, event.answer)
+            return None if event.is_sure else {"answer": event.answer, "target": number}
+
+        self._write_checked("sure", check_certain, UNCONFIRMED)
 
     # ------------------------------------------------------------ storing
+    def _certain_evidence(self) -> Evidence:
+        """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
+        if self._error_rate == 0:
+            return self._current_evidence()
+        return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
+
     def _check_row(self, row: int) -> int:
         """Check that a row exists and return it as a plain integer."""
         return check_row(row, self.n_rows)
 
     def _write(self, kind: EventKind, **event: Any) -> None:
-        """Store an event, then take the learner there."""
+        """Store an event, then take the learner there; not yet after one of several open answers."""
         self._events.append(self._store.append(kind, after=self._last_number, **event))
-        if self._replay is not None:
+        if self._replay is not None and event.get("place") is None:
             self._current_replay()
             self._save_snapshot()
 
-    def _write_checked(self, kind: EventKind, check: Callable[[], dict[str, Any] | None]) -> None:
+    def _write_checked(
+        self, kind: EventKind, check: Callable[[], dict[str, Any] | None], message: str = CONTRADICTION
+    ) -> None:
         """Check and store an event; when another client writes first, check again.
 
         Parameters
@@ -265,10 +384,12 @@ class SessionWriter(SessionView):
         kind : str
         check : callable
             Returns the fields of the event, or None when there is nothing to store.
+        message : str, optional
+            What an error says about a contradiction.
         """
         while True:
             self._catch_up()
-            with name_rows_by_id(self._ids):
+            with name_rows_by_id(self._ids, message):
                 event = check()
             with suppress(WriteConflict):
                 return None if event is None else self._write(kind, **event)
@@ -276,5 +397,31 @@ class SessionWriter(SessionView):
     def _save_snapshot(self, *, always: bool = False) -> None:
         """Store the labels, for reading without data; if that fails now, a later call does it."""
         if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
+            waits = bool(self._events) and self._events[-1].place is not None
+            replay = self._current_replay() if waits else self._replay
             with suppress(SessionError):
-                self._store.put_snapshot(self._replay.snapshot())
+                self._store.put_snapshot(replay.snapshot())
+
+
+def check_source(source: object) -> str:
+    """The name of a person or a program that answers, without superfluous spaces."""
+    if not isinstance(source, str):
+        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Give its name.")
+    if not is_unicode(source):
+        raise SessionError(
+            f"The source {source!a} is not valid Unicode: it holds half a character. Type it again."
+        )
+    return " ".join(source.split())
+
+
+def check_rates(error_rate: object) -> AssumedRate:
+    """The share of wrong answers of each source, by the name that `check_source` gives it."""
+    if not isinstance(error_rate, Mapping):
+        return check_error_rate(error_rate)
+    shares: dict[object, object] = {}
+    for source, share in error_rate.items():
+        name = check_source(source) if isinstance(source, str) else source
+        if name in shares:
+            raise ValueError(f"error_rate has two entries for the source {name!r}. Give one.")
+        shares[name] = share
+    return check_error_rate(shares)

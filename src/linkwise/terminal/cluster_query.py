@@ -48,7 +48,7 @@ class ClusterListing:
     Attributes
     ----------
     wanted : str
-        What was asked for, without a range.
+        The text that was searched for; empty if a range was asked for, or the largest clusters.
     clusters : tuple of ListedCluster
         The largest first.
     n_clusters : int

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from linkwise.asking.learner import Labels, Question
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.evidence import Answer, Fact
 from linkwise.session.events import Event
 from linkwise.session.session import Status
+from linkwise.session.status import count_suspects, describe_errors
+from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal import screen
 from linkwise.terminal.cluster_query import list_clusters
-from linkwise.terminal.dialogue import Ending
+from linkwise.terminal.dialogue import Ending, Revision
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 LINES_AROUND = 9  # lines of the screen besides the pair: heading, names, keys, prompt
 CLUSTER_KEY = "c"
+CHECKING = "Please check: "  # the reason of a question that checks earlier answers begins so
+SUSPECT_HINT = (
+    "suspects back N takes answer N back, suspects turn N turns it round, suspects sure N confirms it"
+)
+ROW = re.compile(r"\b[Rr]ow ([AB])\b")
+REVISED: dict[Revision, str] = {"turn": "turned round", "sure": "certain from now on"}
 LEAST_LINES, MOST_LINES = 8, 40
 
 PairView = Callable[[Question, int, int], RenderableType]
@@ -51,6 +60,7 @@ class Terminal:
         budget: int | None = None,
         commands: NextCommands | None = None,
         counts: Callable[[], str | None] | None = None,
+        with_guidelines: bool = False,
     ) -> None:
         self.console = console
         self.pair = pair
@@ -58,17 +68,22 @@ class Terminal:
         self.budget = budget
         self.commands = commands
         self.counts = counts
+        self.with_guidelines = with_guidelines
+        self._is_fallible = False  # of the session, as of the last question
 
     def ask(self, question: Question, name: str, status: Status) -> None:
         """Show the heading, both items and the keys."""
         lines = min(MOST_LINES, max(LEAST_LINES, self.console.height - LINES_AROUND))
         self._show(Text())
         self._show(screen.draw_heading(status, self.budget))
+        self._is_fallible = status.is_fallible
+        if question.why.startswith(CHECKING):
+            self._show(Text(name_rows(question, self.name_of), style="yellow"))
         self._show(Text(QUESTION))
         self._show(Text())
         self._show(self.pair(question, self.console.width, lines))
         self._show(Text())
-        self._show(screen.keys_line())
+        self._show(screen.keys_line(with_suspects=status.n_suspects > 0))
 
     def prompt(self) -> None:
         """Show the prompt."""
@@ -95,12 +110,39 @@ class Terminal:
     def help(self, question: Question) -> None:
         """Show the keys and the reason of the question."""
         self._show(Text("help", style="bold"))
-        self._show(screen.help_text(question.why))
+        self._show(
+            screen.help_text(
+                name_rows(question, self.name_of),
+                with_suspects=self._is_fallible,
+                with_guidelines=self.with_guidelines,
+            )
+        )
 
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Show clusters, each with its number, size and name."""
         listing = list_clusters(wanted, labels, names, self.name_of)
         self._show(screen.draw_clusters(listing, self.name_of))
+
+    def show_guidelines(self, guidelines: str) -> None:
+        """Show what "belong together" means in this session."""
+        self._show(screen.draw_guidelines(guidelines))
+
+    def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
+        """Show the estimated share of wrong answers, and the answers that are probably wrong."""
+        if describe_errors(status):
+            self._show(Text(describe_errors(status)))
+        self._show(Text(count_suspects(status)))
+        for suspect in suspects:
+            self._show(Text(f"{suspect.number:>4}  {suspect_in_words(suspect, self.name_of)}"))
+        if suspects:
+            self._show(Text(SUSPECT_HINT, style="dim"))
+
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status) -> None:
+        """Show what becomes of a suspect, and the clusters that follow."""
+        answer = OPPOSITE[suspect.answer] if action == "turn" else suspect.answer
+        words = _answer_in_words(Fact(suspect.first, suspect.second, answer), self.name_of)
+        self._show(Text.assemble((action, "bold"), f"  {REVISED[action]}: {words}"))
+        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width, key=CLUSTER_KEY))
 
     def end(self, reason: Ending, status: Status) -> None:
         """Show what is reached and what to do next."""
@@ -119,12 +161,21 @@ class Terminal:
         self.console.print(content, highlight=False)
 
 
+def name_rows(question: Question, name_of: Callable[[int], str]) -> str:
+    """The reason of a question, with the names of its rows in place of ``row A`` and ``row B``."""
+    names = {"A": strip_controls(name_of(question.first)), "B": strip_controls(name_of(question.second))}
+    words = ROW.sub(lambda found: names[found[1]], question.why)
+    return words[:1].upper() + words[1:] if words.startswith("row ") else words
+
+
 def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
     """Put an event into words: ``Same for 1042 and 2077``."""
     if event.kind == "import":
         return f"{count_noun(len(event.facts), 'pair')} imported from {strip_controls(event.source)}"
     if event.kind == "change":
         return f"the change of answer {event.target} to {answer_word(event.answer)}"
+    if event.kind == "sure":
+        return f"the confirmation of answer {event.target}"
     if event.kind == "name":
         return f"the name {strip_controls(event.source)}" if event.source else "the removal of a name"
     if event.kind == "done":
@@ -132,3 +183,17 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
     first, second = (name_of(row) for row in (event.first, event.second) if row is not None)
     unasked = "" if event.kind == "answer" else ", added"
     return f"{answer_word(event.answer)} for {strip_controls(first)} and {strip_controls(second)}{unasked}"
+
+
+def suspect_in_words(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> str:
+    """Put a suspect into words, with the answers that speak against it."""
+    answer = _answer_in_words(Fact(suspect.first, suspect.second, suspect.answer), name_of)
+    if not suspect.because:
+        return f"{answer} is {suspect.grade}, judging by the similarity of the rows."
+    against = "; ".join(_answer_in_words(fact, name_of) for fact in suspect.because)
+    return f"{answer} is {suspect.grade}, because of other answers: {against}"
+
+
+def _answer_in_words(fact: Fact, name_of: Callable[[int], str]) -> str:
+    first, second = (strip_controls(name_of(row)) for row in fact[:2])
+    return f"{answer_word(fact.answer)} for {first} and {second}"

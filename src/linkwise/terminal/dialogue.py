@@ -5,19 +5,29 @@ It depends on neither screen nor keys: a `Display` shows it, and a `Reader` read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol
 
 from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
-from linkwise.errors import SessionError, StaleAnswerError
+from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
-from linkwise.terminal.keys import Reader, parse_cluster_command, parse_command
+from linkwise.session.suspects import OPPOSITE, SuspectAnswer
+from linkwise.terminal.keys import (
+    Reader,
+    SuspectCommand,
+    asks_for_guidelines,
+    parse_cluster_command,
+    parse_command,
+    parse_suspect_command,
+)
 from linkwise.wording import STALE_ANSWER
 
 Ending = Literal["exhausted", "budget", "quit"]
+Revision = Literal["turn", "sure"]
+SUSPECT_FORMS = "Type suspects, or suspects with back, turn or sure and a number, such as suspects back 3."
 BusyContext = Callable[[], AbstractContextManager[Any]]
 
 
@@ -44,6 +54,15 @@ class Display(Protocol):
 
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Show the largest clusters, a range of them, or those that a text finds."""
+
+    def show_guidelines(self, guidelines: str) -> None:
+        """Show what "belong together" means in this session."""
+
+    def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
+        """Show the answers that are probably wrong."""
+
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status) -> None:
+        """Show that a suspect is turned round or confirmed."""
 
     def end(self, reason: Ending, status: Status) -> None:
         """Show the end."""
@@ -93,22 +112,45 @@ def run_dialogue(
                 with busy():
                     undone = session.undo()
                 display.confirm_undo(undone, session.status)
+            elif isinstance(command, SuspectCommand):
+                _revise(session, display, command, busy)
             else:
                 with busy():
                     session.answer(command, question_id=question_id)
                 display.confirm_answer(command, session.status)
         except StaleAnswerError:
             display.reject(f"{STALE_ANSWER} This is the current question.")
+        except InfeasibleConstraintsError as error:
+            display.reject(str(error))
         except SessionError as error:
             if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
                 raise
             display.reject(str(error))
 
 
+def _revise(session: Session, display: Display, command: SuspectCommand, busy: BusyContext) -> None:
+    """Take a suspect back, turn it round, or confirm it."""
+    suspect = next((one for one in session.suspects if one.number == command.number), None)
+    if suspect is None:
+        display.reject(f"{command.number} is not the number of a suspect. Type suspects to list them.")
+    elif command.action == "back":
+        with busy():
+            undone = session.undo(suspect.number)
+        display.confirm_undo(undone, session.status)
+    elif command.action == "turn":
+        with busy():
+            session.change(suspect.number, OPPOSITE[suspect.answer])
+        display.confirm_revision("turn", suspect, session.status)
+    else:
+        with busy():
+            session.set_sure(suspect.number)
+        display.confirm_revision("sure", suspect, session.status)
+
+
 def _read_command(
     display: Display, reader: Reader, session: Session
-) -> Answer | Literal["undo", "quit", "help"]:
-    """Read the next command, and show clusters in between; the end of input means quit."""
+) -> Answer | Literal["undo", "quit", "help"] | SuspectCommand:
+    """Read the next command, and show clusters and suspects in between; the end of input means quit."""
     while True:
         display.prompt()
         text = reader.read()
@@ -121,6 +163,18 @@ def _read_command(
         if wanted is not None:
             display.show_clusters(wanted, session.labels, session.cluster_names)
             continue
+        if asks_for_guidelines(text) and (guidelines := session.guidelines):
+            display.show_guidelines(guidelines)
+            continue
+        suspect = parse_suspect_command(text) if session.status.is_fallible else None
+        if isinstance(suspect, str):
+            display.reject(f"{suspect!r} is unknown. {SUSPECT_FORMS}")
+            continue
+        if suspect is not None and suspect.action == "list":
+            display.show_suspects(session.suspects, session.status)
+            continue
+        if suspect is not None:
+            return suspect
         shown = repr(text) if text.isprintable() and text else "this key"
         display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
 

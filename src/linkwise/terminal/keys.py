@@ -9,7 +9,7 @@ import sys
 import termios
 import tty
 from types import TracebackType
-from typing import Literal, Protocol, Self, TextIO
+from typing import Literal, NamedTuple, Protocol, Self, TextIO, get_args
 
 from linkwise.constraints.evidence import ANSWERS
 
@@ -33,6 +33,10 @@ COMMANDS: dict[str, Command] = {
 }
 POLL_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reaches a thread of a library
 LONGEST_LINE = 4096  # bytes that a terminal hands over at once
+SUSPECTS = "suspects"  # the command with words after it: what to do with which suspect
+SUSPECT_KEY = "w"  # for wrong
+SuspectAction = Literal["list", "back", "turn", "sure"]
+GUIDELINES_KEY, GUIDELINES = "g", "guidelines"
 CLUSTERS = "clusters"  # the command with words after it: which clusters
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
@@ -46,6 +50,46 @@ def parse_cluster_command(text: str) -> str | None:
     """Return what follows ``c`` or ``clusters``; None if the line begins with another word."""
     first, _, wanted = text.strip().partition(" ")
     return wanted.strip() if first.lower() in ("c", CLUSTERS) else None
+
+
+def asks_for_guidelines(text: str) -> bool:
+    """Whether a key or a line asks for the guidelines of the session."""
+    return text.strip().lower() in (GUIDELINES_KEY, GUIDELINES)
+
+
+class SuspectCommand(NamedTuple):
+    """What to do about answers that are probably wrong.
+
+    Attributes
+    ----------
+    action : {"list", "back", "turn", "sure"}
+        List the suspects; or take one back, turn it round, or confirm it.
+    number : int
+        Number of the suspect's event; 0 for the list.
+    """
+
+    action: SuspectAction
+    number: int = 0
+
+
+def parse_suspect_command(text: str) -> SuspectCommand | str | None:
+    """Parse ``suspects``, or ``suspects back 3``.
+
+    Returns
+    -------
+    SuspectCommand, str or None
+        A text if the words after ``suspects`` are unknown; None if the line begins with another word.
+    """
+    first, _, rest = text.strip().lower().partition(" ")
+    if first not in (SUSPECT_KEY, SUSPECTS):
+        return None
+    words = rest.split()
+    if not words:
+        return SuspectCommand("list")
+    for action in get_args(SuspectAction)[1:]:
+        if words[0] == action and len(words) == 2 and words[1].isdecimal() and len(words[1]) < 10:
+            return SuspectCommand(action, int(words[1]))
+    return rest
 
 
 class Reader(Protocol):
@@ -76,8 +120,9 @@ class LineReader:
 class KeyReader:
     """Reads single keys of a terminal; restores the terminal at the end."""
 
-    def __init__(self, terminal: int) -> None:
+    def __init__(self, terminal: int, *, with_suspects: bool = False) -> None:
         self.terminal = terminal
+        self._lines = {"c": CLUSTERS} | ({SUSPECT_KEY: SUSPECTS} if with_suspects else {})
         self._early: list[str] = []
 
     def __enter__(self) -> Self:
@@ -107,11 +152,13 @@ class KeyReader:
     def read(self) -> str | None:
         """Read one key; an arrow or a function key is the whole sequence that it sends.
 
-        After ``c`` the person types which clusters, as a line.
+        After ``c`` the person types which clusters, as a line; after ``w`` what to do with which suspect, if
+        answers may be wrong.
         """
         key = self._early.pop(0) if self._early else self._key()
-        if key.lower() == "c":
-            return f"{CLUSTERS} {self._line(f'{CLUSTERS} ')}"
+        command = self._lines.get(key.lower())
+        if command is not None:
+            return f"{command} {self._line(f'{command} ')}"
         return None if key in ("", END_OF_TEXT) else key
 
     def _line(self, prompt: str) -> str:

@@ -2,22 +2,23 @@
 
 ``question``: id, ids and rows of the pair, both items, why, counts. ``state``: the command, counts
 and clusters. ``clusters``: those that were asked for. ``refused``: a command stores nothing.
-``summary``: the end.
+``suspects``: the answers that are probably wrong. ``guidelines``: their text. ``summary``: the end.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
 from linkwise.session.events import Event
 from linkwise.session.session import Status
+from linkwise.session.suspects import SuspectAnswer
 from linkwise.terminal.cluster_query import list_clusters
-from linkwise.terminal.dialogue import Ending
+from linkwise.terminal.dialogue import Ending, Revision
 from linkwise.workspace.exit_codes import say
 
 
@@ -84,6 +85,28 @@ class JsonLines:
         ]
         emit(type="clusters", of=listing.n_clusters, clusters=clusters, more=listing.n_more)
 
+    def show_guidelines(self, guidelines: str) -> None:
+        """Write what "belong together" means in this session."""
+        emit(type="guidelines", text=guidelines)
+
+    def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
+        """Write the answers that are probably wrong, each with the answers that speak against it."""
+        rate = None if status.error_rate is None else status.error_rate._asdict()
+        emit(type="suspects", error_rate=rate, suspects=[self._suspect(suspect) for suspect in suspects])
+
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status) -> None:
+        """Write the state after a suspect was turned round or confirmed."""
+        emit(type="state", done=action, suspect=self._suspect(suspect), **state(status))
+
+    def _suspect(self, suspect: SuspectAnswer) -> dict[str, Any]:
+        return {
+            "event": suspect.number,
+            "ids": [self.id_of(suspect.first), self.id_of(suspect.second)],
+            "answer": suspect.answer,
+            "grade": suspect.grade,
+            "because": [[self.id_of(i), self.id_of(j), answer] for i, j, answer in suspect.because],
+        }
+
     def end(self, reason: Ending | str, status: Status) -> None:
         """Write the summary."""
         emit(type="summary", reason=reason, session=self.session, **state(status))
@@ -112,7 +135,16 @@ def state(status: Status) -> dict[str, Any]:
         "rows": status.n_rows,
         "clusters": list(status.cluster_sizes),
         "description": list(status.description),
+        **_errors(status),
     }
+
+
+def _errors(status: Status) -> dict[str, Any]:
+    """The share of wrong answers and the number of suspects, if answers may be wrong."""
+    if not status.is_fallible:
+        return {}
+    rate = None if status.error_rate is None else status.error_rate._asdict()
+    return {"error_rate": rate, "suspects": status.n_suspects}
 
 
 def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rich.text import Text
 from linkwise import wording
 from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
-from linkwise.session.status import count_answers
+from linkwise.session.status import count_answers, count_suspects, describe_errors
 from linkwise.terminal.cluster_query import PAGE, ClusterListing
 from linkwise.wording import count_noun, join_names, shorten, strip_controls
 
@@ -249,16 +249,18 @@ def draw_rules(lines: Sequence[str], *, width: int) -> RenderableType:
     return Text("\n".join(wrapped))
 
 
-def keys_line() -> Text:
+def keys_line(*, with_suspects: bool = False) -> Text:
     """The keys and what they mean."""
-    keys = (
+    keys = [
         ("y", "same"),
         ("n", "different"),
         ("s", "not sure"),
         ("u", "undo"),
         ("q", "quit"),
         ("?", "help, reason"),
-    )
+    ]
+    if with_suspects:  # in place of one word, so that the line fits
+        keys[4:] = [("w", "suspects"), ("q", "quit"), ("?", "help")]
     return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
 
 
@@ -335,11 +337,19 @@ def _describe_more(listing: ClusterListing) -> list[Text]:
     return [Text(following, style="dim")]
 
 
-def help_text(why: str) -> RenderableType:
+def draw_guidelines(guidelines: str) -> RenderableType:
+    """Draw what "belong together" means in a session."""
+    lines = [wording.strip_controls(line) for line in guidelines.splitlines()]
+    return Group(Text(GUIDELINES, style="bold"), *(Text(line) for line in lines))
+
+
+def help_text(why: str, *, with_suspects: bool = False, with_guidelines: bool = False) -> RenderableType:
     """Draw the task of the person, the keys, and the reason of the question."""
     keys = (
         *wording.KEYS.items(),
         ("c", "Clusters: the largest, or those that you type, such as 31-60, 12 or a name"),
+        *([("w", SUSPECTS)] if with_suspects else []),
+        *([("g", GUIDELINES)] if with_guidelines else []),
         ("q", "Quit; every answer is saved, and you can go on later"),
     )
     return Group(
@@ -349,6 +359,8 @@ def help_text(why: str) -> RenderableType:
     )
 
 
+GUIDELINES = "Guidelines: what belongs together here"
+SUSPECTS = "Suspects: the answers that are probably wrong, or what to do with one, such as back 3"
 ENDS = {
     "exhausted": f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED}",
     "budget": f"{wording.BUDGET_SPENT}.",
@@ -363,6 +375,11 @@ def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:
     return Group(
         Text(why, style="bold"),
         Text(count_answers(status)),
+        *(
+            [Text(f"{describe_errors(status)} {count_suspects(status)}".strip())]
+            if status.is_fallible
+            else []
+        ),
         draw_cluster_bars(status.cluster_sizes, width=width),
         *(Text(sentence) for sentence in status.description),
     )

@@ -14,6 +14,7 @@ from linkwise.errors import (
     DataError,
     DataMismatchError,
     InfeasibleConstraintsError,
+    ProgramError,
     SessionError,
 )
 
@@ -37,6 +38,7 @@ def exit_code(error: BaseException) -> int | None:
         (SessionError, SESSION),
         (DataError, BAD_DATA),
         (ConstraintError, BAD_DATA),
+        (ProgramError, BAD_DATA),
         (UnicodeError, BAD_DATA),
         (OSError, BAD_DATA),
         (Interrupted, INTERRUPTED),

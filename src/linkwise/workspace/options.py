@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from linkwise.errors import DataError
-from linkwise.text_files import split_records
+from linkwise.text_files import decode, read_bytes, split_records
 from linkwise.workspace.exit_codes import UsageError
+
+SourceRates = dict[str, float | None]
+GivenRate = float | str | SourceRates | None  # a word means that it is estimated, None that it was not given
 
 
 class Declared(NamedTuple):
@@ -173,6 +178,69 @@ def find_option(name: str) -> Declared:
 
 
 # ---------------------------------------------------------------- session
+ESTIMATE = "estimate"
+TEXT_SUFFIXES = (".md", ".rst", ".txt")
+MOST_ERRORS = 0.5  # a larger share of wrong answers says as much as a smaller one, turned round
+
+
+def _error_rate(flag: str, given: str) -> float | str:
+    """A share of wrong answers, or the word that asks to estimate it."""
+    if given == ESTIMATE:
+        return given
+    try:
+        share = float(given)
+    except ValueError:
+        share = MOST_ERRORS
+    if not 0 <= share < MOST_ERRORS:
+        raise UsageError(f"{flag} takes no {given!r}. Give a number from 0 up to 0.5, or {ESTIMATE}.")
+    return share
+
+
+ERROR_RATE = Declared(
+    "--error-rate",
+    f"share of your answers that are wrong, or {ESTIMATE}  [default: {ESTIMATE}]",
+    "session",
+    metavar="SHARE",
+    parse=_error_rate,
+)
+
+
+def _guidelines(flag: str, given: str) -> str:
+    """The text of guidelines; a word that looks like a file must be one."""
+    path = Path(given)
+    with suppress(OSError, ValueError):  # a long text is no name of a file
+        if path.is_file():
+            return decode(read_bytes(path))
+    if given.strip() and len(given.split()) == 1 and path.suffix in TEXT_SUFFIXES:
+        raise UsageError(f"There is no file {given}. Give {flag} a text, or the name of a text file.")
+    return given
+
+
+def _annotators(flag: str, given: str) -> tuple[str, ...]:
+    """The names of people, each once."""
+    names = tuple(name.strip() for name in given.split(","))
+    wrong = next((name for name in names if PERSON.fullmatch(name) is None), None)
+    if wrong is not None:
+        raise UsageError(
+            f"{flag} has the name {wrong!r}. A name has 1 to 40 letters, digits, hyphens, underscores and "
+            f"full stops: {flag} anna,ben."
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{flag} has the name {twice} twice. Name each person once.")
+    return names
+
+
+PERSON = re.compile(r"[\w.-]{1,40}")
+ANNOTATORS = Declared(
+    "--annotators",
+    "people who answer at the same time; each has an address of their own",
+    "page",
+    metavar="ANNA,BEN",
+    parse=_annotators,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
     """Which session file, and what comes into it."""
@@ -207,6 +275,83 @@ class SessionOptions:
         metavar="N",
         least=0,
     )
+    error_rate: GivenRate = field(default=None, metadata={"option": ERROR_RATE})
+    guidelines: str | None = option(
+        "--guidelines",
+        "what belong together means here, for everybody who answers: a text, or a file that holds it",
+        "session",
+        metavar="FILE|TEXT",
+        parse=_guidelines,
+    )
+
+
+def rate_of_new_session(given: GivenRate) -> float | SourceRates | None:
+    """The share of wrong answers of a session that begins; a person answers, so by default it is estimated.
+
+    `given` is the value of ``--error-rate``, None if the option is not given.
+    """
+    return None if isinstance(given, str) else given
+
+
+def rate_of_old_session(given: GivenRate) -> float | SourceRates | Literal["stored"] | None:
+    """The share of wrong answers as `linkwise.Session.open` takes it; by default the one in the file."""
+    return "stored" if given is None else rate_of_new_session(given)
+
+
+# ---------------------------------------------------------------- programs that answer
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """The program that answers in place of a person; `command` is None if there is none."""
+
+    command: str | None = option(
+        "--oracle",
+        "a program that answers: it reads questions and writes answers as lines of JSON",
+        "program",
+        metavar="COMMAND",
+    )
+    parallel: int | None = option(
+        "--parallel",
+        "how many questions the program gets at once  [default: 1]",
+        "program",
+        type=int,
+        metavar="N",
+        least=1,
+    )
+    source: str | None = option(
+        "--source", "name stored with each answer  [default: file of the program]", "program", metavar="NAME"
+    )
+    max_cost: float | None = option(
+        "--max-cost",
+        "stop asking when the costs that the program reports reach X  [default: no limit]",
+        "program",
+        type=float,
+        metavar="X",
+        least=0,
+    )
+    timeout: float | None = option(
+        "--timeout",
+        "seconds until a reply counts as missing  [default: 60]",
+        "program",
+        type=float,
+        metavar="S",
+        least=0,
+    )
+    retries: int | None = option(
+        "--retries",
+        "how often a question is repeated  [default: 3]",
+        "program",
+        type=int,
+        metavar="N",
+        least=0,
+    )
+    is_quiet: bool | None = option("--quiet", "print no line for each answer to stderr", "program", type=bool)
+
+    def check_command(self) -> None:
+        """Check that no option is for a program that is not there."""
+        for one in fields(self):
+            if self.command is None and getattr(self, one.name) is not None:
+                flag = one.metadata["option"].flag
+                raise UsageError(f"{flag} is about a program that answers. Name it with --oracle COMMAND.")
 
 
 # ---------------------------------------------------------------- explanations

@@ -21,7 +21,14 @@ from linkwise.workspace.method_choice import (
     build_next_learner,
     learner_phrase,
 )
-from linkwise.workspace.options import Reading, SessionOptions, find_option, flag_of
+from linkwise.workspace.options import (
+    Reading,
+    SessionOptions,
+    find_option,
+    flag_of,
+    rate_of_new_session,
+    rate_of_old_session,
+)
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import (
     check_exists,
@@ -34,6 +41,8 @@ from linkwise.workspace.reading import (
 
 SUFFIX = ".linkwise"
 NOTHING_KEPT = SessionOptions()
+CHECKS = "from now on answers may be wrong, and linkwise checks the doubtful ones"
+TRUSTS = "from now on linkwise takes all answers as right"
 SQLITE = b"SQLite format 3\0"
 
 
@@ -164,7 +173,7 @@ def open_project(
     """
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
-        return _resume_project(data, path, reading, choice, constraints, old, progress)
+        return _resume_project(data, path, reading, choice, kept, old, progress)
     check_exists(data)
     if not os.access(path.parent, os.W_OK):
         raise UsageError(
@@ -177,15 +186,18 @@ def open_project(
     pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
     if choice.n_clusters is not None:
         refuse_more_than_rows(choice.n_clusters, len(table))
-    session = Session(encoded.X, build_first_learner(choice), ids=ids, source=source, progress=progress)
+    rate = rate_of_new_session(kept.error_rate)
+    learner = build_first_learner(choice)
+    session = Session(encoded.X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
     brought = _import_pairs(session, pairs, old)
+    _set_guidelines(session, kept)
     try:
         session.save(path)
     except SessionError:
         session.close()
         if not path.exists():
             raise
-        return _resume_project(data, path, reading, choice, constraints, old, progress)  # begun twice at once
+        return _resume_project(data, path, reading, choice, kept, old, progress)  # begun twice at once
     notes = (*table.notes, *encoded.notes, *brought)
     return Project(session, path, data, table, encoded, items, False, notes)
 
@@ -195,12 +207,14 @@ def _resume_project(
     path: Path,
     reading: Reading,
     choice: MethodChoice,
-    constraints: Path | None,
+    kept: SessionOptions,
     old: Path | None,
     progress: Progress | None,
 ) -> Project:
-    with Session.open(path) as kept:
-        source, described, ids = origin_of(kept, path), kept.learner, kept.ids
+    constraints = kept.constraints
+    with Session.open(path) as stored:
+        source, described, ids = origin_of(stored, path), stored.learner, stored.ids
+        was_fallible = stored.status.is_fallible
     if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _describe_source(data, path, reading)
     _check_same_reading(path, reading, source)
@@ -208,7 +222,14 @@ def _resume_project(
     pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(ids)), constraints.name)
     table, encoded, items = read_rows(data, source, progress=progress)
     try:
-        session = Session.open(path, encoded.X, learner, ids=row_ids(table), progress=progress)
+        session = Session.open(
+            path,
+            encoded.X,
+            learner,
+            ids=row_ids(table),
+            error_rate=rate_of_old_session(kept.error_rate),
+            progress=progress,
+        )
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
         options = (*_id_option(source, reading), *_kind_options(source))
@@ -216,12 +237,21 @@ def _resume_project(
         raise DataMismatchError(f"{strip_full_stop(error)}: {command}") from None
     try:
         notes = _import_pairs(session, pairs, old)
+        _set_guidelines(session, kept)
     except BaseException:
         session.close()
         raise
     if session.learner != described:
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
+    if session.status.is_fallible != was_fallible:
+        notes.append(CHECKS if session.status.is_fallible else TRUSTS)
     return Project(session, path, data, table, encoded, items, True, tuple(notes))
+
+
+def _set_guidelines(session: Session, kept: SessionOptions) -> None:
+    """Store the guidelines that the command line gives; without any the session keeps its own."""
+    if kept.guidelines is not None:
+        session.set_guidelines(kept.guidelines)
 
 
 def _old_session(old: Path | None, path: Path) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
-from linkwise.errors import DataError
+from linkwise.errors import ConstraintWarning, DataError
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import OF_FOLDERS
 
@@ -62,8 +63,20 @@ def row_ids(table: Table) -> list[str] | None:
     return None if table.ids is None else list(table.ids)
 
 
-def read_pairs_file(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
-    """Read the pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
+def read_pairs_file(
+    path: Path, ids: Sequence[str] | None, n_rows: int, error_rate: float | str | None = None
+) -> Constraints:
+    """Read the pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions.
+
+    With an error rate (a share of wrong pairs, or the word ``estimate``), pairs that are probably wrong are
+    left out without a warning: name them to the person.
+    """
     if path.is_dir():
         raise DataError(f"{path} is a folder. Name a file of pairs (id_a,id_b,kind).")
-    return Constraints.read_csv(path, n_rows=n_rows) if ids is None else Constraints.read_csv(path, ids=ids)
+    rows: dict[str, Any] = {"n_rows": n_rows} if ids is None else {"ids": ids}
+    if not error_rate:
+        return Constraints.read_csv(path, **rows)
+    share = None if isinstance(error_rate, str) else error_rate
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The constraints contradict", ConstraintWarning)
+        return Constraints.read_csv(path, **rows, on_conflict="believe", error_rate=share)

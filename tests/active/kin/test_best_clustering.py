@@ -6,7 +6,7 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise.active.kin import best_clustering
-from linkwise.active.kin.best_clustering import PairChances, find_best_clustering
+from linkwise.active.kin.best_clustering import PairChances, find_best_clustering, find_slack
 
 NOBODY = np.empty(0, dtype=np.int64)
 
@@ -131,3 +131,56 @@ def test_what_is_hardly_together_is_not_merged(chance, n_clusters):
     pairs = PairChances(np.zeros((6, 0)), np.zeros(6), np.zeros((0, 0)), np.arange(6), alike, np.ones(6, int))
     found = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((0, 0), bool))
     assert found.labels.max() + 1 == n_clusters
+
+
+def test_two_items_that_differ_do_not_split_the_others():
+    """Each is in another half of one class; the halves are still one cluster, without one of the two."""
+    alike = np.array([[0.9, 0.8, 0.02], [0.8, 0.9, 0.02], [0.02, 0.02, 0.9]])
+    fine, known = np.repeat(np.arange(3), 10), np.array([0, 10])
+    join, trust = np.zeros((30, 2)), np.zeros(30)
+    join[known], trust[known] = np.eye(2), 1
+    pairs = PairChances(join, trust, np.eye(2), fine, alike, np.ones(30, int))
+    apart = ~np.eye(2, dtype=bool)
+    labels = find_best_clustering(pairs, known, np.arange(2), apart).labels
+    others = np.delete(labels, known)
+    assert len(set(others[:18].tolist())) == 1
+    assert set(others[:18].tolist()) & set(labels[known].tolist())
+    assert labels[0] != labels[10]
+    assert not set(others[18:].tolist()) & set(others[:18].tolist())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_two_ways_to_keep_apart_the_better_one_is_taken(seed, monkeypatch):
+    """It is at least as good as linkage that never merges what differs, and as linkage that is mended."""
+    pairs, rng = draw_pairs(seed), np.random.default_rng(seed)
+    known, apart = rng.choice(40, 4, replace=False), ~np.eye(4, dtype=bool)
+    join, trust = pairs.join.copy(), pairs.trust.copy()
+    join[known], trust[known] = np.eye(4), 1
+    pairs = pairs._replace(join=join, trust=trust, same=np.eye(4))
+    label = np.arange(4)
+    best = find_best_clustering(pairs, known, label, apart)
+    assert best.expected_ari == pytest.approx(expect_by_definition(pairs, best.labels), abs=1e-9)
+    mend, link = best_clustering._mend, best_clustering._link_groups
+    single = []
+    monkeypatch.setattr(
+        best_clustering, "_link_groups", lambda parts, g, _, slack: link(parts, g, g.barred, slack)
+    )
+    single.append(find_best_clustering(pairs, known, label, apart).expected_ari)
+    monkeypatch.setattr(
+        best_clustering,
+        "_link_groups",
+        lambda parts, g, _, slack: (mend(g, *link(parts, g, np.zeros_like(g.barred), slack)), 0.0),
+    )
+    single.append(find_best_clustering(pairs, known, label, apart).expected_ari)
+    assert best.expected_ari == pytest.approx(max(single), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n_known", "slack"), [(0, 0.001), (20, 0.001), (40, 0.002), (100, 0.005), (500, 0.005)]
+)
+def test_the_slack_grows_with_what_is_known(n_known, slack):
+    assert find_slack(n_known) == pytest.approx(slack)
+    pairs = draw_pairs(0, n=200, m=60)
+    n_clusters = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((4, 4), bool), slack).labels.max() + 1
+    most = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((4, 4), bool), 0.0).labels.max() + 1
+    assert n_clusters <= most

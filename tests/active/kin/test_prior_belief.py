@@ -58,7 +58,7 @@ def test_the_start_is_that_of_the_definition(name):
     X = SETS[name]()
     rows, kernel, are_directions = prepare(X)
     assert are_directions == (name in ("unit rows", "1 row"))
-    found = prior_belief.find_start(rows, kernel, SEED, are_directions=are_directions)
+    found = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
     n, rng = len(X), rng_at(SEED, 6)
     parts = [[np.sort(rng.permutation(n)[: int(0.75 * n)]) for _ in range(2)] for _ in range(3)]
     with one_blas_thread():
@@ -77,9 +77,9 @@ def test_the_start_is_that_of_the_definition(name):
 @pytest.mark.parametrize(("block", "name"), [(16, "wine"), (7, "5 rows"), (30, "30 rows")])
 def test_blocks_of_any_size_give_the_same(block, name, monkeypatch):
     rows, kernel, are_directions = prepare(SETS[name]())
-    whole = prior_belief.find_start(rows, kernel, SEED, are_directions=are_directions)
+    whole = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
     monkeypatch.setattr(prior_belief, "BLOCK", block)
-    parts = prior_belief.find_start(rows, kernel, SEED, are_directions=are_directions)
+    parts = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
     np.testing.assert_array_equal(parts.fine, whole.fine)
     np.testing.assert_array_equal(parts.shared.toarray(), whole.shared.toarray())
     np.testing.assert_allclose(parts.fine_similarity, whole.fine_similarity, rtol=1e-6)
@@ -91,7 +91,7 @@ def test_rounding_chooses_no_neighbours(name):
     """The order of the columns changes nothing but the rounding of cosines."""
     rows, kernel, _ = prepare(SETS[name]())
     one, other = (
-        prior_belief.find_start(np.ascontiguousarray(each), kernel, SEED, are_directions=False)
+        prior_belief.find_prior_belief(np.ascontiguousarray(each), kernel, SEED, are_directions=False)
         for each in (rows, rows[:, ::-1])
     )
     np.testing.assert_array_equal(one.shared.toarray(), other.shared.toarray())
@@ -102,7 +102,7 @@ def test_rounding_chooses_no_neighbours(name):
 def test_the_number_of_classes_is_about_right(n_classes):
     X, _ = blobs(n_classes, 15 * n_classes, columns=8)
     rows, kernel, _ = prepare(X)
-    found = prior_belief.find_start(rows, kernel, SEED, are_directions=False).n_classes
+    found = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=False).n_classes
     assert n_classes / 1.6 < found < 1.6 * n_classes
 
 
@@ -133,9 +133,11 @@ def test_of_directions_the_length_does_not_count():
     X = unit_rows()
     rows, kernel, _ = prepare(X)
     other = np.roll(kernel, 5, axis=(0, 1))
-    one, two = (prior_belief.find_start(rows, each, SEED, are_directions=True) for each in (kernel, other))
+    one, two = (
+        prior_belief.find_prior_belief(rows, each, SEED, are_directions=True) for each in (kernel, other)
+    )
     np.testing.assert_array_equal(one.shared.toarray(), two.shared.toarray())
-    three = prior_belief.find_start(rows, other, SEED, are_directions=False)
+    three = prior_belief.find_prior_belief(rows, other, SEED, are_directions=False)
     assert (one.shared.toarray() != three.shared.toarray()).any()
 
 

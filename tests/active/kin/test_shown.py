@@ -33,10 +33,10 @@ def truth_of(y):
 
 def look(run):
     """All that is asked and shown, to the last bit."""
-    belief, q = run.state.read(), run.question
-    certain = confidence.certainty(belief)
+    posterior, q = run.state.read(), run.question
+    certain = confidence.certainty(posterior)
     described = lw.KIN().describe(run.state)
-    own = shown.row_labels(belief)
+    own = shown.row_labels(posterior)
     pair = None if q is None else (q.first, q.second)
     return pair, run.labels.tobytes(), own.tobytes(), certain.tobytes(), described
 
@@ -105,12 +105,12 @@ def test_what_answers_decide_is_certain(load):
     given_ones = lw.Constraints.sample(y, 30, 0)
     run = Run(lw.KIN(), X, Evidence(len(X), given_ones), SEED)
     for _ in range(25):
-        belief = run.state.read()
-        certain = confidence.certainty(belief)
+        posterior = run.state.read()
+        certain = confidence.certainty(posterior)
         assert ((certain >= 0) & (certain <= 1)).all()
-        assert (certain[belief.known.items] == 1).all()
+        assert (certain[posterior.known.items] == 1).all()
         named = set(given_ones.must_link.ravel().tolist()) | set(given_ones.cannot_link.ravel().tolist())
-        in_question = {row for row in named if run.evidence.verdict(row, belief.placing) == "yes"}
+        in_question = {row for row in named if run.evidence.verdict(row, posterior.placing) == "yes"}
         assert (certain[sorted(named - in_question)] == 1).all()
         assert certain.min() < 1
         run.answer(truth_of(y)(run.question))
@@ -131,7 +131,7 @@ def test_any_number_of_threads_gives_the_same(n_threads, monkeypatch):
         learned = run.state.read().learned
         assert learned.forest is not None
         assert learned.weights
-        seen.append((looks, learned, prepared.start.fine.tolist(), prepared.start.n_classes))
+        seen.append((looks, learned, prepared.prior.fine.tolist(), prepared.prior.n_classes))
     assert seen[0][0] == seen[1][0]
     assert seen[0][1].kernel_key == seen[1][1].kernel_key
     assert seen[0][2:] == seen[1][2:]
@@ -189,8 +189,8 @@ def test_similarities_are_judged_by_some_of_many_items(monkeypatch):
     """Each neighbourhood and component is among them."""
     X, y = load_wine(return_X_y=True)
     evidence = Evidence(len(X), lw.Constraints.sample(y, 60, 0))
-    belief = Run(lw.KIN(), X, evidence, SEED).state.read()
-    anchors = shown.find_anchors(belief)
+    posterior = Run(lw.KIN(), X, evidence, SEED).state.read()
+    anchors = shown.find_anchors(posterior)
     n_groups, fit, sizes = len(anchors.apart), shown.fit_pair_weights, []
     assert len(anchors.items) > 60
 
@@ -201,7 +201,7 @@ def test_similarities_are_judged_by_some_of_many_items(monkeypatch):
     monkeypatch.setattr(shown, "fit_pair_weights", remembering)
     for most in (len(anchors.items), 10):
         monkeypatch.setattr(shown, "MOST_PAIRED", most)
-        pairs = shown._compute_pair_chances(belief)
+        pairs = shown._compute_pair_chances(posterior)
         assert pairs.same.shape == (n_groups, n_groups)
         np.testing.assert_allclose(pairs.same, pairs.same.T)
         assert (pairs.same[anchors.apart] == 0).all()

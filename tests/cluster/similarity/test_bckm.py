@@ -505,7 +505,7 @@ def test_distances_instead_of_similarities_raise_errors(K):
 
 
 def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
-    X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**7))
+    X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**6))
     c = lw.Constraints(6, [(0, 1)], [(0, 2)])
     assert lw.BCKM(2, n_rounds=3, random_state=0).fit(X, constraints=c).violations_ == 0
     monkeypatch.setattr("linkwise.cluster.similarity.spaces.FEW_SPARSE", 3)

@@ -102,6 +102,17 @@ test("nothing is sent without a connection or a question, and a lost reply is no
   assert.equal(requests.length, 1);
 });
 
+test("whoever stores gets the reply, or nothing if nothing was sent", async () => {
+  const { controller, requests } = setUp();
+  const stored = controller.store({ do: "sure", event: 3 });
+  assert.equal(await controller.store({ do: "sure", event: 4 }), undefined);
+  const refused = { ok: false, error: { kind: "bad", text: "These answers conflict." } };
+  requests[0].resolve(refused);
+  assert.equal(await stored, refused);
+  controller.setLink("lost");
+  assert.equal(await controller.store({ do: "sure", event: 4 }), undefined);
+});
+
 test("undo says what it took back, or that there is nothing", async () => {
   const { controller, requests, notices } = setUp();
   await controller.undo();
@@ -133,6 +144,27 @@ test("a conflict is shown with what is needed to send the answer again", async (
   requests[1].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 2 }] } });
   await again;
   assert.deepEqual(display.calls.at(-1)[1].resolved, ["first change"]);
+});
+
+test("the dialog that sent a request shows what came of it, also after a conflict", async () => {
+  const { controller, display, requests } = setUp();
+  const shown = [];
+  const context = { describe: () => "Saved.", show: (...words) => shown.push(words) };
+  const stored = controller.store({ do: "change", event: 3, answer: "no" }, context);
+  requests[0].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 4 }] } });
+  await stored;
+  assert.deepEqual(shown, []);
+  const again = controller.retry(display.calls.at(-1)[1], "first change", 4);
+  requests[1].resolve({ ok: true, moved: 2 });
+  await again;
+  const refused = controller.store({ do: "change", event: 3, answer: "yes" }, context);
+  requests[2].resolve({ ok: false, error: { kind: "bad", text: "That is not possible." } });
+  await refused;
+  assert.deepEqual(shown, [
+    ["Changed. 4 rows moved. Your answer is sent again."],
+    ["Saved. 2 rows moved."],
+    ["Not stored. That is not possible.", "warn"],
+  ]);
 });
 
 test("the first connection is no reconnection", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toBytes, toTypedArray } from "../../../src/linkwise/page/static/src/numbers.js";
+import { describeNumber } from "../../../src/linkwise/page/static/src/question_wording.js";
 import * as wording from "../../../src/linkwise/page/static/src/wording.js";
 
 test("numbers, shares and times", () => {
@@ -28,6 +29,8 @@ test("events", () => {
   assert.equal(describe({ kind: "import", pairs: 2, text: "pairs.csv" }), "2 pairs from pairs.csv");
   const change = { kind: "change", target: 3, answer: "yes", names: [] };
   assert.equal(describe(change), "the change of answer 3 to Same");
+  const sure = { kind: "sure", target: 3, answer: "yes" };
+  assert.equal(describe(sure), "the confirmation of answer 3");
   assert.equal(describe({ kind: "done" }), "the cluster of a is done");
   assert.equal(describe({ kind: "name", text: "reds" }), "the cluster of a is named “reds”");
   assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");
@@ -73,8 +76,23 @@ test("the way out of a conflict", () => {
   assert.equal(wording.describeRetry(undefined), "Changed. Your answer is sent again.");
 });
 
+test("answers that are probably wrong", () => {
+  assert.deepEqual([0, 1, 2].map(wording.countSuspects), [
+    "No answer seems wrong so far.",
+    "1 answer is probably wrong.",
+    "2 answers are probably wrong.",
+  ]);
+  const suspect = { names: ["a", "b"], answer: "no", grade: "very likely wrong" };
+  assert.equal(wording.describeGrade(suspect), "You answered “Different”: very likely wrong.");
+  assert.equal(wording.describeConfirmation(suspect), "Saved: “a and b: different” is certain from now on.");
+  assert.equal(wording.describeUnlisted(0), "");
+  assert.match(wording.describeUnlisted(1200), /1,200 more are not shown\.$/);
+});
+
 test("the details of an event", () => {
   assert.equal(wording.describeDetails({ number: 4, when: "?", kind: "answer", changed: false }), "4");
+  const sure = { number: 4, when: "?", kind: "answer", changed: false, sure: true };
+  assert.equal(wording.describeDetails(sure), "4 · confirmed");
   const added = { number: 4, when: "2026-05-01T12:00:00Z", kind: "add", changed: true };
   assert.match(wording.describeDetails(added), /^4 · .*26.* · added · changed$/);
 });
@@ -90,6 +108,13 @@ test("other facts than answers", () => {
   assert.equal(wording.describeOtherFacts({ added: 0, imported: 0, done: 0 }), "");
   const counts = { added: 2, imported: 1200, done: 1 };
   assert.equal(wording.describeOtherFacts(counts), "2 added, 1,200 imported, 1 cluster done");
+});
+
+test("the number of a question says whether it checks earlier answers", () => {
+  assert.equal(describeNumber(1200, null, "The two are far apart."), "Question 1,200");
+  assert.equal(describeNumber(3, 10, ""), "Question 3 of 10");
+  const why = "Please check: earlier answers do not yet tell where row A belongs.";
+  assert.equal(describeNumber(3, 10, why), "Question 3 of 10 · checks earlier answers");
 });
 
 test("the session in a few sentences", () => {

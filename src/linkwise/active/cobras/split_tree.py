@@ -153,7 +153,7 @@ class SuperInstanceLearner(ActiveLearner):
         Parameters
         ----------
         state : SuperInstanceState
-            The state of the run. About the state of a subclass that keeps another one nothing is said.
+            The state of the run. If a subclass keeps a state of another type, the list is empty.
 
         Returns
         -------
@@ -225,7 +225,7 @@ def find_merges(evidence: Evidence, representatives: NDArray[np.int64]) -> Merge
 
     children, question = [], []
     n_given = len(evidence) - evidence.n_questions
-    for number, (first, second, answer) in enumerate(evidence):
+    for number, (first, second, answer) in enumerate(evidence.read_believed(0)):
         one, other = name(first), name(second)
         if answer != "yes" or one == other:
             continue

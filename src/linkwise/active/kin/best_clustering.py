@@ -5,17 +5,21 @@ Items i and j belong together with probability
     p_ij = s_i s_j P_i R P_j' + (1 - s_i s_j) q(f_i, f_j).
 
 P_i: which neighbourhood item i belongs to, by the regression, if it belongs to one at all. s_i: how far that
-is trusted. R: how likely two neighbourhoods are one. q: how likely items of two small clusters belong
-together, by the kernel alone, where f_i is the small cluster of item i. Before any answer all s are 0, and q
+is trusted. R: how likely two neighbourhoods are one. q: how likely items of two fine clusters belong
+together, by the kernel alone, where f_i is the fine cluster of item i. Before any answer all s are 0, and q
 alone counts.
 
-Average linkage merges groups of items that are together anyway (neighbourhoods, or else small clusters) by
-their mean p, never across a cannot-link. Of all its clusterings the coarsest is taken that is almost the
-best, and then single items move. The expected index treats numerator and denominator of the index of Hubert
-and Arabie (1985) apart.
+Average linkage merges groups of items that are together anyway (neighbourhoods, or else fine clusters) by
+their mean p. Of all its clusterings the coarsest is taken that is almost the best, and then single items
+move. The expected index treats numerator and denominator of the index of Hubert and Arabie (1985) apart.
+
+Linkage that never merges across a cannot-link may be led astray by a single one: two halves of a class stay
+apart for good because each holds one of two items that differ. So groups are also linked as if nothing kept
+them apart, and then those that have to leave a cluster move to the next best one. The better clustering of
+the two is shown.
 
 All sums over pairs follow from sums over clusters, so no n x n table is made: O(n (k + m)) time for n items,
-k neighbourhoods and m small clusters, and O(g² (k + m)) for g groups.
+k neighbourhoods and m fine clusters, and O(g² (k + m)) for g groups.
 """
 
 from __future__ import annotations
@@ -29,14 +33,17 @@ from scipy.sparse import csr_array
 from linkwise import native
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.placement import Mask
+from linkwise.constraints.closure import find_components
 from linkwise.parallel import one_blas_thread
 
-HOME = 0.2  # s max P from which an item starts with its likeliest neighbourhood, else with its small cluster
+HOME = 0.2  # s max P from which an item starts with its likeliest neighbourhood, else with its fine cluster
 LEAST = 0.001  # s P below which an item is taken to have no part in a neighbourhood
 LOWEST = 0.02  # mean p below which nothing is merged
-SLACK = 0.001  # of the expected index; the coarsest clustering that is so near to the best is taken
+SLACK = 0.001  # of the expected index: the coarsest clustering at most so much below the best is taken
+SLACK_FOR_EACH, MOST_SLACK = 5e-5, 0.005  # once the regression counts, it grows with the known items
 SWEEPS = 2  # over single items
 FEW_ITEMS = 300  # up to which tables are dense
+BLOCK = 64  # items whose gains are added at a time
 TINY = 1e-12
 
 Shares: TypeAlias = Any  # a table, or a sparse array
@@ -52,7 +59,7 @@ class PairChances(NamedTuple):
     same: Table
     """(k, k) R, symmetric, 1 on its diagonal and 0 where neighbourhoods are apart."""
     fine: Rows
-    """(n,) small cluster of each item."""
+    """(n,) fine cluster of each item."""
     alike: Table
     """(m, m) q, symmetric."""
     size: Rows
@@ -72,8 +79,10 @@ class _Parts(NamedTuple):
     pairs: PairChances
     joined: Shares
     """(n, k) s P, without what is below `LEAST`."""
+    alike: Table
+    """(n, k) s P R."""
     fine: Shares
-    """(n, m) the small cluster of each item."""
+    """(n, m) the fine cluster of each item."""
     own: Table
     """(n,) what the sums count for each item with itself, which is no pair."""
 
@@ -83,12 +92,27 @@ class _Sums(NamedTuple):
 
     join: Shares
     """(C, k) of s P."""
+    alike: Table
+    """(C, k) of s P R."""
     fine: Shares
-    """(C, m) of ones, by small cluster."""
+    """(C, m) of ones, by fine cluster."""
     trusted: Shares
-    """(C, m) of s, by small cluster."""
+    """(C, m) of s, by fine cluster."""
     size: Rows
     """(C,) of ones."""
+
+
+class _Groups(NamedTuple):
+    """Groups of items that are together anyway."""
+
+    of: Rows
+    """(n,) group of each item."""
+    size: Rows
+    """(g,) rows of each group."""
+    belonging: Table
+    """(g, g) expected pairs of two groups that belong together; within one, both ways round."""
+    barred: Mask
+    """(g, g) which of them are known to differ."""
 
 
 class _Gains(NamedTuple):
@@ -97,14 +121,16 @@ class _Gains(NamedTuple):
     join: Table
     """(C, k) for s P."""
     fine: Table
-    """(C, m) for its small cluster."""
+    """(C, m) for its fine cluster."""
     trusted: Table
-    """(C, m) for s, by small cluster; subtracted."""
+    """(C, m) for s, by fine cluster; subtracted."""
     size: Rows
     """(C,) rows."""
 
 
-def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Mask) -> BestClustering:
+def find_best_clustering(
+    pairs: PairChances, known: Rows, label: Rows, apart: Mask, slack: float = SLACK
+) -> BestClustering:
     """Find the clustering with the highest expected index.
 
     Parameters
@@ -114,21 +140,39 @@ def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Ma
         Items whose neighbourhood is known, and which it is. They stay together.
     apart : ndarray of shape (k, k)
         Neighbourhoods that are known to differ.
+    slack : float
+        The coarsest clustering is taken whose expected index is at most so much below the best one.
     """
-    likeliest = np.pad(pairs.join.round(9), ((0, 0), (0, 1)), constant_values=-1).argmax(axis=1)
     is_home = (pairs.trust * pairs.join.max(axis=1, initial=0)).round(9) >= HOME
-    group = np.where(is_home, likeliest, pairs.join.shape[1] + pairs.fine)
+    is_home[known] = False
+    group = pairs.join.shape[1] + pairs.fine
+    if is_home.any():
+        group[is_home] = pairs.join[is_home].round(9).argmax(axis=1)
     group[known] = label
-    number, group = np.unique(group, return_inverse=True)
     with one_blas_thread():
         parts = _split(pairs)
-        return _move_items(parts, _link_groups(parts, number, group, apart), known)
+        groups = _measure_groups(parts, group, apart)
+        free = _link_groups(parts, groups, np.zeros_like(groups.barred), slack)
+        mended = _mend(groups, *free)
+        if mended is free[0]:  # no cannot-link is in the way
+            return _move_items(parts, mended, groups, known)
+        barred = _link_groups(parts, groups, groups.barred, slack)[0]
+        found = [_move_items(parts, labels, groups, known) for labels in (barred, mended)]
+        return max(found, key=lambda clustering: round(clustering.expected_ari, 9))
+
+
+def find_slack(n_known: int) -> float:
+    """The slack once the regression counts, by the number of known items.
+
+    Late most of the clusters that are kept apart for a tiny gain have no answer, and tell nobody anything.
+    """
+    return max(SLACK, min(SLACK_FOR_EACH * n_known, MOST_SLACK))
 
 
 def estimate_belonging(pairs: PairChances, labels: Rows) -> Table:
-    """Compute how likely each item is with what it belongs to: its mean p to the others of its cluster.
+    """Estimate how likely each item belongs to its cluster, by its mean p to the other rows there.
 
-    An item that is alone is right if it belongs to no other cluster.
+    An item that is alone belongs to its cluster unless it belongs to another one.
 
     Parameters
     ----------
@@ -141,7 +185,7 @@ def estimate_belonging(pairs: PairChances, labels: Rows) -> Table:
     with one_blas_thread():
         parts = _split(pairs)
         sums = _sum_clusters(parts, labels, n_clusters)
-        chance = _add_gains(parts, _find_gains(pairs, sums))
+        chance = _add_gains(parts, _find_gains(pairs, sums), np.arange(n))
     others = np.tile(sums.size.astype(np.float64), (n, 1))
     others[at] -= size
     chance[at] -= parts.own / size
@@ -175,11 +219,19 @@ def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: 
 def _split(pairs: PairChances) -> _Parts:
     n, m = len(pairs.fine), len(pairs.alike)
     joined = pairs.join * pairs.trust[:, None]
-    joined = _keep(np.where(joined < LEAST, 0, joined), n)
-    fine = _mark(pairs.fine, np.ones(n), m).T
     own = (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
-    own = own + (joined * (joined @ pairs.same)).sum(axis=1)
-    return _Parts(pairs, joined, fine, own * pairs.size.astype(np.float64) ** 2)
+    if n > FEW_ITEMS:
+        joined = _keep_sparse(joined)
+        fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
+        alike = joined @ pairs.same
+        row = np.repeat(np.arange(n), np.diff(joined.indptr))
+        own = own + np.bincount(row, joined.data * alike[row, joined.indices], n)
+    else:
+        joined = np.where(joined < LEAST, 0, joined)
+        fine = _mark(pairs.fine, np.ones(n), m).T
+        alike = joined @ pairs.same
+        own = own + (joined * alike).sum(axis=1)
+    return _Parts(pairs, joined, alike, fine, own * pairs.size.astype(np.float64) ** 2)
 
 
 def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
@@ -188,6 +240,7 @@ def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
     trusted = _mark(labels, pairs.size * pairs.trust, n_clusters)
     return _Sums(
         member @ parts.joined,
+        member @ parts.alike,
         member @ parts.fine,
         trusted @ parts.fine,
         np.bincount(labels, pairs.size, n_clusters).astype(np.int64),
@@ -198,37 +251,52 @@ def _mark(labels: Rows, amount: NDArray[Any], n_clusters: int) -> Shares:
     """(n_clusters, n) an amount of each item, at its cluster."""
     n = len(labels)
     if n > FEW_ITEMS:
-        return csr_array((amount.astype(np.float64), (labels, np.arange(n))), shape=(n_clusters, n))
+        order = np.argsort(labels, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_clusters))])
+        return csr_array((amount[order].astype(np.float64), order, starts), shape=(n_clusters, n))
     found = np.zeros((n_clusters, n))
     found[labels, np.arange(n)] = amount
     return found
 
 
-def _keep(table: Table, n: int) -> Shares:
-    """Keep a table of n items sparse, if they are many; the small ones are quicker as they are."""
-    return csr_array(table) if n > FEW_ITEMS else table
+def _keep_sparse(table: Table) -> csr_array:
+    """Keep what is not below `LEAST`."""
+    kept = table >= LEAST
+    at = np.flatnonzero(kept)
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
+    return csr_array((table.ravel()[at], at % max(table.shape[1], 1), starts), shape=table.shape)
 
 
 def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
     """(C, C) expected pairs of two clusters that belong together; within one, both ways round."""
-    found = (sums.join @ pairs.same) @ sums.join.T
+    found = sums.alike @ sums.join.T
     found += (sums.fine @ pairs.alike) @ sums.fine.T
     found -= (sums.trusted @ pairs.alike) @ sums.trusted.T
     return np.asarray(found)
 
 
 def _find_gains(pairs: PairChances, sums: _Sums) -> _Gains:
-    join, fine = sums.join @ pairs.same, sums.fine @ pairs.alike
-    return _Gains(join, fine, sums.trusted @ pairs.alike, sums.size)
+    return _Gains(sums.alike, sums.fine @ pairs.alike, sums.trusted @ pairs.alike, sums.size)
 
 
-def _add_gains(parts: _Parts, gains: _Gains) -> Table:
-    """(n, C) expected rows of each cluster that belong together with each item, itself among them."""
+def _add_gains(parts: _Parts, gains: _Gains, items: Rows) -> Table:
+    """(len(items), C) expected rows of each cluster that belong together with items, also themselves."""
     pairs = parts.pairs
-    found = np.asarray(parts.joined @ gains.join.T)
-    found += gains.fine.T[pairs.fine]
-    found -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
+    fine, trusted = np.ascontiguousarray(gains.fine.T), np.ascontiguousarray(gains.trusted.T)
+    found = np.asarray(parts.joined[items] @ gains.join.T)
+    for a in range(0, len(items), BLOCK):
+        some = items[a : a + BLOCK]
+        found[a : a + BLOCK] += fine[pairs.fine[some]]
+        found[a : a + BLOCK] -= pairs.trust[some, None] * trusted[pairs.fine[some]]
     return found
+
+
+def _sum_products(shares: Shares, table: Table) -> float:
+    """Sum of the products of the entries of two tables."""
+    if isinstance(shares, np.ndarray):
+        return float((shares * table).sum())
+    row = np.repeat(np.arange(len(table)), np.diff(shares.indptr))
+    return float(shares.data @ table[row, shares.indices])
 
 
 def _count_pairs(size: Rows, of: Rows) -> float:
@@ -237,40 +305,96 @@ def _count_pairs(size: Rows, of: Rows) -> float:
 
 
 # ---------------------------------------------------------------- groups, then single items
-def _link_groups(parts: _Parts, number: Rows, group: Rows, apart: Mask) -> Rows:
-    """Merge groups by average linkage, as far as it raises the expected index."""
-    pairs, n_groups, k = parts.pairs, len(number), len(parts.pairs.same)
-    sums = _sum_clusters(parts, group, n_groups)
-    belonging = _count_belonging(pairs, sums)
-    within = belonging.diagonal() - np.bincount(group, parts.own, n_groups)
+def _measure_groups(parts: _Parts, group: Rows, apart: Mask) -> _Groups:
+    number, of = np.unique(group, return_inverse=True)
+    sums = _sum_clusters(parts, of, len(number))
+    barred = np.zeros((len(number), len(number)), dtype=bool)
+    known = np.flatnonzero(number < len(apart))
+    barred[np.ix_(known, known)] = apart[np.ix_(number[known], number[known])]
+    return _Groups(of, sums.size, _count_belonging(parts.pairs, sums), barred)
+
+
+def _link_groups(parts: _Parts, groups: _Groups, barred: Mask, slack: float) -> tuple[Rows, float]:
+    """Merge groups by average linkage, as far as it raises the expected index.
+
+    Returns
+    -------
+    ndarray of shape (g,)
+        Cluster of each group, numbered 0, 1, ...
+    float
+        The chance from which a pair gains by being together.
+    """
+    pairs, belonging, size = parts.pairs, groups.belonging, groups.size
+    within = belonging.diagonal() - np.bincount(groups.of, parts.own, len(size))
     belong = (belonging.sum() - belonging.trace() + within.sum()) / 2
-    distances = (1 - belonging / np.multiply.outer(sums.size.astype(np.float64), sums.size)).round(9)
-    known = np.flatnonzero(number < k)
-    barred = apart[np.ix_(number[known], number[known])]
-    distances[np.ix_(known, known)] = np.where(barred, np.inf, distances[np.ix_(known, known)])
-    merges, heights = native.agglomerate(distances, sums.size.copy(), "average", 1, 1 - LOWEST)
-    size, label, gains = sums.size.copy(), np.arange(n_groups), []
+    distances = (1 - belonging / np.multiply.outer(size.astype(np.float64), size)).round(9)
+    distances[barred] = np.inf
+    merges, heights = native.agglomerate(distances, size.copy(), "average", 1, 1 - LOWEST)
+    count, gains = size.tolist(), []
     for a, b in merges.tolist():
-        gains.append(size[a] * size[b])
-        size[a] += size[b]
+        gains.append(count[a] * count[b])
+        count[a] += count[b]
     gain = np.array(gains, dtype=np.float64)
-    together = _count_pairs(sums.size, pairs.size) / 2 + np.cumsum(np.r_[0.0, gain])
+    together = _count_pairs(size, pairs.size) / 2 + np.cumsum(np.r_[0.0, gain])
     right = within.sum() / 2 + np.cumsum(np.r_[0.0, gain * (1 - heights)])
     n_pairs = _count_pairs(np.array([pairs.size.sum()]), pairs.size) / 2
     value = expected_ari(right, together, belong, n_pairs)
-    for a, b in merges[: int(np.flatnonzero(value >= value.max() - SLACK)[-1])].tolist():
-        label[label == b] = a
-    return np.unique(label[group], return_inverse=True)[1]
+    last = int(np.flatnonzero(value >= value.max() - slack)[-1])
+    return find_components(len(size), merges[:last]), _find_threshold(float(value[last]), belong, n_pairs)
 
 
-def _move_items(parts: _Parts, labels: Rows, known: Rows) -> BestClustering:
-    """Move single items, all at once, while it raises the expected index.
+def _find_threshold(value: float, belong: float, n_pairs: float) -> float:
+    """The chance from which a pair gains by being together, where the expected index is `value`.
 
-    With an index of e, a pair gains by being together if it belongs together with a probability above
-    e / 2 + (1 - e) times the share of all pairs that do.
+    With an index of e that is e / 2 + (1 - e) times the share of all pairs that belong together.
     """
-    pairs, own, n_clusters = parts.pairs, parts.own, int(labels.max(initial=-1)) + 1
-    size = pairs.size.astype(np.float64)
+    return value / 2 + (1 - value) * belong / max(n_pairs, 1)
+
+
+def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
+    """Take groups that are known to differ out of one cluster; the same array where there are none.
+
+    Groups that gain most by staying stay. Each of the others goes where it gains most and may be, or makes a
+    cluster of its own.
+
+    Parameters
+    ----------
+    groups : _Groups
+    label : ndarray of shape (g,)
+        Cluster of each group, numbered 0, 1, ...
+    least : float
+        The chance from which a pair gains by being together.
+    """
+    if not (groups.barred & (label[:, None] == label)).any():
+        return label
+    n_groups, n_clusters, size = len(label), int(label.max()) + 1, groups.size.astype(np.float64)
+    at = np.arange(n_groups), label
+    member = np.zeros((n_groups, n_clusters))
+    member[at] = 1
+    others = np.tile(size @ member, (n_groups, 1))
+    others[at] -= size
+    gain = groups.belonging @ member
+    gain[at] -= groups.belonging.diagonal()
+    gain = ((gain - least * size[:, None] * others) / size.sum()).round(9)
+    elsewhere = gain.copy()
+    elsewhere[at] = 0  # for a cluster of its own
+    margin = (gain[at] - elsewhere.max(axis=1)).round(9)
+    is_barred, mended = np.zeros((n_groups, n_clusters), dtype=bool), label.copy()
+    for a in np.argsort(-margin, kind="stable").tolist():
+        to = label[a]
+        if is_barred[a, to]:
+            left = np.where(is_barred[a], 0, gain[a])
+            to = left.argmax() if left.max() > 0 else mended.max() + 1
+            mended[a] = to
+        if to < n_clusters:
+            is_barred[groups.barred[a], to] = True
+    return np.unique(mended, return_inverse=True)[1]
+
+
+def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> BestClustering:
+    """Move single items, all at once, while it raises the expected index."""
+    pairs, own, labels, n_clusters = parts.pairs, parts.own, label[groups.of], int(label.max(initial=-1)) + 1
+    size, free = pairs.size.astype(np.float64), np.setdiff1d(np.arange(len(labels)), known)
     whole = _sum_clusters(parts, np.zeros_like(labels), 1)
     belong = (_count_belonging(pairs, whole).sum() - own.sum()) / 2
     n_pairs = _count_pairs(whole.size, pairs.size) / 2
@@ -278,18 +402,21 @@ def _move_items(parts: _Parts, labels: Rows, known: Rows) -> BestClustering:
     def judge(labels: Rows) -> tuple[float, _Gains]:
         sums = _sum_clusters(parts, labels, n_clusters)
         gains = _find_gains(pairs, sums)
-        within = (sums.join * gains.join).sum() + (sums.fine * gains.fine).sum()
-        within -= (sums.trusted * gains.trusted).sum()
+        within = _sum_products(sums.join, gains.join) + _sum_products(sums.fine, gains.fine)
+        within -= _sum_products(sums.trusted, gains.trusted)
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
         return float(expected_ari(right, together, belong, n_pairs)), gains
 
     value, gains = judge(labels)
     for _ in range(SWEEPS):
-        least = value / 2 + (1 - value) * belong / max(n_pairs, 1)
-        gain = _add_gains(parts, gains) - least * gains.size
-        gain[np.arange(len(labels)), labels] -= own / size - least * size
-        moved = gain.round(9).argmax(axis=1)
-        moved[known] = labels[known]
+        least = _find_threshold(value, belong, n_pairs)
+        gain = _add_gains(parts, gains, free)
+        moved, at_home = labels.copy(), (own / size - least * size)[free]
+        for a in range(0, len(free), BLOCK):
+            some, part = free[a : a + BLOCK], gain[a : a + BLOCK]
+            part -= least * gains.size
+            part[np.arange(len(some)), labels[some]] -= at_home[a : a + BLOCK]
+            moved[some] = part.round(9).argmax(axis=1)
         better, its_gains = judge(moved)
         if better <= value + 1e-9:
             break

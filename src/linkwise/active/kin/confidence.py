@@ -14,17 +14,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.active.kin.belief import (
-    Belief,
+from linkwise.active.kin.best_clustering import estimate_belonging
+from linkwise.active.kin.kernels import Table
+from linkwise.active.kin.model import Chances, Known, fit_model
+from linkwise.active.kin.posterior import (
+    Posterior,
     PreparedItems,
     current_kernel,
     current_model,
     item_chances,
     neighbourhood_chances,
 )
-from linkwise.active.kin.best_clustering import estimate_belonging
-from linkwise.active.kin.kernels import Table
-from linkwise.active.kin.model import Chances, Known, fit_model
 from linkwise.active.kin.sharpness import Calibration
 from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
 from linkwise.asking.learner import Labels
@@ -36,17 +36,17 @@ LITTLE = 0.002  # share of the rows; an answer that moves fewer changes almost n
 FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, asking may end
 
 
-def certainty(belief: Belief) -> Table:
+def certainty(posterior: Posterior) -> Table:
     """(n_rows,) probability that each row is in its cluster; 0 while nothing is known."""
-    known, items = belief.known, belief.task.items
+    known, items = posterior.known, posterior.task.items
     if len(known.items) == 0:
         return np.zeros(len(items.of))
-    labels, pairs = item_labels(belief), pair_chances(belief)
+    labels, pairs = item_labels(posterior), pair_chances(posterior)
     cluster = labels[known.items[known.is_first()]]
-    belongs = np.where(labels[:, None] == cluster, pairs.join[:, : len(cluster)], 0).sum(axis=1)
+    belongs = _sum_own(pairs.join[:, : len(cluster)], labels, cluster)
     by_similarity = estimate_belonging(pairs, labels.astype(np.int64))
     certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
-    certain[find_anchors(belief).items] = 1
+    certain[find_anchors(posterior).items] = 1
     found: Table = certain.take(items.of)
     return found
 
@@ -80,9 +80,14 @@ def _label_certainty(labels: NDArray[np.integer], cluster: NDArray[np.integer], 
         Cluster of each neighbourhood.
     at : Chances
     """
-    belongs = np.where(labels[:, None] == cluster, at.join, 0).sum(axis=1)
+    belongs = _sum_own(at.join, labels, cluster)
     has_neighbourhood = np.isin(labels, cluster)
     return np.asarray(np.where(has_neighbourhood, belongs, np.maximum(at.new, belongs)))
+
+
+def _sum_own(join: Table, labels: NDArray[np.integer], cluster: NDArray[np.integer]) -> Table:
+    """(n_items,) chance of the neighbourhoods in the cluster of each item."""
+    return np.asarray(np.where(labels[:, None] == cluster, join, 0).sum(axis=1))
 
 
 # ---------------------------------------------------------------- in words
@@ -128,27 +133,27 @@ def round_number(number: float) -> int:
 
 
 # ---------------------------------------------------------------- the next answer
-def expected_changes(belief: Belief, asked: tuple[int, int] | None) -> float | None:
+def expected_changes(posterior: Posterior, asked: tuple[int, int] | None) -> float | None:
     """The expected number of rows whose cluster the answer changes; None where nothing is asked.
 
     Parameters
     ----------
-    belief : Belief
+    posterior : Posterior
     asked : pair of int, or None
         The items that are asked about.
     """
-    if len(belief.known.items) == 0 or asked is None:
+    if len(posterior.known.items) == 0 or asked is None:
         return None
-    if belief.placing >= 0 and not belief.placed.mask[belief.placing]:
-        return _changes_by_placing(belief, belief.placing)
-    return _changes_by_joining(belief, *asked)
+    if posterior.placing >= 0 and not posterior.placed.mask[posterior.placing]:
+        return _changes_by_placing(posterior, posterior.placing)
+    return _changes_by_joining(posterior, *asked)
 
 
-def _changes_by_placing(belief: Belief, item: int) -> float:
+def _changes_by_placing(posterior: Posterior, item: int) -> float:
     """Rows that the place of an item moves."""
-    model, size = current_model(belief), belief.task.items.size
-    at, score = item_chances(belief, item), model.score
-    response = model.response(item, current_kernel(belief)[0][item].astype(np.float64))
+    model, size = current_model(posterior), posterior.task.items.size
+    at, score = item_chances(posterior, item), model.score
+    response = model.response(item, current_kernel(posterior)[0][item].astype(np.float64))
     now, total = score.argmax(axis=1), 0.0
     for neighbourhood in np.flatnonzero(at.join > UNLIKELY).tolist():
         then = score - np.outer(response, score[item])
@@ -160,13 +165,13 @@ def _changes_by_placing(belief: Belief, item: int) -> float:
     return total
 
 
-def _changes_by_joining(belief: Belief, first: int, second: int) -> float:
+def _changes_by_joining(posterior: Posterior, first: int, second: int) -> float:
     """Rows that move if the neighbourhoods of two items are one: those of the smaller one."""
-    known, labels = belief.known, item_labels(belief)
+    known, labels = posterior.known, item_labels(posterior)
     two = np.unique(known.label[np.isin(known.items, (first, second))])
     if len(two) < 2:
         return 0.0
     a, b = two.tolist()
-    chance, cluster = neighbourhood_chances(belief), labels[known.items[known.is_first()]]
-    rows = min(float(belief.task.items.size[labels == cluster[each]].sum()) for each in (a, b))
+    chance, cluster = neighbourhood_chances(posterior), labels[known.items[known.is_first()]]
+    rows = min(float(posterior.task.items.size[labels == cluster[each]].sum()) for each in (a, b))
     return float(max(chance[a, b], chance[b, a])) * rows

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.active.kin.first_known import RIDGE
 from linkwise.active.kin.kernels import Kernels, Table
-from linkwise.active.kin.model import RIDGE, Known
+from linkwise.active.kin.model import Known
 from linkwise.parallel import one_blas_thread
 
 FIRST, EVERY, MORE = 24, 1.15, 3  # known items at the first weights; then EVERY times as many and MORE
@@ -25,8 +26,7 @@ UNKNOWN, FLOOR = 0.08, 0.01  # score of the unknown; least chance of what was th
 def are_weights_due(known: Known, weighed_at: int) -> bool:
     """Whether enough items are known for the first weights, or for new ones."""
     n = len(known.items)
-    shared = int((np.bincount(known.label)[known.label] > 1).sum()) if n else 0
-    return n >= FIRST and n >= weighed_at * EVERY + MORE and shared >= SHARED
+    return n >= FIRST and n >= weighed_at * EVERY + MORE and int(known.is_shared().sum()) >= SHARED
 
 
 def weigh_kernels(kernels: Kernels, known: Known) -> tuple[float, ...]:
@@ -51,7 +51,7 @@ def _predict_known(kernel: Table, known: Known) -> float:
     with one_blas_thread():
         inverse = np.linalg.inv(kernel + RIDGE * np.eye(len(kernel)))
         left_out = member - (inverse @ member) / inverse.diagonal()[:, None]
-    is_shared = member.sum(axis=0)[known.label] > 1
+    is_shared = known.is_shared()
     score, own = np.maximum(left_out[is_shared], 0), known.label[is_shared]
     return max(_judge_power(score, own, power) for power in POWERS)
 

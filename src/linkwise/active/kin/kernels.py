@@ -1,14 +1,15 @@
-"""The similarity of rows before any answer: 15 kernels of three views of the data, and five means of them.
+"""The similarity of rows before any answer: 18 kernels of three views of the data, and means of them.
 
 The shape of the clusters is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
 has ones on its diagonal, so that none outweighs the others. For each view two are Gaussian, two follow chains
 of nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona
-2004), and one is how often short k-means runs put two rows together (Fred and Jain 2005). The views are the
-rows as they are, with columns of unit variance, and whitened.
+2004), and one is how often short k-means runs put two rows together (Fred and Jain 2005). The sixth, which
+the first mean leaves out, is a Gaussian with those self-tuning widths. The views are the rows as they are,
+with columns of unit variance, and whitened.
 
 Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of connected parts), in 32 bits and in
 place; one n x n array for a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows the items
-are small clusters, represented by the rows nearest to their centres.
+are small clusters of rows, represented by the rows nearest to their centres.
 """
 
 from __future__ import annotations

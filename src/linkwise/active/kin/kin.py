@@ -2,9 +2,10 @@
 
 A neighbourhood is a set of items that answers have put together. A kernel is computed before any answer
 (`linkwise.active.kin.kernels`) and changes as it learns from answers (`linkwise.active.kin.forest_kernel`).
-From it follows how likely each item belongs to each neighbourhood, or to none of them
-(`linkwise.active.kin.model`, `linkwise.active.kin.belief`). Three kinds of questions follow
-(`linkwise.active.kin.questions`):
+From it follow what to expect before any answer (`linkwise.active.kin.prior_belief`), how likely each item
+belongs to each neighbourhood, or to none of them (`linkwise.active.kin.model`,
+`linkwise.active.kin.posterior`), and the clustering to show (`linkwise.active.kin.best_clustering`). Three
+kinds of questions follow (`linkwise.active.kin.questions`):
 
 - two neighbourhoods that may be one, as long as one of their items is likely enough to belong to the other,
 - the item that explains most of what is uncertain, against the likeliest neighbourhood,
@@ -33,7 +34,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.kin.belief import PreparedItems, Task, item_chances, verdicts
 from linkwise.active.kin.borders import find_cells
 from linkwise.active.kin.confidence import (
     certainty,
@@ -43,13 +43,25 @@ from linkwise.active.kin.confidence import (
     describe_next_answer,
     expected_changes,
 )
-from linkwise.active.kin.kernels import KINItems, make_items, make_kernels, make_views, scale_rows
-from linkwise.active.kin.prior_belief import are_unit_rows, find_start
-from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
+from linkwise.active.kin.kernels import (
+    KINItems,
+    Rows,
+    Table,
+    make_items,
+    make_kernels,
+    make_views,
+    scale_rows,
+)
+from linkwise.active.kin.model import expect_classes
+from linkwise.active.kin.pair_model import expect_weights
+from linkwise.active.kin.posterior import PreparedItems, Task, current_kernel, item_chances, verdicts
+from linkwise.active.kin.prior_belief import are_unit_rows, find_prior_belief
+from linkwise.active.kin.questions import answer_chance, choose_item, closest_open_pair, likeliest_pair
 from linkwise.active.kin.sharpness import PlaceAnswer
 from linkwise.active.kin.shown import item_labels, row_labels
 from linkwise.active.kin.state import KINState
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
+from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import check_rows
 
@@ -104,9 +116,9 @@ class KIN(ActiveLearner):
         rows = scale_rows(X[items.first])
         step()
         kernels = make_kernels(make_views(rows), seed, step)
-        start = find_start(rows, kernels.mean, seed, are_directions=are_unit_rows(X[items.first]))
+        prior = find_prior_belief(rows, kernels.mean, seed, are_directions=are_unit_rows(X[items.first]))
         step()
-        return PreparedItems(items, rows, kernels, start, find_cells(items))
+        return PreparedItems(items, rows, kernels, prior, find_cells(items))
 
     def start(self, problem: Problem) -> KINState:
         """Return the state of a run that has asked nothing yet."""
@@ -126,16 +138,52 @@ class KIN(ActiveLearner):
         state.asked = None
         return row_labels(state.believe())
 
+    def nearness(self, state: KINState) -> Nearness:
+        """What KIN's kernel says about who belongs together."""
+        posterior = state.last_posterior()
+        kernel, item = current_kernel(posterior)[0], posterior.task.items.of
+        power, unknown = posterior.learned.sharpness
+
+        def similarity(rows: Rows) -> Table:
+            return kernel[np.ix_(item[rows], item[rows])].astype(np.float64)
+
+        prior, mean = posterior.task.prepared.prior, posterior.task.prepared.kernels.mean
+        n_expected = prior.n_classes
+        if posterior.known.n_neighbourhoods:
+            n_expected = expect_classes(posterior.known, prior.n_classes)
+        weights = expect_weights(prior.n_classes)
+
+        def chances(rows: Rows) -> Table:
+            items = item[rows]
+            return weights.chances(prior.similarity(mean, items), prior.sharing(items))
+
+        def witnesses(row: int) -> Rows:
+            order = np.argsort(-kernel[item[row]].round(6), kind="stable")[: N_WITNESSES + 1]
+            found: Rows = posterior.task.row[order[order != item[row]]]
+            return found
+
+        return Nearness(
+            similarity, power, unknown, chances=chances, n_expected=n_expected, witnesses=witnesses
+        )
+
+    def current_labels(self, state: KINState) -> Labels:
+        """The clustering that KIN shows now."""
+        return row_labels(state.read())
+
+    def chance(self, state: KINState, first: int, second: int) -> float:
+        """The probability that the answer to KIN's present question is "yes"."""
+        return answer_chance(state, first, second)
+
     def describe(self, state: KINState) -> list[str]:
         """How many clusters it expects, how certain they are, and how much the next answer may change."""
-        belief = state.read()
-        k, n_rows = belief.known.n_neighbourhoods, len(belief.task.items.of)
-        n_shown = int(item_labels(belief).max()) + 1
-        if k == 0 or belief.n_facts == 0:
+        posterior = state.read()
+        k, n_rows = posterior.known.n_neighbourhoods, len(posterior.task.items.of)
+        n_shown = int(item_labels(posterior).max()) + 1
+        if k == 0 or posterior.n_facts == 0:
             return [describe_expectation(n_shown)]
-        n_unsure = float((1 - certainty(belief)).sum())
+        n_unsure = float((1 - certainty(posterior)).sum())
         lines = [describe_certainty(k, n_shown, n_unsure, n_rows)]
-        n_changed = expected_changes(belief, state.asked)
+        n_changed = expected_changes(posterior, state.asked)
         return lines if n_changed is None else [*lines, describe_next_answer(n_changed, n_unsure, n_rows)]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
@@ -146,9 +194,9 @@ class KIN(ActiveLearner):
 
     def _keep_more(self, X: NDArray[Any], state: KINState) -> None:
         """Keep how certain the clusters are, and the rows that new ones are compared with."""
-        belief = state.read()
-        self.proba_ = certainty(belief)
-        self._keep_representatives(X, belief.task.items)
+        posterior = state.read()
+        self.proba_ = certainty(posterior)
+        self._keep_representatives(X, posterior.task.items)
 
     def _keep_representatives(self, X: NDArray[Any], items: KINItems) -> None:
         self._representatives = items.first
@@ -187,8 +235,8 @@ def _place_item(state: KINState, item: int) -> Asked:
     """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
     state.placing = item
     coverage, left_open, is_doubtful = None, set(), False
-    while not (belief := state.believe()).placed.mask[item] and (k := belief.known.n_neighbourhoods):
-        known, at, verdict = belief.known, item_chances(belief, item), verdicts(belief, item)
+    while not (posterior := state.believe()).placed.mask[item] and (k := posterior.known.n_neighbourhoods):
+        known, at, verdict = posterior.known, item_chances(posterior, item), verdicts(posterior, item)
         first_items = known.items[known.is_first()].tolist()
         rest = [c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in left_open]
         if not rest:

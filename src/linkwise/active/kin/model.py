@@ -9,24 +9,27 @@ with similar coverage: from how often they started a neighbourhood of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import blas, solve_triangular
+from scipy.optimize import brentq
 
+from linkwise.active.kin.first_known import RIDGE, FirstKnown, sum_by_label
 from linkwise.active.kin.kernels import Matrix, Rows, Table
 from linkwise.active.kin.sharpness import Sharpness, share_chances
 from linkwise.parallel import one_blas_thread
 
-RIDGE = 0.05
 LIKE = 0.15  # width of the Gaussian by which coverages are similar
 PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is new
-ROUND = 16  # items after which the posterior covariance is computed anew
+ROUND = 16  # items after which the regression and the posterior covariance are computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
 TINY = 1e-9
+FIRST_GUESS = 5.0  # answers about places that the first guess of the number of classes counts like
 
 
 class Known(NamedTuple):
@@ -50,10 +53,40 @@ class Known(NamedTuple):
         first[np.unique(self.label, return_index=True)[1]] = True
         return first
 
+    def is_shared(self) -> NDArray[np.bool_]:
+        """(l,) which items are in a neighbourhood of two and more."""
+        return np.asarray(np.bincount(self.label)[self.label] > 1) if len(self.label) else self.is_first()
+
     def members(self, neighbourhood: int) -> Rows:
         """The items of a neighbourhood."""
         found: Rows = self.items[self.label == neighbourhood]
         return found
+
+
+def expect_classes(known: Known, n_classes: float) -> float:
+    """Expect a number of classes, given how many neighbourhoods items that were asked about have reached.
+
+    Of K classes of one size, l random items reach K (1 - (1 - 1 / K)^l). The K for which that is what they
+    have reached counts like the answers, and the number that the rows alone suggest like `FIRST_GUESS` of
+    them. Items are chosen where they may be new, so they can speak for fewer classes, never for more.
+
+    Parameters
+    ----------
+    known : Known
+        At least one item.
+    n_classes : float
+        The number of classes that the rows alone suggest.
+    """
+    n_answers, reached = int((~np.isnan(known.coverage)).sum()), known.n_neighbourhoods
+
+    def surplus(logarithm: float) -> float:
+        number = np.exp(logarithm)
+        return float(number * (1 - (1 - 1 / number) ** (n_answers + 1)) - reached)
+
+    low, high = np.log(reached), np.log(n_classes)
+    if low < high and surplus(high) > 0:
+        high = brentq(surplus, low, high) if surplus(low) < 0 else low
+    return float(np.exp((FIRST_GUESS * np.log(n_classes) + n_answers * high) / (FIRST_GUESS + n_answers)))
 
 
 class Chances(NamedTuple):
@@ -72,41 +105,58 @@ class Model:
     ----------
     kernel : ndarray of shape (n_items, n_items)
     known : Known
-        Of at least one item.
+        At least one item.
     n_neighbourhoods : int
         Number of neighbourhoods, with those that have no item in `known`.
+    first : FirstKnown
+        The regression on the first ones of these items.
     """
 
-    def __init__(self, kernel: Matrix, known: Known, n_neighbourhoods: int) -> None:
+    def __init__(self, kernel: Matrix, known: Known, n_neighbourhoods: int, first: FirstKnown) -> None:
         self.known = known
-        self._there = kernel[known.items].astype(np.float64)
-        self._member = np.zeros((len(known.items), n_neighbourhoods))
-        self._member[np.arange(len(known.items)), known.label] = 1
+        self._k, self._first = n_neighbourhoods, first
+        self._more = kernel[known.items[len(first.items) :]].astype(np.float64)
 
     @cached_property
-    def _factor(self) -> tuple[Table, bool]:
-        """Cholesky factor of K_LL + λI."""
-        among = self._there[:, self.known.items]
+    def _weight_of_first(self) -> Table:
+        """(m, l) how much the first items predict each of the other m."""
         with one_blas_thread():
-            root, lower = cho_factor(among + RIDGE * np.eye(len(among)), lower=True)
-        return root, lower
+            return np.asarray(self._more[:, self._first.items] @ self._first.inverse)
+
+    @cached_property
+    def _left(self) -> Table:
+        """(m, n) the kernel of those to all items, less what the first items explain."""
+        with one_blas_thread():
+            return self._more - self._weight_of_first @ self._first.there
+
+    @cached_property
+    def _complement(self) -> Table:
+        """(m, m) the inverse of the Schur complement."""
+        among = self._left[:, self.known.items[len(self._first.items) :]]
+        with one_blas_thread():
+            return np.asarray(np.linalg.inv((among + among.T) / 2 + RIDGE * np.eye(len(among))))
 
     @cached_property
     def inverse(self) -> Table:
         """(K_LL + λI)⁻¹."""
         with one_blas_thread():
-            return np.asarray(cho_solve(self._factor, np.eye(len(self.known.items))))
-
-    @cached_property
-    def _weight(self) -> Table:
-        with one_blas_thread():
-            return np.asarray(cho_solve(self._factor, self._member))
+            beside = self._complement @ self._weight_of_first
+            corner = self._first.inverse + self._weight_of_first.T @ beside
+        return np.block([[corner, -beside.T], [-beside, self._complement]])
 
     @cached_property
     def score(self) -> Table:
         """(n, k) posterior mean of the indicator of each neighbourhood."""
+        n_first = len(self._first.items)
+        label, more = self.known.label[:n_first], self.known.label[n_first:]
+        surplus = np.zeros((len(more), self._k))
+        surplus[np.arange(len(more)), more] = 1
+        before = self._first.score(label)
         with one_blas_thread():
-            return np.asarray(self._there.T @ self._weight)
+            surplus -= sum_by_label(self._weight_of_first.T, label, self._k).T
+            found = self._left.T @ (self._complement @ surplus)
+        found[:, : before.shape[1]] += before
+        return np.asarray(found)
 
     @cached_property
     def coverage(self) -> Table:
@@ -116,10 +166,6 @@ class Model:
     def chances(self, sharpness: Sharpness) -> Chances:
         """The chances of every item."""
         return Chances(*share_chances(self.score, sharpness))
-
-    def without_each(self) -> Table:
-        """(l, k) the score of each known item by the others alone, at least 0."""
-        return np.maximum(self._member - self._weight / self.inverse.diagonal()[:, None], 0)
 
     def response(self, item: int, similarity: Table) -> Table:
         """(n,) how far each item's score would follow that of one more item.
@@ -131,8 +177,8 @@ class Model:
             Its kernel to all items.
         """
         with one_blas_thread():
-            explained = self._there.T @ cho_solve(self._factor, similarity[self.known.items])
-        left = similarity - explained
+            weight, n_first = self.inverse @ similarity[self.known.items], len(self._first.items)
+            left = similarity - self._first.there.T @ weight[:n_first] - self._more.T @ weight[n_first:]
         return np.asarray(left / (left[item] + RIDGE))
 
     def chance_of_new(self, n_classes: float) -> Table:
@@ -141,7 +187,10 @@ class Model:
         Before there are any, coverage decides, and how many of the expected classes have been met.
         """
         asked = ~np.isnan(self.known.coverage)
-        similar = np.exp(-0.5 * ((self.coverage[:, None] - self.known.coverage[asked]) / LIKE) ** 2)
+        similar = (self.coverage[:, None] - self.known.coverage[asked]) / LIKE
+        np.square(similar, out=similar)
+        similar *= -0.5
+        np.exp(similar, out=similar)
         was_new = self.known.is_first()[asked].astype(np.float64)
         met = min(1.0, (self.known.n_neighbourhoods + 1) / n_classes) ** 2
         chance: Table = (PRIOR * (1 - self.coverage * met) + similar @ was_new) / (
@@ -151,7 +200,7 @@ class Model:
 
     def neighbourhood_chances(self, sharpness: Sharpness) -> Table:
         """(k, k) how likely the items of each neighbourhood belong to another, without those items."""
-        label, weight = self.known.label, self._weight
+        label, weight = self.known.label, sum_by_label(self.inverse, self.known.label, self._k).T
         score = -weight / self.inverse.diagonal()[:, None]  # right for neighbourhoods of one item
         size = np.bincount(label)[label]
         for n in np.unique(size[size > 1]).tolist():
@@ -160,14 +209,24 @@ class Model:
             score[of] = -np.linalg.solve(self.inverse[of[:, :, None], of[:, None]], weight[of])
         score[np.arange(len(score)), label] = 0
         chance = share_chances(score, sharpness)[0]
-        return np.asarray(self._member.T @ chance / np.maximum(self._member.sum(axis=0), 1)[:, None])
+        size = np.bincount(label, minlength=self._k)
+        return sum_by_label(chance, label, self._k) / np.maximum(size, 1)[:, None]
 
 
-def fit_model(kernel: Matrix, known: Known) -> Model:
+def fit_model(
+    kernel: Matrix, known: Known, find_first: Callable[[Matrix, Rows], FirstKnown] = FirstKnown
+) -> Model:
     """The model of the known items: all that were asked about, and at most `MOST_KNOWN` others.
 
     The others are the first item of each neighbourhood, largest neighbourhoods first, then more in a fixed
     order of the items, so that the next question is about nearly the same ones.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_items, n_items)
+    known : Known
+    find_first : callable
+        Computes the regression on the first items, or remembers it.
     """
     k = known.n_neighbourhoods
     given = np.flatnonzero(np.isnan(known.coverage))
@@ -177,7 +236,8 @@ def fit_model(kernel: Matrix, known: Known) -> Model:
         given = given[np.lexsort((mixed[given], -size[given]))[:MOST_KNOWN]]
         used = np.union1d(given, np.flatnonzero(~np.isnan(known.coverage)))
         known = Known(known.items[used], known.label[used], known.coverage[used])
-    return Model(kernel, known, k)
+    first = known.items[: len(known.items) // ROUND * ROUND]
+    return Model(kernel, known, k, find_first(kernel, first))
 
 
 class Covariance:

@@ -4,8 +4,8 @@
 
 φ is the logarithm of the kernel, less what both items have in common with all others, so that hubs do not
 seem similar to everything. ψ grows with the nearest neighbours that two items share. The weights are those of
-highest posterior probability, by Newton's method. The prior follows from the number of classes that the start
-expects: with more classes fewer pairs belong together, and shared neighbours say more.
+highest posterior probability, by Newton's method. The prior follows from the number of classes that are
+expected: with more classes fewer pairs belong together, and shared neighbours say more.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ class PairWeights(NamedTuple):
 
     def chances(self, similarity: Table, shared: Table) -> Table:
         """How likely pairs with this φ and this ψ belong together."""
-        found: Table = expit(self.constant + self.similarity * similarity + self.shared * shared)
-        return found
+        found: Table = self.similarity * similarity
+        found += self.constant
+        found += self.shared * shared
+        return np.asarray(expit(found, out=found))
 
 
 def expect_weights(n_classes: float) -> PairWeights:
@@ -56,7 +58,7 @@ def fit_pair_weights(similarity: Table, shared: Table, together: Table, n_classe
         1 where two belong together, 0 where they do not, a chance where it is open, and nan where nothing
         is known.
     n_classes : float
-        The number of classes that the start expects.
+        The number of classes that are expected.
     """
     is_known = ~np.isnan(together)
     upper = np.nonzero(np.triu(is_known, 1))

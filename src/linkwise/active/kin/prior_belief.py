@@ -1,10 +1,10 @@
-"""What KIN believes before any answer: small clusters, how many classes there are, and what is alike.
+"""What KIN believes before any answer: fine clusters, how many classes there are, and what is alike.
 
 Nearest neighbours tell more than similarities where there are many classes. Two items share neighbours as far
 as their lists of nearest items agree, where near ones count more, and mutual ones count more than others
 (Jarvis and Patrick 1973). The lists come from the kernel and from the cosines of the centred rows.
 
-Average linkage on shared neighbours gives small clusters, and clusterings of any number of clusters. The
+Average linkage on shared neighbours gives fine clusters, and clusterings of any number of clusters. The
 number of classes is the smallest one whose clusterings of random parts of the items agree almost as well as
 any (Ben-Hur, Elisseeff and Guyon 2002). A few outliers are found again and again, too, so numbers before a
 deep dip do not count.
@@ -29,10 +29,11 @@ from linkwise.constraints.closure import find_components
 from linkwise.parallel import one_blas_thread
 
 NEAREST = 10
+LISTED = 30  # nearest neighbours among all items, from which those among parts follow
 ONE_SIDED = 0.3  # weight of a neighbour that does not have the item as one
 SHARED = 0.02  # ψ = log(1 + shared / SHARED)
 LEAST_SIMILARITY = -1.0  # of φ
-MOST_FINE, ITEMS_OF_FINE = 300, 4  # small clusters: at most so many, and so many items of each on average
+MOST_FINE, ITEMS_OF_FINE = 300, 4  # fine clusters: at most so many, and so many items of each on average
 LEVELS = (3, 5, 8, 12, 20, 30, 45, 70, 100, 150, 220, 320, 450)  # numbers of clusters that are tried
 N_PARTS, PART = 3, 0.75  # pairs of random parts of the items, and their share
 BELOW, DIP = 0.1, 0.25  # how far below the best agreement one is good enough, and how far below that is a dip
@@ -42,7 +43,7 @@ SELF = 2 * 10**9  # similarity of an item to itself, in billionths; above all ot
 UNIT = 0.01  # relative deviation of the norms of rows that are directions
 
 
-class Start(NamedTuple):
+class PriorBelief(NamedTuple):
     """What is believed before any answer."""
 
     mean: NDArray[np.float64]
@@ -50,9 +51,9 @@ class Start(NamedTuple):
     shared: csr_array
     """(n, n) how far the neighbours of two items agree, from 0 to 1; sparse."""
     fine: Rows
-    """(n,) small cluster of each item."""
+    """(n,) fine cluster of each item."""
     fine_similarity: Table
-    """(m, m) mean φ of the items of two small clusters."""
+    """(m, m) mean φ of the items of two fine clusters."""
     fine_shared: Table
     """(m, m) mean ψ of them."""
     n_classes: float
@@ -63,12 +64,15 @@ class Start(NamedTuple):
 
     def sharing(self, items: Rows) -> Table:
         """ψ of some items."""
-        found: Table = np.log1p(self.shared[items][:, items].toarray() / SHARED)
-        return found
+        found = self.shared[items][:, items]
+        found.data = np.log1p(found.data / SHARED)
+        return np.asarray(found.toarray())
 
 
-def find_start(rows: NDArray[np.float64], kernel: Matrix, seed: int, *, are_directions: bool) -> Start:
-    """Find small clusters and the number of classes.
+def find_prior_belief(
+    rows: NDArray[np.float64], kernel: Matrix, seed: int, *, are_directions: bool
+) -> PriorBelief:
+    """Find fine clusters and the number of classes.
 
     Parameters
     ----------
@@ -85,17 +89,18 @@ def find_start(rows: NDArray[np.float64], kernel: Matrix, seed: int, *, are_dire
     near: list[NDArray[Any]] = [_cosines(rows)]
     if not are_directions:
         near.insert(0, kernel.round(6))
-    shared = find_shared_neighbours(near, NEAREST)
+    nearest = [list_nearest(each, min(LISTED, n - 1)) for each in near]
+    shared = find_shared_neighbours(nearest, NEAREST)
     fine = _cut(_link(shared), n, min(MOST_FINE, max(2, n // ITEMS_OF_FINE)))
     sharing = shared.copy()
     sharing.data = np.log1p(sharing.data / SHARED)
-    return Start(
+    return PriorBelief(
         mean,
         shared,
         fine,
         _average_similarity(kernel, mean, fine),
         _average_pairs(sharing, fine),
-        estimate_classes(near, seed),
+        estimate_classes(near, nearest, seed),
     )
 
 
@@ -113,29 +118,68 @@ def _cosines(rows: NDArray[np.float64]) -> Table:
         return np.asarray((directions @ directions.T).round(9))
 
 
-def find_shared_neighbours(near: Sequence[NDArray[Any]], k: int) -> csr_array:
+def list_nearest(similarity: NDArray[Any], k: int, rows: Rows | None = None) -> Rows:
+    """(n, k + 1) each item itself and its `k` nearest neighbours, the nearest first.
+
+    Among equally similar items the first ones count as nearest. Give rounded similarities, so that rounding
+    errors, which differ between processors, decide nothing.
+
+    Parameters
+    ----------
+    similarity : ndarray of shape (n, n)
+    k : int
+    rows : ndarray of shape (m,), optional
+        Items whose lists are wanted, instead of all.
+    """
+    n = len(similarity)
+    wanted = np.arange(n) if rows is None else rows
+    nearest = np.empty((len(wanted), k + 1), dtype=np.int64)
+    for a in range(0, len(wanted), BLOCK):
+        some = wanted[a : a + BLOCK]
+        far = np.rint(similarity[some] * np.float64(-1e9)).astype(np.int64)
+        far *= n
+        far += np.arange(n)
+        far[np.arange(len(some)), some] = some - SELF * n  # an item itself comes first
+        nearest[a : a + BLOCK] = np.sort(np.partition(far, k, axis=1)[:, : k + 1], axis=1) % n
+    return nearest
+
+
+def _list_nearest_in_part(similarity: NDArray[Any], nearest: Rows, part: Rows, k: int) -> Rows:
+    """(len(part), k + 1) the same among some items, which are sorted, from longer lists among all."""
+    place = np.full(len(similarity), -1)
+    place[part] = np.arange(len(part))
+    listed = place[nearest[part]]
+    is_first = np.cumsum(listed >= 0, axis=1)
+    is_first = (listed >= 0) & (is_first <= k + 1)
+    is_short = is_first.sum(axis=1) <= k
+    found = np.empty((len(part), k + 1), dtype=np.int64)
+    found[~is_short] = listed[~is_short][is_first[~is_short]].reshape(-1, k + 1)
+    if is_short.any():
+        found[is_short] = list_nearest(similarity[np.ix_(part, part)], k, np.flatnonzero(is_short))
+    return found
+
+
+def find_shared_neighbours(nearest: Sequence[Rows], k: int) -> csr_array:
     """Compute the mean cosine of the items' lists of `k` nearest neighbours, over several similarities.
 
-    Of equally similar items the first ones are nearest. So the similarities are rounded before: then rounding
-    errors, which differ between processors, do not decide.
+    Parameters
+    ----------
+    nearest : sequence of ndarray
+        Each item itself and its nearest neighbours, the nearest first, at least `k` if there are so many.
+    k : int
     """
-    total = _share(near[0], k)
-    for similarity in near[1:]:
-        total = total + _share(similarity, k)
-    total.data /= len(near)
+    total = _share(nearest[0], k)
+    for each in nearest[1:]:
+        total = total + _share(each, k)
+    total.data /= len(nearest)
     total.setdiag(1.0)
     return csr_array(total)
 
 
-def _share(similarity: NDArray[Any], k: int) -> csr_array:
-    n = len(similarity)
+def _share(nearest: Rows, k: int) -> csr_array:
+    n = len(nearest)
     k = min(k, n - 1)
-    nearest = np.empty((n, k + 1), dtype=np.int64)
-    for a in range(0, n, BLOCK):
-        some = np.arange(a, min(a + BLOCK, n))
-        far = np.rint(similarity[some] * np.float64(-1e9)).astype(np.int64) * n + np.arange(n)
-        far[np.arange(len(some)), some] = some - SELF * n  # an item itself comes first
-        nearest[some] = np.sort(np.partition(far, k, axis=1)[:, : k + 1], axis=1) % n
+    nearest = nearest[:, : k + 1]
     weight = np.tile(np.exp(-np.arange(k + 1) / max(k / 2, 1)), n)
     lists = csr_array((weight, nearest.ravel(), np.arange(0, n * (k + 1) + 1, k + 1)), shape=(n, n))
     is_mutual = lists.astype(bool).multiply(lists.astype(bool).T)
@@ -148,7 +192,9 @@ def _share(similarity: NDArray[Any], k: int) -> csr_array:
 # ---------------------------------------------------------------- clusterings
 def _link(shared: csr_array) -> NDArray[np.int64]:
     """List the merges of average linkage, the nearest first."""
-    distances = np.maximum(1 - shared.toarray().astype(np.float64), 0).round(9)
+    distances = np.ones(shared.shape)
+    row = np.repeat(np.arange(len(distances)), np.diff(shared.indptr))
+    distances[row, shared.indices] = np.maximum(1 - shared.data, 0).round(9)
     return native.agglomerate(distances, np.ones(len(distances), dtype=np.int64), "average", 1)[0]
 
 
@@ -157,7 +203,7 @@ def _cut(merges: NDArray[np.int64], n: int, k: int) -> Rows:
     return find_components(n, merges[: max(n - k, 0)])
 
 
-def estimate_classes(near: Sequence[NDArray[Any]], seed: int) -> float:
+def estimate_classes(near: Sequence[NDArray[Any]], nearest: Sequence[Rows], seed: int) -> float:
     """Estimate the number of classes by the agreement of clusterings of random parts of the items."""
     n = len(near[0])
     levels = [k for k in LEVELS if k <= max(n / 6, 5)]
@@ -166,7 +212,7 @@ def estimate_classes(near: Sequence[NDArray[Any]], seed: int) -> float:
     rng, agreement = rng_at(seed, 6), np.zeros(len(levels))
     for _ in range(N_PARTS):
         parts = [np.sort(rng.permutation(n)[: int(PART * n)]) for _ in range(2)]
-        trees = [_link(_share_part(near, part)) for part in parts]
+        trees = [_link(_share_part(near, nearest, part)) for part in parts]
         _, *both = np.intersect1d(parts[0], parts[1], return_indices=True)
         for at, k in enumerate(levels):
             one, other = (
@@ -176,8 +222,14 @@ def estimate_classes(near: Sequence[NDArray[Any]], seed: int) -> float:
     return max(_find_level(agreement, levels), float(n**FEWEST))
 
 
-def _share_part(near: Sequence[NDArray[Any]], part: Rows) -> csr_array:
-    return find_shared_neighbours([each[np.ix_(part, part)] for each in near], round(PART * NEAREST))
+def _share_part(near: Sequence[NDArray[Any]], nearest: Sequence[Rows], part: Rows) -> csr_array:
+    k = round(PART * NEAREST)
+    some = min(k, len(part) - 1)
+    found = [
+        _list_nearest_in_part(similarity, listed, part, some)
+        for similarity, listed in zip(near, nearest, strict=True)
+    ]
+    return find_shared_neighbours(found, k)
 
 
 def _find_level(agreement: NDArray[np.float64], levels: Sequence[int]) -> float:
@@ -192,14 +244,17 @@ def _find_level(agreement: NDArray[np.float64], levels: Sequence[int]) -> float:
     return float(levels[first - 1] ** (1 - share) * levels[first] ** share)
 
 
-# ---------------------------------------------------------------- means of small clusters
+# ---------------------------------------------------------------- means of fine clusters
 def _log_similarity(kernel: Matrix, one: NDArray[np.float64], other: NDArray[np.float64]) -> Table:
-    relative = kernel / np.sqrt(np.maximum(np.multiply.outer(one, other), 1e-12))
-    return np.asarray(np.log(np.maximum(relative, np.exp(LEAST_SIMILARITY))), dtype=np.float64)
+    scale = np.multiply.outer(one, other)
+    np.sqrt(np.maximum(scale, 1e-12, out=scale), out=scale)
+    relative = np.divide(kernel, scale, out=scale)
+    np.maximum(relative, np.exp(LEAST_SIMILARITY), out=relative)
+    return np.asarray(np.log(relative, out=relative))
 
 
 def _average_similarity(kernel: Matrix, mean: NDArray[np.float64], fine: Rows) -> Table:
-    """(m, m) mean φ of the pairs of two small clusters."""
+    """(m, m) mean φ of the pairs of two fine clusters."""
     n, order, count = len(fine), np.argsort(fine, kind="stable"), np.bincount(fine)
     starts = np.r_[0, np.cumsum(count)[:-1]]
     total = np.zeros((len(count), len(count)))
@@ -212,7 +267,7 @@ def _average_similarity(kernel: Matrix, mean: NDArray[np.float64], fine: Rows) -
 
 
 def _average_pairs(table: csr_array, fine: Rows) -> Table:
-    """(m, m) mean of a sparse table over the pairs of two small clusters."""
+    """(m, m) mean of a sparse table over the pairs of two fine clusters."""
     n, count = len(fine), np.bincount(fine)
     member = csr_array((np.ones(n), fine, np.arange(n + 1)), shape=(n, len(count)))
     total = (member.T @ (table @ member)).toarray()

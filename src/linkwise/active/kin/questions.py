@@ -6,20 +6,23 @@ from hashlib import blake2b
 
 import numpy as np
 
-from linkwise.active.kin.belief import (
-    Belief,
+from linkwise.active.kin.kernels import Rows, Table
+from linkwise.active.kin.placement import Mask
+from linkwise.active.kin.posterior import (
+    Posterior,
     current_chances,
     current_kernel,
     current_model,
+    item_chances,
     kernel_between,
     neighbourhood_chances,
+    verdicts,
 )
-from linkwise.active.kin.kernels import Rows, Table
-from linkwise.active.kin.placement import Mask
 from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
 from linkwise.asking.learner import rng_at
 
 JITTER = 0.05
+TINY = 1e-9
 CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
 
@@ -32,12 +35,12 @@ def likeliest_pair(state: KINState, least: float) -> Pair | None:
     least : float
         Probability below which neighbourhoods are not compared.
     """
-    belief = state.believe()
-    known, apart = belief.known, belief.placement.apart
+    posterior = state.believe()
+    known, apart = posterior.known, posterior.placement.apart
     k = known.n_neighbourhoods
     if k < 2 or (apart | np.eye(k, dtype=bool)).all():
         return None
-    chance = neighbourhood_chances(belief)
+    chance = neighbourhood_chances(posterior)
     ruled_out = np.where(apart, chance, 0).sum(axis=1, keepdims=True)
     chance = chance / np.maximum(1 - ruled_out, 1e-6)
     chance[apart] = -1
@@ -46,7 +49,7 @@ def likeliest_pair(state: KINState, least: float) -> Pair | None:
     worth = np.flatnonzero(chance.ravel() >= least)
     for at in worth[np.argsort(-chance.ravel()[worth], kind="stable")].tolist():
         a, b = divmod(at, k)
-        pair = closest_open_pair(state, known.members(a), known.members(b), kernel_between(belief, a, b))
+        pair = closest_open_pair(state, known.members(a), known.members(b), kernel_between(posterior, a, b))
         if pair is not None:
             return pair
     return None
@@ -76,10 +79,28 @@ def closest_open_pair(state: KINState, first: Rows, second: Rows, similarity: Ta
     return None
 
 
+def answer_chance(state: KINState, first: int, second: int) -> float:
+    """The probability that the rows of the present question belong together."""
+    posterior, item = state.read(), state.task.items.of
+    known, a, b = posterior.known, int(item[first]), int(item[second])
+    if state.placing >= 0:
+        place = known.label[known.items == (b if a == state.placing else a)]
+        if len(place) == 0:
+            return 0.5
+        at, verdict = item_chances(posterior, state.placing), verdicts(posterior, state.placing)
+        is_open = np.array([found in (None, "unsure") for found in verdict])
+        return float(at.join[place[0]] / max(at.join[is_open].sum() + at.new, TINY))
+    one, other = known.label[known.items == a], known.label[known.items == b]
+    if len(one) == 0 or len(other) == 0:
+        return 0.5
+    chance = neighbourhood_chances(posterior)[[one[0], other[0]], [other[0], one[0]]]
+    return float(min(chance.max(), 1.0))
+
+
 def choose_item(state: KINState) -> int | None:
     """The item that explains most of what is uncertain; None: all are known, or none may be shown."""
-    belief = state.believe()
-    eligible = state.task.askable & ~belief.placed.mask
+    posterior = state.believe()
+    eligible = state.task.askable & ~posterior.placed.mask
     eligible[list(state.tried | state.doubtful)] = False
     if not eligible.any():
         return None
@@ -87,23 +108,23 @@ def choose_item(state: KINState) -> int | None:
 
     def compute() -> int:
         state.grow()
-        return _most_informative(belief, eligible, turn)
+        return _most_informative(posterior, eligible, turn)
 
-    item = belief.remember("choose", turn, blake2b(eligible.tobytes()).digest(), compute=compute)
+    item = posterior.remember("choose", turn, blake2b(eligible.tobytes()).digest(), compute=compute)
     state.tried.add(item)
     return item
 
 
-def _most_informative(belief: Belief, eligible: Mask, turn: int) -> int:
+def _most_informative(posterior: Posterior, eligible: Mask, turn: int) -> int:
     """The item that lessens the variance of uncertain items most."""
-    task, learned = belief.task, belief.known.items
+    task, learned = posterior.task, posterior.known.items
     unsure, clear = np.ones(len(eligible)), np.ones(len(eligible))
     if len(learned):
-        at, learned = current_chances(belief), current_model(belief).known.items
+        at, learned = current_chances(posterior), current_model(posterior).known.items
         unsure = 1 - at.join.max(axis=1)
-        two = np.sort(np.pad(at.join, ((0, 0), (1, 0))), axis=1)[:, -2:].sum(axis=1)
+        two = np.partition(np.pad(at.join, ((0, 0), (1, 0))), -2, axis=1)[:, -2:].sum(axis=1)
         clear = np.minimum(two + at.new, 1) ** CLEAR
-    gain = current_kernel(belief)[1].uncertainty_reductions(learned, task.weight * unsure) * clear
+    gain = current_kernel(posterior)[1].uncertainty_reductions(learned, task.weight * unsure) * clear
     gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))
     gain[~eligible] = -1
     return int(gain.argmax())

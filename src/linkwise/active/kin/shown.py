@@ -16,20 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linkwise.active.kin.belief import (
-    Belief,
+from linkwise.active.kin.best_clustering import SLACK, PairChances, find_best_clustering, find_slack
+from linkwise.active.kin.borders import border_items, weigh_rows
+from linkwise.active.kin.kernels import Rows, Table
+from linkwise.active.kin.model import Chances, Known, expect_classes, fit_model
+from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
+from linkwise.active.kin.placement import Mask, Placement
+from linkwise.active.kin.posterior import (
+    Posterior,
     current_chances,
     current_kernel,
     current_model,
     neighbourhood_chances,
     verdicts,
 )
-from linkwise.active.kin.best_clustering import PairChances, find_best_clustering
-from linkwise.active.kin.borders import border_items, weigh_rows
-from linkwise.active.kin.kernels import Rows, Table
-from linkwise.active.kin.model import Chances, Known, fit_model
-from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
-from linkwise.active.kin.placement import Mask, Placement
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
 from linkwise.parallel import one_blas_thread
@@ -37,6 +37,7 @@ from linkwise.parallel import one_blas_thread
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
 MET, PLACED = 0.4, 0.5  # shares of the expected classes that are met, or have items: the regression counts
+GIVEN = 0.1  # weight, in items that were asked about, of an item that only given facts have put where it is
 MOST_PAIRED = 200  # known items from whose pairs similarities are judged
 
 
@@ -60,23 +61,23 @@ class Anchors(NamedTuple):
 
 
 # ---------------------------------------------------------------- rows
-def row_labels(belief: Belief) -> Labels:
+def row_labels(posterior: Posterior) -> Labels:
     """The best clustering of all rows."""
-    task, known = belief.task, belief.known
-    numbered = enforce_answers(item_labels(belief), task.evidence.current())
+    task, known = posterior.task, posterior.known
+    numbered = enforce_answers(item_labels(posterior), task.evidence.current())
     shown: Labels = numbered.take(task.items.of)
     if len(known.items) and task.prepared.cells is not None:
-        rows, label = belief.remember(
-            "rows", *_name_labels(belief), compute=lambda: _label_border_rows(belief)
+        rows, label = posterior.remember(
+            "rows", *_name_labels(posterior), compute=lambda: _label_border_rows(posterior)
         )
         shown[rows] = numbered[known.items[known.is_first()]][label]
     return shown if task.items.centers is None else enforce_answers(shown, task.problem.evidence)
 
 
-def _label_border_rows(belief: Belief) -> tuple[Rows, Rows]:
+def _label_border_rows(posterior: Posterior) -> tuple[Rows, Rows]:
     """Rows at the borders of neighbourhoods, and the likeliest neighbourhood of each."""
-    task, known = belief.task, belief.known
-    join, labels, cells = settle(belief).at.join, item_labels(belief), task.prepared.cells
+    task, known = posterior.task, posterior.known
+    join, labels, cells = settle(posterior).at.join, item_labels(posterior), task.prepared.cells
     assert cells is not None
     likeliest = join.argmax(axis=1)
     is_there = labels[known.items[known.is_first()]][likeliest] == labels
@@ -92,9 +93,9 @@ def _label_border_rows(belief: Belief) -> tuple[Rows, Rows]:
     return rows, np.asarray(likely).argmax(axis=1)
 
 
-def _component(belief: Belief, item: int) -> list[int]:
+def _component(posterior: Posterior, item: int) -> list[int]:
     """The items that belong together with an item, and the item itself."""
-    groups = belief.groups
+    groups = posterior.groups
     at = int(np.searchsorted(groups.row, item))
     if at == len(groups.row) or groups.row[at] != item:
         return [item]
@@ -103,45 +104,50 @@ def _component(belief: Belief, item: int) -> list[int]:
 
 
 # ---------------------------------------------------------------- items
-def item_labels(belief: Belief) -> NDArray[np.int32]:
+def item_labels(posterior: Posterior) -> NDArray[np.int32]:
     """Cluster of each item, numbered 0, 1, ..."""
-    return belief.remember("labels", *_name_labels(belief), compute=lambda: _label_items(belief))
+    return posterior.remember("labels", *_name_labels(posterior), compute=lambda: _label_items(posterior))
 
 
-def _name_labels(belief: Belief) -> tuple[object, ...]:
+def _name_labels(posterior: Posterior) -> tuple[object, ...]:
     """What labels depend on beside the chances: places, and what is known of the item in question."""
-    if belief.placing < 0 or belief.placed.mask[belief.placing]:
-        return (belief.placement_key,)
-    ruled_out = verdicts(belief, belief.placing) if len(belief.known.items) else []
-    return belief.placement_key, tuple(_component(belief, belief.placing)), tuple(ruled_out)
+    if posterior.placing < 0 or posterior.placed.mask[posterior.placing]:
+        return (posterior.placement_key,)
+    ruled_out = verdicts(posterior, posterior.placing) if len(posterior.known.items) else []
+    return posterior.placement_key, tuple(_component(posterior, posterior.placing)), tuple(ruled_out)
 
 
-def _label_items(belief: Belief) -> NDArray[np.int32]:
-    if len(belief.known.items) == 0:
+def _label_items(posterior: Posterior) -> NDArray[np.int32]:
+    prior = posterior.task.prepared.prior
+    if len(posterior.known.items) == 0:
         nobody = np.empty(0, dtype=np.int64)
         found = find_best_clustering(
-            initial_pair_chances(belief), nobody, nobody, np.zeros((0, 0), dtype=bool)
+            initial_pair_chances(posterior), nobody, nobody, np.zeros((0, 0), dtype=bool)
         )
     else:
-        anchors = find_anchors(belief)
-        found = find_best_clustering(pair_chances(belief), anchors.items, anchors.label, anchors.apart)
+        anchors, known = find_anchors(posterior), posterior.known
+        counts = tells_apart(known, expect_classes(known, prior.n_classes))
+        slack = find_slack(len(anchors.items)) if counts else SLACK
+        found = find_best_clustering(
+            pair_chances(posterior), anchors.items, anchors.label, anchors.apart, slack
+        )
     return found.labels.astype(np.int32)
 
 
-def initial_pair_chances(belief: Belief) -> PairChances:
+def initial_pair_chances(posterior: Posterior) -> PairChances:
     """How likely two items belong together before any answer."""
-    task = belief.task
-    start, n = task.prepared.start, len(task.items.first)
-    weights = expect_weights(start.n_classes)
+    task = posterior.task
+    prior, n = task.prepared.prior, len(task.items.first)
+    weights = expect_weights(prior.n_classes)
     none = np.zeros((n, 0))
     return PairChances(
-        none, np.zeros(n), np.zeros((0, 0)), start.fine, _fine_chances(belief, weights), task.items.size
+        none, np.zeros(n), np.zeros((0, 0)), prior.fine, _fine_chances(posterior, weights), task.items.size
     )
 
 
-def find_anchors(belief: Belief) -> Anchors:
+def find_anchors(posterior: Posterior) -> Anchors:
     """The items that facts name, and what is known to differ."""
-    placement, known = belief.placement, belief.known
+    placement, known = posterior.placement, posterior.known
     k, n_components = known.n_neighbourhoods, len(placement.excluded)
     apart = np.zeros((k + n_components, k + n_components), dtype=bool)
     apart[:k, :k] = placement.apart
@@ -153,103 +159,122 @@ def find_anchors(belief: Belief) -> Anchors:
     return Anchors(items, np.concatenate([known.label, k + placement.component]), apart)
 
 
-def pair_chances(belief: Belief) -> PairChances:
+def pair_chances(posterior: Posterior) -> PairChances:
     """How likely two items belong together, given at least one neighbourhood."""
-    return belief.remember("pairs", *_name_labels(belief), compute=lambda: _compute_pair_chances(belief))
+    return posterior.remember(
+        "pairs", *_name_labels(posterior), compute=lambda: _compute_pair_chances(posterior)
+    )
 
 
-def _compute_pair_chances(belief: Belief) -> PairChances:
-    task, model, outcome, anchors = belief.task, current_model(belief), settle(belief), find_anchors(belief)
-    start, k, n = task.prepared.start, belief.known.n_neighbourhoods, len(task.items.first)
-    at = _rule_out(belief, outcome.at)
-    is_met, trust = 1 - model.chance_of_new(start.n_classes), np.zeros(n)
-    if tells_apart(belief.known, start.n_classes):
+def _compute_pair_chances(posterior: Posterior) -> PairChances:
+    task, model, outcome, anchors = (
+        posterior.task,
+        current_model(posterior),
+        settle(posterior),
+        find_anchors(posterior),
+    )
+    prior, k, n = task.prepared.prior, posterior.known.n_neighbourhoods, len(task.items.first)
+    at = _rule_out(posterior, outcome.at)
+    n_classes = expect_classes(posterior.known, prior.n_classes)
+    is_met, trust = 1 - model.chance_of_new(n_classes), np.zeros(n)
+    if tells_apart(posterior.known, n_classes):
         trust = np.sqrt(at.join.max(axis=1) * is_met)
     join = np.zeros((n, len(anchors.apart)))
     join[:, :k] = at.join / np.maximum(at.join.sum(axis=1, keepdims=True), 1e-12)
     join[anchors.items] = np.eye(len(anchors.apart))[anchors.label]
     trust[anchors.items] = 1
-    component = belief.placement.component
+    component = posterior.placement.component
     size = np.bincount(component)
-    belongs = outcome.component * (np.bincount(component, is_met[belief.placement.unplaced]) / size)[:, None]
+    belongs = (
+        outcome.component * (np.bincount(component, is_met[posterior.placement.unplaced]) / size)[:, None]
+    )
     with one_blas_thread():
-        weights, same = _judge_similarity(belief, anchors, belongs)
-    return PairChances(join, trust, same, start.fine, _fine_chances(belief, weights), task.items.size)
+        weights, same = _judge_similarity(posterior, anchors, belongs, n_classes)
+    return PairChances(join, trust, same, prior.fine, _fine_chances(posterior, weights), task.items.size)
 
 
 def tells_apart(known: Known, n_classes: float) -> bool:
     """Whether the regression may say which items without an answer belong together.
 
-    One neighbourhood says nothing about what differs, and the first few of many attract everything.
+    One neighbourhood says nothing about what differs, and the first few of many attract everything. Items are
+    asked about where they tell most; those that given facts happen to name tell less, and count less.
     """
-    k, n_known = known.n_neighbourhoods, len(known.items)
-    return k > 1 and (k >= MET * n_classes or n_known >= PLACED * n_classes)
+    k, n_asked = known.n_neighbourhoods, int((~np.isnan(known.coverage)).sum())
+    n_given = len(known.items) - n_asked
+    worth = n_asked + max(min(n_given, 1), GIVEN * n_given)  # nobody is asked about the first item of all
+    return k > 1 and (min(k, worth) >= MET * n_classes or worth >= PLACED * n_classes)
 
 
-def _rule_out(belief: Belief, at: Chances) -> Chances:
+def _rule_out(posterior: Posterior, at: Chances) -> Chances:
     """The chances, where the item that is being placed is in no neighbourhood that it is apart from."""
-    placing = belief.placing
-    if placing < 0 or belief.placed.mask[placing]:
+    placing = posterior.placing
+    if placing < 0 or posterior.placed.mask[placing]:
         return at
-    is_open = np.array([verdict != "no" for verdict in verdicts(belief, placing)], dtype=bool)
+    is_open = np.array([verdict != "no" for verdict in verdicts(posterior, placing)], dtype=bool)
     if is_open.all():
         return at
-    items = _component(belief, placing)
+    items = _component(posterior, placing)
     join, new = at.join.copy(), at.new.copy()
     left, rest = join[items].mean(axis=0) * is_open, new[items].mean()
     join[items], new[items] = left / max(left.sum() + rest, 1e-9), rest / max(left.sum() + rest, 1e-9)
     return Chances(join, new)
 
 
-def _judge_similarity(belief: Belief, anchors: Anchors, belongs: Table) -> tuple[PairWeights, Table]:
+def _judge_similarity(
+    posterior: Posterior, anchors: Anchors, belongs: Table, n_classes: float
+) -> tuple[PairWeights, Table]:
     """The weights of similarities, and how likely the anchors' groups are the same.
 
     Parameters
     ----------
-    belief : Belief
+    posterior : Posterior
     anchors : Anchors
     belongs : ndarray of shape (n_components, k)
         How likely each component belongs to each neighbourhood, as far as that is trusted.
+    n_classes : float
+        The number of classes that are expected now.
     """
-    k, among = belief.known.n_neighbourhoods, neighbourhood_chances(belief)
+    k, among = posterior.known.n_neighbourhoods, neighbourhood_chances(posterior)
     alike = (among + among.T) / 2
-    start, kernel = belief.task.prepared.start, belief.task.prepared.kernels.mean
+    prior, kernel = posterior.task.prepared.prior, posterior.task.prepared.kernels.mean
     some = np.arange(len(anchors.items))
     if len(some) > MOST_PAIRED:
         some = np.linspace(0, len(some) - 1, MOST_PAIRED).astype(np.int64)
     used = np.union1d(some, np.unique(anchors.label, return_index=True)[1])
     items, label, paired = anchors.items[used], anchors.label[used], np.searchsorted(used, some)
-    similarity, shared = start.similarity(kernel, items), start.sharing(items)
+    similarity, shared = prior.similarity(kernel, items), prior.sharing(items)
     together = np.full(anchors.apart.shape, np.nan)  # of two components nothing may be known
     together[:k, :k] = alike
     together[anchors.apart] = 0
     np.fill_diagonal(together, 1)
     pairs, of = np.ix_(paired, paired), label[paired]
-    weights = fit_pair_weights(similarity[pairs], shared[pairs], together[np.ix_(of, of)], start.n_classes)
+    weights = fit_pair_weights(similarity[pairs], shared[pairs], together[np.ix_(of, of)], n_classes)
     mean = csr_array((1 / np.bincount(label)[label], (label, np.arange(len(label)))))
     same = weights.chances(mean @ similarity @ mean.T, mean @ shared @ mean.T)
     same[:k, :k] = np.maximum(same[:k, :k], alike)
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
-    place = np.concatenate([np.eye(k), belongs])
-    trust = place.sum(axis=1)
-    judged = place @ same[:k, :k] @ place.T + (1 - np.multiply.outer(trust, trust)) * same
-    same[k:], same[:, k:] = judged[k:], judged[:, k:]
-    same[anchors.apart] = 0
-    np.fill_diagonal(same, 1)
+    if len(belongs):
+        trust = np.concatenate([np.ones(k), belongs.sum(axis=1)])
+        judged = belongs @ same[:k, :k]
+        judged = np.hstack([judged, judged @ belongs.T])
+        judged += (1 - np.multiply.outer(trust[k:], trust)) * same[k:]
+        same[k:], same[:, k:] = judged, judged.T
+        same[anchors.apart] = 0
+        np.fill_diagonal(same, 1)
     return weights, same
 
 
-def _fine_chances(belief: Belief, weights: PairWeights) -> Table:
-    start = belief.task.prepared.start
-    return weights.chances(start.fine_similarity, start.fine_shared)
+def _fine_chances(posterior: Posterior, weights: PairWeights) -> Table:
+    prior = posterior.task.prepared.prior
+    return weights.chances(prior.fine_similarity, prior.fine_shared)
 
 
-def settle(belief: Belief) -> Outcome:
+def settle(posterior: Posterior) -> Outcome:
     """Find the chances of everything, given at least one neighbourhood."""
-    placement, sharpness = belief.placement, belief.learned.sharpness
+    placement, sharpness = posterior.placement, posterior.learned.sharpness
     known, component = placement.known, placement.component
-    at = current_chances(belief)
+    at = current_chances(posterior)
     if len(component) == 0:
         return Outcome(at, np.empty((0, known.n_neighbourhoods)))
     place, excluded = np.full(len(placement.excluded), -1), placement.excluded.copy()
@@ -259,7 +284,7 @@ def settle(belief: Belief) -> Outcome:
             break
         sure = place[component] >= 0
         more = _with(known, placement.unplaced[sure], place[component[sure]])
-        at = fit_model(current_kernel(belief)[0], more).chances(sharpness)
+        at = fit_model(current_kernel(posterior)[0], more).chances(sharpness)
     join, by_component = at.join.copy(), _component_chances(at, placement, excluded)
     join[placement.unplaced] = by_component[component]
     return Outcome(at._replace(join=join), by_component)

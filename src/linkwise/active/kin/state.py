@@ -7,18 +7,18 @@ from hashlib import blake2b
 
 import numpy as np
 
-from linkwise.active.kin.belief import (
-    Belief,
+from linkwise.active.kin.forest_kernel import PARTS
+from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
+from linkwise.active.kin.placement import PlacedItems
+from linkwise.active.kin.posterior import (
     Learned,
+    Posterior,
     Task,
     TrainingItems,
     believe,
     current_model,
     grow_forest,
 )
-from linkwise.active.kin.forest_kernel import PARTS
-from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
-from linkwise.active.kin.placement import PlacedItems
 from linkwise.active.kin.sharpness import Calibration, PlaceAnswer
 
 FIRST_FOREST = 12  # known items in neighbourhoods of two and more
@@ -59,17 +59,23 @@ class KINState:
         self._learned = Learned(None, (), self._calibration.best())
         self._weighed_at = 0  # known items when kernels were weighed
         self._growing: TrainingItems | None = None
-        self._belief: Belief | None = None
+        self._posterior: Posterior | None = None
 
-    def believe(self) -> Belief:
+    def believe(self) -> Posterior:
         """What KIN believes now. Items for which a place follows have it from now on."""
-        self._belief = self.read()
-        self.placed = self._belief.placed
-        return self._belief
+        self._posterior = self.read()
+        self.placed = self._posterior.placed
+        return self._posterior
 
-    def read(self) -> Belief:
+    def last_posterior(self) -> Posterior:
+        """The posterior with the kernel of now, whatever the facts."""
+        if self._posterior is not None and self._posterior.learned is self._learned:
+            return self._posterior
+        return believe(self.task, self.placed, self.placing, self._learned)
+
+    def read(self) -> Posterior:
         """What KIN believes now; to read it changes nothing."""
-        last = self._belief
+        last = self._posterior
         is_current = (
             last is not None
             and last.n_facts == len(self.task.problem.evidence)
@@ -117,17 +123,17 @@ class KINState:
 
     def learn(self) -> None:
         """At fixed numbers of items: weigh the kernels, let a forest count, begin to grow the next one."""
-        belief = self.believe()
-        known, kernels = belief.known, self.task.prepared.kernels
+        posterior = self.believe()
+        known, kernels = posterior.known, self.task.prepared.kernels
         n = len(known.items)
         if are_weights_due(known, self._weighed_at) and kernels.families:
-            self._weighed_at, used = n, current_model(belief).known
+            self._weighed_at, used = n, current_model(posterior).known
             weigh = partial(weigh_kernels, kernels, used)
             key = blake2b(used.items.tobytes() + used.label.tobytes(), digest_size=16).digest()
             self._learned = self._learned._replace(weights=self.task.problem.memo.get("weighed", key, weigh))
         if self._growing is not None and n >= self._growing.n_known + PARTS:
             self._learned, self._growing = self._learned._replace(forest=self._growing), None
-        shared = np.bincount(known.label)[known.label] > 1 if n else np.zeros(0, dtype=bool)
+        shared = known.is_shared()
         if (
             self._growing is None
             and shared.sum() >= FIRST_FOREST

@@ -57,7 +57,7 @@ def ask(
         data, path = file, new_session_path(file, kept.session)
     with report_early_interrupt(data, path), busy(f"reading {data.name}") as progress:
         project = open_project(data, path, reading, choice, kept, progress=progress)
-    with project.session, report_interrupt(project.session, project.path, _resume_command(data, path)):
+    with project.session, report_interrupt(project.session, project.path, resume_command(data, path)):
         if as_json:
             _ask_in_json(project, kept.budget)
         else:
@@ -67,6 +67,9 @@ def ask(
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
     console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
+    guidelines = project.session.guidelines
+    if guidelines:
+        console.print(screen.draw_guidelines(guidelines), highlight=False)
     terminal = Terminal(
         console,
         make_pair_view(project),
@@ -74,8 +77,9 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
         budget=budget,
         commands=lambda reason, status: list_next_commands(project, reason, status),
         counts=lambda: describe_weights(project),
+        with_guidelines=bool(guidelines),
     )
-    with open_reader() as read:
+    with open_reader(with_suspects=project.session.status.is_fallible) as read:
         run_dialogue(project.session, terminal, read, budget=budget, busy=choose_spinner(project.session))
 
 
@@ -150,10 +154,10 @@ def describe_weights(project: Project) -> str | None:
 
 # ---------------------------------------------------------------- around the dialogue
 @contextmanager
-def open_reader() -> Iterator[Reader]:
+def open_reader(*, with_suspects: bool = False) -> Iterator[Reader]:
     """Single keys when a person sits at the terminal, lines otherwise."""
     if is_interactive():
-        with KeyReader(sys.stdin.fileno()) as keys:
+        with KeyReader(sys.stdin.fileno(), with_suspects=with_suspects) as keys:
             yield keys
     else:
         yield LineReader(sys.stdin)
@@ -176,7 +180,7 @@ def report_early_interrupt(data: Path, path: Path) -> Iterator[None]:
                 "Interrupted before the first question. The same command starts again."
             ) from None
         kept = f"all answers are saved in {path}"
-        raise Interrupted(f"Interrupted: {kept}. Go on with: {_resume_command(data, path)}") from None
+        raise Interrupted(f"Interrupted: {kept}. Go on with: {resume_command(data, path)}") from None
 
 
 @contextmanager
@@ -196,7 +200,7 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
     """What can be done after the dialogue, ready to type."""
     path = project.data if _is_beside(project.data, project.path) else project.path
     stem = project.data.stem
-    commands = [] if reason == "exhausted" else [("go on", _resume_command(project.data, project.path))]
+    commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
     told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
@@ -209,9 +213,10 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
     ]
 
 
-def _resume_command(data: Path, path: Path) -> str:
+def resume_command(data: Path, path: Path, *more: str) -> str:
+    """The command that goes on with a session."""
     session = () if _is_beside(data, path) else ("--session", path)
-    return quote_command("linkwise", "ask", data, *session)
+    return quote_command("linkwise", "ask", data, *session, *more)
 
 
 def _is_beside(data: Path, path: Path) -> bool:

@@ -11,9 +11,16 @@ from rich.console import Console
 
 from linkwise import methods
 from linkwise.asking.learner import Progress
-from linkwise.cli.cluster_reports import name_rows_in_conflict, report_clusters, summarize_clusters
+from linkwise.cli.cluster_reports import (
+    name_rows_in_conflict,
+    report_clusters,
+    report_suspects,
+    summarize_clusters,
+    summarize_suspects,
+)
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows
+from linkwise.errors import InfeasibleConstraintsError
 from linkwise.methods import Method
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
@@ -21,7 +28,7 @@ from linkwise.terminal.protocol import emit
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import MethodChoice, build_clusterer, check_clusterer
-from linkwise.workspace.options import Reading
+from linkwise.workspace.options import ESTIMATE, Reading
 from linkwise.workspace.output import STDOUT, check_apart, check_free, open_output, write_labels
 from linkwise.workspace.project import is_session
 from linkwise.workspace.reading import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
@@ -33,6 +40,7 @@ def cluster(
     choice: MethodChoice,
     *,
     constraints: Path | None = None,
+    error_rate: float | str | None = None,
     labels: Path | None = None,
     force: bool = False,
     as_json: bool = False,
@@ -44,17 +52,22 @@ def cluster(
     method = check_clusterer(choice)
     file = resolve_name(file)
     _check_files(file, constraints, labels, force=force)
+    if error_rate is not None and constraints is None:
+        raise UsageError("--error-rate is about the pairs of --constraints. Give both, or neither.")
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
         rows = _read_rows(method, file, reading, progress)
         ids = row_ids(rows.table)
-        pairs = _read_pairs(constraints, ids, len(rows.table))
+        pairs = _read_pairs(constraints, ids, len(rows.table), error_rate)
         with name_rows_in_conflict(ids):
             model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
             model.fit(rows.encoded.X, constraints=pairs, progress=progress)
     is_tied = getattr(model, "n_tied_", 0) > 1 and not as_json
-    next_step = _ask_instead(file, reading, choice, constraints) if is_tied else None
+    is_importable = is_tied and not pairs.suspects  # `ask` takes no pairs that contradict each other
+    next_step = _ask_instead(file, reading, choice, constraints) if is_importable else None
     _report(method, f"{file.name}: {count_noun(len(rows.table), 'row')}", rows, pairs, model, next_step)
     summary = summarize_clusters(method, model, pairs, rows.encoded) if as_json else {}
+    if as_json and error_rate is not None:
+        summary["suspects"] = summarize_suspects(pairs, ids)
     _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(rows.table)))), labels, as_json)
 
 
@@ -82,8 +95,21 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
     return read_rows(file, {**source, "scale": "none"}, "codes")
 
 
-def _read_pairs(constraints: Path | None, ids: list[str] | None, n_rows: int) -> Constraints:
-    return Constraints(n_rows) if constraints is None else read_pairs_file(constraints, ids, n_rows)
+def _read_pairs(
+    constraints: Path | None, ids: list[str] | None, n_rows: int, error_rate: float | str | None
+) -> Constraints:
+    """Read the pairs; of contradictory ones say that those that are probably wrong can be left out."""
+    if constraints is None:
+        return Constraints(n_rows)
+    try:
+        return read_pairs_file(constraints, ids, n_rows, error_rate)
+    except InfeasibleConstraintsError as error:
+        if not error.chain or error.chain[0] == error.chain[-1]:
+            raise
+        raise InfeasibleConstraintsError(
+            f"{error} With --error-rate {ESTIMATE} linkwise leaves out pairs that are probably wrong.",
+            error.chain,
+        ) from None
 
 
 def _report(
@@ -94,6 +120,8 @@ def _report(
     title = f"{title}, {count_noun(pairs.n_constraints, 'pair')}"
     notes = (*rows.table.notes, *rows.encoded.notes)
     console.print(screen.draw_opening(title, notes), highlight=False)
+    for part in report_suspects(pairs, row_ids(rows.table)):
+        console.print(part, highlight=False)
     for part in report_clusters(method, model, pairs, rows.encoded, width=console.width):
         console.print(part, highlight=False)
     if next_step is not None:

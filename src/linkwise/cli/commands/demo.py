@@ -26,6 +26,7 @@ from linkwise.terminal.keys import is_interactive
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import MethodChoice, build_first_learner
+from linkwise.workspace.options import ERROR_RATE, rate_of_new_session, rate_of_old_session
 
 if TYPE_CHECKING:
     from linkwise.page.presenter import Presenter
@@ -35,43 +36,62 @@ AUTO_STEPS = 10  # lines that are printed on the way
 
 
 def demo(
-    name: str, *, auto: bool, budget: int | None, seed: int, session: Path | None, terminal: bool = False
+    name: str,
+    *,
+    auto: bool,
+    budget: int | None,
+    seed: int,
+    session: Path | None,
+    error_rate: float | str | None = None,
+    terminal: bool = False,
 ) -> None:
     """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
-    again = quote_command("linkwise", "demo", name, *_options(seed, session))
+    again = quote_command("linkwise", "demo", name, *_options(seed, session, error_rate))
     if not auto and not terminal and can_open():
-        ask_on_page(name, budget, seed, session, again)
+        ask_on_page(name, budget, seed, session, again, error_rate)
         return
     data = datasets.load(name)
     console = Console()
-    with open_demo_session(data, seed, session) as held, report_interrupt(held, session, again):
+    with open_demo_session(data, seed, session, error_rate) as held, report_interrupt(held, session, again):
         if auto or not is_interactive():
             answer_by_classes(console, held, data, AUTO_BUDGET if budget is None else budget)
         else:
             ask_on_terminal(console, held, data, budget, session, again)
 
 
-def open_demo_session(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
+def open_demo_session(
+    data: datasets.Dataset, seed: int, path: Path | None, error_rate: float | str | None = None
+) -> Session:
     """The session of a demo: in memory, or in a file if one is wanted."""
     X, source = scale_to_unit(data.X), {"demo": data.name}
-    if path is None:
-        return Session(X, build_first_learner(MethodChoice(seed=seed)), source=source)
-    if path.exists():
+    if path is not None and path.exists():
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
             raise UsageError(f"{path} is no session of the demo {data.name}. Choose another --session.")
-        return Session.open(path, X)
-    return Session.open(path, X, build_first_learner(MethodChoice(seed=seed)), source=source)
+        return Session.open(path, X, error_rate=rate_of_old_session(error_rate))
+    learner, rate = build_first_learner(MethodChoice(seed=seed)), rate_of_new_session(error_rate)
+    if path is None:
+        return Session(X, learner, source=source, error_rate=rate)
+    return Session.open(path, X, learner, source=source, error_rate=rate)
 
 
-def _options(seed: int, session: Path | None) -> tuple[object, ...]:
+def _options(seed: int, session: Path | None, error_rate: float | str | None) -> tuple[object, ...]:
     options: tuple[object, ...] = ("--seed", seed) if seed else ()
+    if error_rate is not None:
+        options = (*options, ERROR_RATE.flag, error_rate)
     return options if session is None else (*options, "--session", session)
 
 
 # ---------------------------------------------------------------- on the page
-def ask_on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
+def ask_on_page(
+    name: str,
+    budget: int | None,
+    seed: int,
+    path: Path | None,
+    again: str,
+    error_rate: float | str | None = None,
+) -> None:
     """The page about bundled data."""
     presenters: list[Presenter] = []
 
@@ -79,7 +99,8 @@ def ask_on_page(name: str, budget: int | None, seed: int, path: Path | None, aga
         from linkwise.page.opening import present_demo
 
         data = datasets.load(name)
-        presenters.append(present_demo(open_demo_session(data, seed, path), data, path=path, budget=budget))
+        session = open_demo_session(data, seed, path, error_rate)
+        presenters.append(present_demo(session, data, path=path, budget=budget))
         return presenters[0]
 
     def ended(n_answers: int | None) -> str:
@@ -122,7 +143,7 @@ def ask_on_terminal(
     terminal = Terminal(
         console, make_pair_view(data), "row {}".format, budget=budget, commands=lambda *_: keep
     )
-    with open_reader() as read:
+    with open_reader(with_suspects=session.status.is_fallible) as read:
         run_dialogue(session, terminal, read, budget=budget)
     console.print(
         Text(f"agreement with the known classes (ARI): {agreement_with_classes(session, data):.2f}")

@@ -36,12 +36,13 @@ PASSWORD = "LINKWISE_PASSWORD"
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """Where the page is served, and whether a browser opens it."""
+    """Where the page is served, whether a browser opens it, and the names of the people who answer."""
 
     host: str = "127.0.0.1"
     port: int = 0
     browser: bool = True
     password_file: Path | None = None
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,9 @@ def serve(
     def ended(n_answers: int | None) -> str:
         from linkwise.wording import count_noun, quote_command, strip_controls
 
-        again = quote_command(
-            "linkwise", "serve", file, *(() if kept.session is None else ("--session", kept.session))
-        )
+        session = () if kept.session is None else ("--session", kept.session)
+        people = ("--annotators", ",".join(where.people)) if where.people else ()
+        again = quote_command("linkwise", "serve", file, *session, *people)
         if not found:
             return f"Interrupted before the first question. Every answer is saved. Go on with: {again}"
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"
@@ -151,6 +152,13 @@ def _choose_password(where: PageAddress) -> str | None:
     """The password; None where only this machine can come and none is wanted."""
     from linkwise.page.auth import LEAST_PASSWORD, is_loopback
 
+    if where.people:
+        if where.password_file is not None:
+            raise UsageError(
+                "With --annotators each person has an address of their own, and there is no password. "
+                "Leave --password-file out."
+            )
+        return None
     if where.password_file is not None:
         lines = where.password_file.read_text(encoding="utf-8").splitlines()
         given, place = lines[0] if lines else "", f"The first line of {where.password_file}"
@@ -179,16 +187,19 @@ async def _serve_until_stopped(
 
     port = sock.getsockname()[1]
     access = AccessControl(
-        _host_to_open(where.host), port, Password(password) if password is not None else None
+        _host_to_open(where.host),
+        port,
+        Password(password) if password is not None else None,
+        people=where.people,
     )
     hub, stop = Hub(f"reading {subject.title}"), asyncio.Event()
-    address = access.new_address()
+    address = "" if where.people else access.new_address()
     loop = asyncio.get_running_loop()
     with call_on_signal(lambda: loop.call_soon_threadsafe(stop.set)):
-        print(address, flush=True)
+        _print_addresses(access, address)
         say(_describe_access(access))
         _print_addresses_on_enter(loop, access)
-        opening = asyncio.create_task(_open_browser(address, hub)) if where.browser else None
+        opening = asyncio.create_task(_open_browser(address, hub)) if where.browser and address else None
         try:
             await serve_hub(hub, access, sock, subject.begin, stop)
         finally:
@@ -198,14 +209,33 @@ async def _serve_until_stopped(
     raise _describe_end(subject, hub)
 
 
+def _print_addresses(access: AccessControl, address: str = "") -> None:
+    """Print an address; if several people answer, one for each of them, after the name."""
+    if not access.people:
+        print(address or access.new_address(), flush=True)
+        return
+    width = max(map(len, access.people))
+    for person, own in access.new_addresses().items():
+        print(f"{person:<{width}}  {own}", flush=True)
+
+
 def _host_to_open(host: str) -> str:
     """The name to open: that of this machine where linkwise listens on all its addresses."""
     return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
 def _describe_access(access: AccessControl) -> str:
+    from linkwise.page.auth import is_loopback
+
     if access.password is not None:
         return "The page asks for the password. Traffic is not encrypted; see the docs. Ctrl-C ends."
+    if access.people:
+        more = " Press Enter for new ones." if sys.stdin.isatty() else ""
+        plain = "" if is_loopback(access.host) else " Traffic is not encrypted; see the docs."
+        return (
+            "Give each person their own address; it works once, and answers are stored under that name."
+            f"{more}{plain} Ctrl-C ends; every answer is saved."
+        )
     more = "; press Enter for another one" if sys.stdin.isatty() else ""
     return f"This address works once{more}. Ctrl-C ends; every answer is saved."
 
@@ -254,7 +284,7 @@ def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, access: AccessCon
         except OSError:  # the terminal is gone
             line = b""
         if line:
-            print(access.new_address(), flush=True)
+            _print_addresses(access)
         else:
             loop.remove_reader(terminal)
 

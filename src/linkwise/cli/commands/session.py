@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import sys
+from itertools import combinations
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from rich.console import Console
 
+from linkwise.constraints.error_rates import SourceRate
+from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
 from linkwise.session.events import Event
 from linkwise.session.session import Session
-from linkwise.session.status import count_answers
+from linkwise.session.status import (
+    count_answers,
+    count_suspects,
+    describe_agreement,
+    describe_errors,
+    describe_source,
+)
 from linkwise.terminal import screen
 from linkwise.terminal.console import event_in_words
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, strip_controls
+from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.origin import origin_of
@@ -28,6 +39,9 @@ REASONS = {
     "budget": "the budget is used up",
     "stopped": "questions are left",
 }
+UNNAMED = "no source"  # of answers without one
+LEAST_WIDTH = 10  # of the names of facts
+GUIDELINES_SHOWN = 200  # characters of them
 STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
 
 
@@ -40,8 +54,10 @@ def status(path: Path, *, as_json: bool = False) -> None:
             emit(type="status", **_status_as_json(session, found))
             return
         console = Console()
-        for what, words in _list_facts(session, found):
-            console.print(f"{what:<10}{strip_controls(words)}", markup=False, highlight=False)
+        facts = _list_facts(session, found)
+        width = max(LEAST_WIDTH, *(len(what) + 1 for what, _ in facts))
+        for what, words in facts:
+            console.print(f"{what:<{width}}{strip_controls(words)}", markup=False, highlight=False)
         console.print(
             screen.draw_cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False
         )
@@ -62,7 +78,31 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if session.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
     facts += [("", said) for said in now.description]
-    return facts
+    if now.is_fallible:
+        facts.append(("errors", f"{describe_errors(now)} {count_suspects(now)}".strip()))
+    if session.guidelines:
+        facts.append(("guidelines", shorten(session.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
+    return facts + _list_sources(session)
+
+
+def _list_sources(session: Session) -> list[tuple[str, str]]:
+    """A line for each source, and for each two with common pairs; none if there is only one source."""
+    sources = _sources_of(session)
+    if len(sources) < 2:
+        return []
+    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    lines = [f"{each.source or UNNAMED}: {describe_source(each, rates.get(each.source))}" for each in sources]
+    agreements = [
+        f"{each.first or UNNAMED} and {each.second or UNNAMED}: {describe_agreement(each)}"
+        for each in session.agreement()
+    ]
+    return [("sources" if at == 0 else "", line) for at, line in enumerate(lines)] + [
+        ("agreement" if at == 0 else "", line) for at, line in enumerate(agreements)
+    ]
+
+
+def _sources_of(session: Session) -> list[SourceCounts]:
+    return count_by_source(session.history)
 
 
 def _format_time(event: Event) -> str:
@@ -79,6 +119,46 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
         **state(now),
         "labels_are_current": current,
         "left_to_ask": now.reason != "exhausted" if current else None,
+        **({"guidelines": session.guidelines} if session.guidelines else {}),
+        **_sources_as_json(session),
+    }
+
+
+def _sources_as_json(session: Session) -> dict[str, Any]:
+    """Each source with its error rate, and the agreement of each two; nothing if there is only one source."""
+    sources = _sources_of(session)
+    if len(sources) < 2:
+        return {}
+    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    return {
+        "sources": [
+            {
+                "source": each.source,
+                "answers": each.n_answers,
+                "yes": each.n_yes,
+                "no": each.n_no,
+                "unsure": each.n_unsure,
+                "added": each.n_volunteered,
+                "error_rate": _rate_as_json(rates.get(each.source)),
+            }
+            for each in sources
+        ],
+        "agreement": [_agreement_as_json(each) for each in session.agreement()],
+    }
+
+
+def _rate_as_json(rate: SourceRate | None) -> dict[str, float] | None:
+    return None if rate is None else {"estimate": rate.rate, "low": rate.low, "high": rate.high}
+
+
+def _agreement_as_json(agreement: SourceAgreement) -> dict[str, Any]:
+    return {
+        "sources": [agreement.first, agreement.second],
+        "common": agreement.n_common,
+        "agreeing": agreement.n_agreeing,
+        "kappa": agreement.kappa,
+        "low": agreement.low,
+        "high": agreement.high,
     }
 
 
@@ -105,21 +185,22 @@ def export(
     *,
     labels: Path | None = None,
     constraints: Path | None = None,
+    answers: Path | None = None,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Write the clusters and the pairs of a session; the clusters to stdout when no file is named."""
+    """Write the clusters, pairs and answers of a session; the clusters to stdout when no file is named."""
     found = find_session(path)
+    targets = {"clusters": labels, "pairs": constraints, "answers": answers}
     with Session.open(found) as kept:
         needed = [(found, "the session itself"), (data_path(found, origin_of(kept, found)), "its data")]
-    check_apart((labels, constraints), needed)
-    check_free((labels, constraints), force=force)
-    if labels is not None and constraints is not None and is_same_file(labels, constraints):
-        raise UsageError(f"Clusters and pairs cannot both go to {labels}. Name two files.")
+    check_apart(targets.values(), needed)
+    check_free(targets.values(), force=force)
+    _check_different(targets)
     with busy("bringing the clusters up to date") as progress:
         session, stale = open_with_current_labels(found, progress)
     with session:
-        if stale and (constraints is None or labels is not None):
+        if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
             with open_output(labels) as file:
@@ -127,20 +208,31 @@ def export(
         if constraints is not None:
             with open_output(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
+        if answers is not None:
+            with open_output(answers) as file:
+                write_answers(list_answers(session), file, as_json=is_json_name(answers))
         if as_json:
-            emit(type="export", current=stale is None, **_export_as_json(session, labels, constraints))
-        elif labels is None and constraints is None:
+            emit(type="export", current=stale is None, **_export_as_json(session, targets))
+        elif not any(targets.values()):
             write_labels(session.ids, session.labels.tolist(), sys.stdout, names=session.cluster_names)
         else:
-            for what, target in (("clusters", labels), ("pairs", constraints)):
+            for what, target in targets.items():
                 if target not in (None, STDOUT):
                     say(f"{what} written to {target}")
 
 
-def _export_as_json(session: Session, labels: Path | None, constraints: Path | None) -> dict[str, Any]:
+def _check_different(targets: dict[str, Path | None]) -> None:
+    """Check that no two targets are the same file."""
+    for (what, one), (other_what, other) in combinations(targets.items(), 2):
+        if one is not None and other is not None and is_same_file(one, other):
+            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Name two files.")
+
+
+def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:
     """Paths of what was written; everything itself when nothing was."""
-    if labels is not None or constraints is not None:
-        return {name: str(p) for name, p in (("labels", labels), ("constraints", constraints)) if p}
+    if any(targets.values()):
+        names = {"clusters": "labels", "pairs": "constraints", "answers": "answers"}
+        return {names[what]: str(target) for what, target in targets.items() if target}
     ids, held = session.ids, session.constraints
     pairs = [("must-link", held.must_link), ("cannot-link", held.cannot_link)]
     return {

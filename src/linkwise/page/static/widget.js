@@ -89,6 +89,9 @@ var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
 var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
 var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
 var EMPTY_HISTORY = "There are no answers yet.";
+var SUSPECTS = "Answers that are probably wrong";
+var SUSPECTS_ADVICE = "“Turn round” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then on, and the answers that contradict it may be listed instead.";
+var NO_SUSPECTS = "No answer seems wrong so far.";
 var SAVED = "Every answer marked as saved is in the session file.";
 var RESTART = "Start it again and open the address that it prints.";
 var ENDED = `linkwise stopped with an error. ${SAVED} ${RESTART}`;
@@ -118,6 +121,7 @@ function describeEvent(event) {
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
   if (event.kind === "change")
     return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
+  if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;
@@ -132,6 +136,10 @@ var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”
 var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
 var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
 var describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
+var countSuspects = (n) => n === 0 ? NO_SUSPECTS : `${formatCount(n, "answer")} ${n === 1 ? "is" : "are"} probably wrong.`;
+var describeGrade = (suspect) => `You answered “${ANSWER_LABELS[suspect.answer]}”: ${suspect.grade}.`;
+var describeConfirmation = (suspect) => `Saved: “${describePair(...suspect.names, suspect.answer)}” is certain from now on.`;
+var describeUnlisted = (n) => n ? `The list shows the answers that are most probably wrong. ${formatNumber(n)} more are not shown.` : "";
 var describeTakenBack = (answer) => `“${answer}” is taken back`;
 var describeMerge = (cluster, other) => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`;
 var describeMergeEffect = (cluster) => `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other cluster as same. You can undo it.`;
@@ -149,8 +157,10 @@ function describeDetails(event) {
   const parts = [
     `${event.number}`,
     date,
+    event.kind === "answer" || event.kind === "add" ? event.text : "",
     event.kind === "add" ? "added" : "",
-    event.changed ? "changed" : ""
+    event.changed ? "changed" : "",
+    event.sure ? "confirmed" : ""
   ];
   return parts.filter(Boolean).join(" · ");
 }
@@ -185,7 +195,7 @@ function describeNextQuestion(state) {
 // src/cluster_wording.js
 var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
 var describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
-var describeUnlisted = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
+var describeUnlisted2 = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
 var describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
 var describeChoice = (cluster, found) => {
   const typical = `typical ${cluster.exemplar_names.join(", ")}`;
@@ -503,6 +513,18 @@ function openDialog(page, title, className = "") {
   box.showModal();
   heading.focus();
   return { box, body, foot, heading, close };
+}
+function createNotice() {
+  const node = h("p", { class: "lw-notice", hidden: true });
+  return {
+    node,
+    /** @type {(words: string, tone?: "warn") => void} */
+    show(words, tone) {
+      node.textContent = words;
+      node.dataset.tone = tone ?? "";
+      node.hidden = !words;
+    }
+  };
 }
 function keepFocus(page, box, event) {
   const stops = [...box.querySelectorAll("button, input, select, [tabindex='0']")].filter((node) => node instanceof HTMLElement).filter((node) => node.offsetParent !== null);
@@ -1141,7 +1163,7 @@ var ClustersPanel = class {
     setText(this.heading, `Clusters (${formatNumber(countClusters(state))})`);
     this.rulesButton.hidden = !state.rules;
     this.foot.hidden = !state.more_clusters;
-    setText(this.foot, describeUnlisted(state.more_clusters || 0));
+    setText(this.foot, describeUnlisted2(state.more_clusters || 0));
     this.legend.hidden = !hasFamilies(state);
     if (this.#labels !== state.labels) this.drag.cancel();
     this.#labels = state.labels;
@@ -1323,7 +1345,10 @@ function openConflict(page, conflict) {
   if (isSecond) foot.append(h("p", { class: "lw-soft lw-steps" }, describeResolved(conflict.resolved)));
   const leave = () => {
     close();
-    if (isSecond) controller.warn(describeUnstored(conflict.resolved));
+    if (!isSecond) return;
+    const words = describeUnstored(conflict.resolved);
+    controller.warn(words);
+    conflict.show?.(words, "warn");
   };
   const label = isSecond ? "Keep the remaining answers" : "Keep the earlier answers";
   foot.append(createButton(label, leave, { className: "lw-main" }));
@@ -1535,13 +1560,14 @@ var Controller = class {
   /**
    * Send a request that changes the session. While one is on its way, no other is sent.
    * @param {Request} request
-   * @param {{ describe?: Conflict["describe"], pair?: PairAnswer, resolved?: string[] }} [context]
+   * @param {{ describe?: Conflict["describe"], pair?: PairAnswer, show?: ShowOutcome, resolved?: string[] }} [context]
+   * @returns {Promise<Reply | undefined>} the reply; undefined if nothing was sent
    */
-  async store(request, { describe, pair, resolved = [] } = {}) {
-    if (this.link !== "open") return;
+  async store(request, { describe, pair, show, resolved = [] } = {}) {
+    if (this.link !== "open") return void 0;
     if (this.isPending) {
       this.#warn(BUSY);
-      return;
+      return void 0;
     }
     [this.#pending, this.#warning] = [request, ""];
     const slow = setTimeout(() => this.#setSaving("saving"), SLOW_MS);
@@ -1551,15 +1577,20 @@ var Controller = class {
       this.#pending = null;
       this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
     }
-    if (reply.ok) this.#confirm(describe ? describe(reply) : "", describeMoved(reply.moved));
-    else if (reply.error.kind === "contradiction" && reply.error.chain) {
+    if (reply.ok) {
+      const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
+      show?.(joinSentences(words, moved));
+      this.#confirm(words, moved);
+    } else if (reply.error.kind === "contradiction" && reply.error.chain) {
       const error = { ...reply.error, chain: reply.error.chain };
-      this.display.showConflict({ request, error, describe, pair, resolved });
+      this.display.showConflict({ request, error, describe, pair, show, resolved });
     } else {
       const words = describeError(reply.error);
       this.display.showNotice(words, "warn");
       this.display.announce(describeRefusal(words));
+      show?.(describeRefusal(words), "warn");
     }
+    return reply;
   }
   /**
    * Send the request of a conflict once more, after something was changed to make room for it.
@@ -1567,13 +1598,15 @@ var Controller = class {
    * @param {string} change what was changed
    * @param {number} [moved] how many rows the change moved
    */
-  async retry({ request, describe, pair, resolved }, change, moved) {
+  async retry({ request, describe, pair, show, resolved }, change, moved) {
     const words = describeRetry(moved);
     this.display.showNotice(words);
     this.display.announce(words);
+    show?.(words);
     await this.store(repeatRequest(this.state, request, pair), {
       describe,
       pair,
+      show,
       resolved: [...resolved, change]
     });
   }
@@ -1606,6 +1639,26 @@ var Controller = class {
   }
 };
 
+// src/guidelines_dialog.js
+var SEEN = "linkwise-guidelines";
+function openGuidelines(page) {
+  const guidelines = page.controller.state?.guidelines;
+  if (!guidelines || page.hasDialog) return;
+  const { body } = openDialog(page, "Guidelines");
+  const hint = "These guidelines say what belongs together here. Press I to read them again.";
+  body.append(h("p", { class: "lw-guidelines" }, guidelines), h("p", { class: "lw-soft" }, hint));
+}
+function introduceGuidelines(page, { guidelines }) {
+  if (!guidelines) return;
+  try {
+    if (localStorage.getItem(SEEN) === guidelines) return;
+    localStorage.setItem(SEEN, guidelines);
+  } catch {
+    return;
+  }
+  openGuidelines(page);
+}
+
 // src/help_dialog.js
 var KEYS = [
   ...SHARED_KEYS,
@@ -1616,9 +1669,11 @@ var KEYS = [
   ["+ − 0", "Zoom in, zoom out, show all rows"],
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"]
 ];
+var GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
 function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const lines = KEYS.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
+  const keys = page.controller.state?.guidelines ? [...KEYS, GUIDELINES_KEY] : KEYS;
+  const lines = keys.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
   const scope = "Keys work while this page has the focus, and never in a text field.";
   body.append(h("dl", { class: "lw-keys" }, lines), h("p", { class: "lw-soft" }, scope));
   const notes = page.controller.state?.notes ?? [];
@@ -1636,15 +1691,14 @@ function openHelp(page) {
 // src/history_dialog.js
 var PAGE_EVENTS = 50;
 var MOST_EVENTS = 200;
-function renderChoices(page, event) {
+function renderChoices(event, store) {
   const answers = event.kind === "add" ? ["yes", "no"] : ["yes", "no", "unsure"];
   const pair = event.names.join(" and ");
   const change = (
     /** @param {Answer} answer */
     (answer) => {
       if (answer === event.answer) return;
-      const describe = () => `Saved: ${describeChange(event.names, answer)}.`;
-      page.controller.store({ do: "change", event: event.number, answer }, { describe });
+      store({ do: "change", event: event.number, answer }, `Saved: ${describeChange(event.names, answer)}.`);
     }
   );
   return h(
@@ -1658,13 +1712,10 @@ function renderChoices(page, event) {
     )
   );
 }
-function renderEvent(page, event) {
+function renderEvent(page, event, store) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
-  const takeBack = () => {
-    const describe = () => describeUndo(event);
-    page.controller.store({ do: "take_back", event: event.number }, { describe });
-  };
+  const takeBack = () => store({ do: "take_back", event: event.number }, describeUndo(event));
   const title = isPair ? h(
     "span",
     {},
@@ -1676,7 +1727,7 @@ function renderEvent(page, event) {
     "li",
     {},
     h("div", { class: "lw-description" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
-    isPair && renderChoices(page, event),
+    isPair && renderChoices(event, store),
     createButton("Take back", takeBack, {
       className: "lw-quiet",
       "aria-label": `Take back: ${words}`,
@@ -1690,7 +1741,12 @@ async function openHistory(page) {
   const list = h("ol", { class: "lw-history" });
   const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
-  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), list, none, more));
+  const notice = createNotice();
+  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), notice.node, list, none, more));
+  const store = async (request, words) => {
+    notice.show("");
+    await controller.store(request, { describe: () => words, show: notice.show });
+  };
   let events = [];
   const load = async (before = null, limit = PAGE_EVENTS) => {
     const reply = await controller.request({ do: "history", before, limit });
@@ -1701,7 +1757,7 @@ async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : void 0;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;
@@ -1767,6 +1823,12 @@ function createHeader(page) {
   const status = h("span", {});
   const saved = h("span", { class: "lw-saved" }, h("i", { "aria-hidden": "true" }), status);
   const menu = createExportMenu(page);
+  const guidelines = createButton("Guidelines", () => openGuidelines(page), {
+    className: "lw-plain",
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "I",
+    hidden: true
+  });
   const node = h(
     "header",
     { class: "lw-header" },
@@ -1776,6 +1838,7 @@ function createHeader(page) {
     h(
       "div",
       { class: "lw-tools" },
+      guidelines,
       createButton("History", () => openHistory(page), { className: "lw-plain" }),
       menu.node,
       createButton("?", () => openHelp(page), {
@@ -1805,6 +1868,7 @@ function createHeader(page) {
     /** @param {State} state */
     update(state) {
       setText(title, state.title || "");
+      guidelines.hidden = !state.guidelines;
       menu.rules.hidden = !state.rules;
       updateStatus();
     }
@@ -2677,6 +2741,96 @@ function createMapPanel(page, model) {
   };
 }
 
+// src/suspects_dialog.js
+function renderActions(suspect, store) {
+  const { event, names } = suspect;
+  const about = describePair(...names, suspect.answer);
+  const opposite = suspect.answer === "yes" ? "no" : "yes";
+  const create = (
+    /** @type {(label: string, key: string, onclick: () => void) => HTMLButtonElement} */
+    ((label, key, onclick) => createButton(label, onclick, { "aria-label": `${label} (${about})`, "data-key": `${event}-${key}` }))
+  );
+  const turned = `Saved: ${describeChange(names, opposite)}.`;
+  return [
+    create(
+      "Take back",
+      "back",
+      () => store({ do: "take_back", event }, (reply) => describeUndo(reply.undone))
+    ),
+    create("Turn round", "turn", () => store({ do: "change", event, answer: opposite }, () => turned)),
+    create("I am sure", "sure", () => store({ do: "sure", event }, () => describeConfirmation(suspect)))
+  ];
+}
+function renderSuspect(page, suspect, store) {
+  const [first, second] = suspect.names;
+  const pair = h(
+    "span",
+    {},
+    createRowLink(page, first, suspect.first),
+    " and ",
+    createRowLink(page, second, suspect.second)
+  );
+  return h(
+    "li",
+    {},
+    renderIcon(suspect.answer),
+    h(
+      "div",
+      { class: "lw-description" },
+      pair,
+      h("span", {}, describeGrade(suspect)),
+      h("span", { class: "lw-soft" }, suspect.reason)
+    ),
+    h("div", { class: "lw-resolutions" }, renderActions(suspect, store))
+  );
+}
+async function openSuspects(page) {
+  const { controller } = page;
+  const { box, body, heading } = openDialog(page, SUSPECTS, "lw-wide");
+  const list = h("ol", { class: "lw-chain lw-suspects" });
+  const none = h("p", { hidden: true }, NO_SUSPECTS);
+  const more = h("p", { class: "lw-soft", hidden: true });
+  const problem = createNotice();
+  body.append(h("p", { class: "lw-soft" }, SUSPECTS_ADVICE), problem.node, list, none, more);
+  const store = async (request, describe) => {
+    problem.show("");
+    await controller.store(request, {
+      describe,
+      show: (words, tone) => problem.show(tone ? words : "", tone)
+    });
+  };
+  const load = async () => {
+    const reply = await controller.request({ do: "suspects" });
+    if (!box.isConnected) return;
+    if (!reply.ok) {
+      controller.warn(reply.error.text);
+      return;
+    }
+    const suspects = reply.suspects;
+    const key = page.focused && list.contains(page.focused) ? page.focused.dataset.key : void 0;
+    const hadFocus = list.contains(page.focused);
+    list.replaceChildren(...suspects.map((suspect) => renderSuspect(page, suspect, store)));
+    none.hidden = suspects.length > 0;
+    more.textContent = describeUnlisted(reply.more);
+    more.hidden = !reply.more;
+    if (!hadFocus) return;
+    const buttons = [...list.querySelectorAll("button")];
+    (buttons.find((node) => key && node.dataset.key === key) ?? heading).focus();
+  };
+  controller.watchers.add(load);
+  box.addEventListener("close", () => controller.watchers.delete(load));
+  await load();
+}
+
+// src/team.js
+var WAITING = "The others are answering the questions that are left";
+var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
+var describeCounts = ({ own, all }) => `You: ${formatNumber(own)} · team: ${formatNumber(all)}`;
+function describePeople({ you, here }) {
+  const others = here.filter((name) => name !== you);
+  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
+}
+
 // src/progress_panel.js
 var [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
@@ -2688,6 +2842,19 @@ function createTile() {
       setText(value, first);
       setText(name, second);
       setText(details, third);
+    }
+  };
+}
+function createTeamLine() {
+  const [counts, people] = [h("strong", {}), h("span", { class: "lw-soft" })];
+  const node = h("p", { class: "lw-team", hidden: true }, counts, " ", people);
+  return {
+    node,
+    /** @param {Team | undefined} team */
+    update(team) {
+      node.hidden = !team;
+      setText(counts, team ? describeCounts(team) : "");
+      setText(people, team ? describePeople(team) : "");
     }
   };
 }
@@ -2707,14 +2874,20 @@ function createProgressPanel(page) {
   const [answers, inferred, time] = [createTile(), createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const errors = h("p", { class: "lw-soft", hidden: true });
+  const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
   const details = h("p", { class: "lw-soft" });
+  const team = createTeamLine();
   const heading = h("h3", { id: page.createId("progress") }, "So far");
   const node = h(
     "section",
     { class: "lw-card lw-progress", "aria-labelledby": heading.id, hidden: true },
     heading,
+    team.node,
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node, time.node),
     h("div", { class: "lw-stable" }, chart, advice),
+    errors,
+    suspects,
     details
   );
   let drawn = "";
@@ -2723,6 +2896,7 @@ function createProgressPanel(page) {
     /** @param {State} state */
     update(state) {
       const { counts, changes = [], seconds } = state;
+      team.update(state.team);
       const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
       const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
       answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
@@ -2737,10 +2911,21 @@ function createProgressPanel(page) {
       drawn = String(changes);
       setText(advice, !state.ended && state.advice?.text || "");
       advice.dataset.stop = String(Boolean(state.advice?.stop));
+      setText(errors, state.errors ?? "");
+      errors.hidden = !state.errors;
+      setText(suspects, countSuspects(state.n_suspects ?? 0));
+      suspects.hidden = !state.n_suspects;
       setText(details, describeSession(state));
       node.hidden = false;
     }
   };
+}
+
+// src/question_wording.js
+var CHECK = "Please check: ";
+function describeNumber(n, budget, why) {
+  const number = `Question ${formatNumber(n)}${budget ? ` of ${formatNumber(budget)}` : ""}`;
+  return why.startsWith(CHECK) ? `${number} · checks earlier answers` : number;
 }
 
 // src/question_card.js
@@ -2844,8 +3029,10 @@ var QuestionCard = class {
   /** @param {State} state */
   update(state) {
     const { question } = state;
-    const hasEnded = Boolean(!question && state.ended);
+    const isWaiting = !question && state.ended === "waiting";
+    const hasEnded = Boolean(!question && state.ended && !isWaiting);
     if (question) this.#showQuestion(state, question);
+    else if (isWaiting) this.#showPlaceholder("One moment", WAITING, WAITING_ADVICE);
     else if (hasEnded) this.#showEnd(state);
     else this.#showPlaceholder("One moment", "Choosing the next question");
     this.more.hidden = false;
@@ -2878,8 +3065,7 @@ var QuestionCard = class {
    * @param {Question} question
    */
   #showQuestion(state, question) {
-    const count = `Question ${formatNumber(state.counts.answers + 1)}`;
-    setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
+    setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
     if (this.#shown === question.id) return;
     this.#shown = question.id;
@@ -2899,12 +3085,14 @@ var QuestionCard = class {
   /**
    * @param {string} eyebrow
    * @param {string} heading
+   * @param {string} [advice] in place of the two rows
    */
-  #showPlaceholder(eyebrow, heading) {
+  #showPlaceholder(eyebrow, heading, advice = "") {
     this.#shown = null;
     setText(this.eyebrow, eyebrow);
     setText(this.heading, heading);
-    this.pair.replaceChildren(...[1, 2, 3, 4].map(() => h("div", { class: "lw-placeholder" })));
+    if (advice) this.pair.replaceChildren(h("p", { class: "lw-soft" }, advice));
+    else this.pair.replaceChildren(...[1, 2, 3, 4].map(() => h("div", { class: "lw-placeholder" })));
   }
 };
 
@@ -2949,6 +3137,7 @@ function render({ model, el }) {
     if (before === null && state.counts.answers && state.place) {
       card.showNotice(describeResumption(state.counts.answers));
     }
+    if (before === null) introduceGuidelines(page, state);
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
     if (hasNewLabels || state.event !== before?.event) {
@@ -2987,6 +3176,7 @@ function render({ model, el }) {
     w: () => toggle("why"),
     g: () => toggle("guess"),
     h: () => openHistory(page),
+    i: () => openGuidelines(page),
     "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,

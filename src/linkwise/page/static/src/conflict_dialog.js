@@ -112,7 +112,10 @@ export function openConflict(page, conflict) {
   if (isSecond) foot.append(h("p", { class: "lw-soft lw-steps" }, describeResolved(conflict.resolved)));
   const leave = () => {
     close();
-    if (isSecond) controller.warn(describeUnstored(conflict.resolved));
+    if (!isSecond) return;
+    const words = describeUnstored(conflict.resolved);
+    controller.warn(words);
+    conflict.show?.(words, "warn");
   };
   const label = isSecond ? "Keep the remaining answers" : "Keep the earlier answers";
   foot.append(createButton(label, leave, { className: "lw-main" }));

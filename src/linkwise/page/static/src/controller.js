@@ -26,6 +26,8 @@ const SLOW_MS = 120; // after this the page shows that it is saving
 
 /** @typedef {[Item | null, Item | null]} Selection the two rows that were selected in the plot */
 
+/** @typedef {(words: string, tone?: "warn") => void} ShowOutcome shows what came of a request in the dialog that sent it */
+
 /**
  * An answer that was not stored because it conflicts with earlier ones.
  * @typedef {object} Conflict
@@ -33,6 +35,7 @@ const SLOW_MS = 120; // after this the page shows that it is saving
  * @property {RequestError & { chain: ConflictLink[] }} error
  * @property {PairAnswer} [pair] what the request says
  * @property {(reply: Reply & { ok: true }) => string} [describe]
+ * @property {ShowOutcome} [show]
  * @property {string[]} resolved what was changed already to make room for it
  */
 
@@ -209,13 +212,14 @@ export class Controller {
   /**
    * Send a request that changes the session. While one is on its way, no other is sent.
    * @param {Request} request
-   * @param {{ describe?: Conflict["describe"], pair?: PairAnswer, resolved?: string[] }} [context]
+   * @param {{ describe?: Conflict["describe"], pair?: PairAnswer, show?: ShowOutcome, resolved?: string[] }} [context]
+   * @returns {Promise<Reply | undefined>} the reply; undefined if nothing was sent
    */
-  async store(request, { describe, pair, resolved = [] } = {}) {
-    if (this.link !== "open") return;
+  async store(request, { describe, pair, show, resolved = [] } = {}) {
+    if (this.link !== "open") return undefined;
     if (this.isPending) {
       this.#warn(BUSY);
-      return;
+      return undefined;
     }
     [this.#pending, this.#warning] = [request, ""];
     const slow = setTimeout(() => this.#setSaving("saving"), SLOW_MS);
@@ -225,15 +229,20 @@ export class Controller {
       this.#pending = null;
       this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
     }
-    if (reply.ok) this.#confirm(describe ? describe(reply) : "", describeMoved(reply.moved));
-    else if (reply.error.kind === "contradiction" && reply.error.chain) {
+    if (reply.ok) {
+      const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
+      show?.(joinSentences(words, moved));
+      this.#confirm(words, moved);
+    } else if (reply.error.kind === "contradiction" && reply.error.chain) {
       const error = { ...reply.error, chain: reply.error.chain };
-      this.display.showConflict({ request, error, describe, pair, resolved });
+      this.display.showConflict({ request, error, describe, pair, show, resolved });
     } else {
       const words = describeError(reply.error);
       this.display.showNotice(words, "warn");
       this.display.announce(describeRefusal(words));
+      show?.(describeRefusal(words), "warn");
     }
+    return reply;
   }
 
   /**
@@ -242,13 +251,15 @@ export class Controller {
    * @param {string} change what was changed
    * @param {number} [moved] how many rows the change moved
    */
-  async retry({ request, describe, pair, resolved }, change, moved) {
+  async retry({ request, describe, pair, show, resolved }, change, moved) {
     const words = describeRetry(moved);
     this.display.showNotice(words);
     this.display.announce(words);
+    show?.(words);
     await this.store(repeatRequest(this.state, request, pair), {
       describe,
       pair,
+      show,
       resolved: [...resolved, change],
     });
   }

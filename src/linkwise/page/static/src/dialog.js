@@ -44,6 +44,20 @@ export function openDialog(page, title, className = "") {
   return { box, body, foot, heading, close };
 }
 
+/** A notice inside a dialog, because the notice of the page is behind it. */
+export function createNotice() {
+  const node = h("p", { class: "lw-notice", hidden: true });
+  return {
+    node,
+    /** @type {(words: string, tone?: "warn") => void} */
+    show(words, tone) {
+      node.textContent = words;
+      node.dataset.tone = tone ?? "";
+      node.hidden = !words;
+    },
+  };
+}
+
 /**
  * Wrap the Tab key around within a dialog.
  * @param {Page} page

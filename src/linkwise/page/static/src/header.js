@@ -1,6 +1,7 @@
 /** The line at the top: the title, whether all is saved, history, export and help. */
 import { createButton, renderIcon } from "./controls.js";
 import { h, setText } from "./dom.js";
+import { openGuidelines } from "./guidelines_dialog.js";
 import { openHelp } from "./help_dialog.js";
 import { openHistory } from "./history_dialog.js";
 import { fileName, MEMORY_ONLY } from "./wording.js";
@@ -59,6 +60,12 @@ export function createHeader(page) {
   const status = h("span", {});
   const saved = h("span", { class: "lw-saved" }, h("i", { "aria-hidden": "true" }), status);
   const menu = createExportMenu(page);
+  const guidelines = createButton("Guidelines", () => openGuidelines(page), {
+    className: "lw-plain",
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "I",
+    hidden: true,
+  });
   const node = h(
     "header",
     { class: "lw-header" },
@@ -68,6 +75,7 @@ export function createHeader(page) {
     h(
       "div",
       { class: "lw-tools" },
+      guidelines,
       createButton("History", () => openHistory(page), { className: "lw-plain" }),
       menu.node,
       createButton("?", () => openHelp(page), {
@@ -97,6 +105,7 @@ export function createHeader(page) {
     /** @param {State} state */
     update(state) {
       setText(title, state.title || "");
+      guidelines.hidden = !state.guidelines;
       menu.rules.hidden = !state.rules;
       updateStatus();
     },

@@ -16,10 +16,14 @@ const KEYS = [
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"],
 ];
 
+/** @type {[string, string]} */
+const GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
+
 /** @param {Page} page */
 export function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const lines = KEYS.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
+  const keys = page.controller.state?.guidelines ? [...KEYS, GUIDELINES_KEY] : KEYS;
+  const lines = keys.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
   const scope = "Keys work while this page has the focus, and never in a text field.";
   body.append(h("dl", { class: "lw-keys" }, lines), h("p", { class: "lw-soft" }, scope));
   const notes = page.controller.state?.notes ?? [];

@@ -1,6 +1,6 @@
 /** All answers, newest first; each can be changed or taken back. */
 import { createButton } from "./controls.js";
-import { openDialog } from "./dialog.js";
+import { createNotice, openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
 import { clamp } from "./numbers.js";
@@ -15,24 +15,25 @@ import {
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { Answer, SessionEvent } from "./protocol.d.ts" */
+/** @import { Answer, Request, SessionEvent } from "./protocol.d.ts" */
+
+/** @typedef {(request: Request, words: string) => void} Store */
 
 const PAGE_EVENTS = 50; // loaded at a time
 const MOST_EVENTS = 200; // that the host gives at once
 
 /**
  * Buttons that change an answer.
- * @param {Page} page
  * @param {SessionEvent} event
+ * @param {Store} store
  */
-function renderChoices(page, event) {
+function renderChoices(event, store) {
   /** @type {Answer[]} */
   const answers = event.kind === "add" ? ["yes", "no"] : ["yes", "no", "unsure"];
   const pair = event.names.join(" and ");
   const change = /** @param {Answer} answer */ (answer) => {
     if (answer === event.answer) return;
-    const describe = () => `Saved: ${describeChange(event.names, answer)}.`;
-    page.controller.store({ do: "change", event: event.number, answer }, { describe });
+    store({ do: "change", event: event.number, answer }, `Saved: ${describeChange(event.names, answer)}.`);
   };
   return h(
     "div",
@@ -49,14 +50,12 @@ function renderChoices(page, event) {
 /**
  * @param {Page} page
  * @param {SessionEvent} event
+ * @param {Store} store
  */
-function renderEvent(page, event) {
+function renderEvent(page, event, store) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
-  const takeBack = () => {
-    const describe = () => describeUndo(event);
-    page.controller.store({ do: "take_back", event: event.number }, { describe });
-  };
+  const takeBack = () => store({ do: "take_back", event: event.number }, describeUndo(event));
   const title = isPair
     ? h(
         "span",
@@ -70,7 +69,7 @@ function renderEvent(page, event) {
     "li",
     {},
     h("div", { class: "lw-description" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
-    isPair && renderChoices(page, event),
+    isPair && renderChoices(event, store),
     createButton("Take back", takeBack, {
       className: "lw-quiet",
       "aria-label": `Take back: ${words}`,
@@ -86,7 +85,13 @@ export async function openHistory(page) {
   const list = h("ol", { class: "lw-history" });
   const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
-  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), list, none, more));
+  const notice = createNotice();
+  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), notice.node, list, none, more));
+  /** @type {Store} */
+  const store = async (request, words) => {
+    notice.show("");
+    await controller.store(request, { describe: () => words, show: notice.show });
+  };
   /** @type {SessionEvent[]} */
   let events = [];
   /**
@@ -102,7 +107,7 @@ export async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : undefined;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;

@@ -1,6 +1,10 @@
 /** What the answers have brought so far, and whether to stop. */
+import { createButton } from "./controls.js";
 import { h, s, setText } from "./dom.js";
+import { openSuspects } from "./suspects_dialog.js";
+import { describeCounts, describePeople } from "./team.js";
 import {
+  countSuspects,
   describeOtherFacts,
   describeSession,
   formatCount,
@@ -10,7 +14,7 @@ import {
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { State } from "./protocol.d.ts" */
+/** @import { State, Team } from "./protocol.d.ts" */
 
 const [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
 
@@ -23,6 +27,21 @@ function createTile() {
       setText(value, first);
       setText(name, second);
       setText(details, third);
+    },
+  };
+}
+
+/** Who answers, if several people do. */
+function createTeamLine() {
+  const [counts, people] = [h("strong", {}), h("span", { class: "lw-soft" })];
+  const node = h("p", { class: "lw-team", hidden: true }, counts, " ", people);
+  return {
+    node,
+    /** @param {Team | undefined} team */
+    update(team) {
+      node.hidden = !team;
+      setText(counts, team ? describeCounts(team) : "");
+      setText(people, team ? describePeople(team) : "");
     },
   };
 }
@@ -50,14 +69,20 @@ export function createProgressPanel(page) {
   const [answers, inferred, time] = [createTile(), createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const errors = h("p", { class: "lw-soft", hidden: true });
+  const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
   const details = h("p", { class: "lw-soft" });
+  const team = createTeamLine();
   const heading = h("h3", { id: page.createId("progress") }, "So far");
   const node = h(
     "section",
     { class: "lw-card lw-progress", "aria-labelledby": heading.id, hidden: true },
     heading,
+    team.node,
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node, time.node),
     h("div", { class: "lw-stable" }, chart, advice),
+    errors,
+    suspects,
     details,
   );
   let drawn = "";
@@ -66,6 +91,7 @@ export function createProgressPanel(page) {
     /** @param {State} state */
     update(state) {
       const { counts, changes = [], seconds } = state;
+      team.update(state.team);
       const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
       const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
       answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
@@ -80,6 +106,10 @@ export function createProgressPanel(page) {
       drawn = String(changes);
       setText(advice, (!state.ended && state.advice?.text) || "");
       advice.dataset.stop = String(Boolean(state.advice?.stop));
+      setText(errors, state.errors ?? "");
+      errors.hidden = !state.errors;
+      setText(suspects, countSuspects(state.n_suspects ?? 0));
+      suspects.hidden = !state.n_suspects;
       setText(details, describeSession(state));
       node.hidden = false;
     },

@@ -56,7 +56,7 @@ export interface RowHits {
 
 export interface SessionEvent {
   number: number;
-  kind: "answer" | "add" | "import" | "done" | "name" | "change";
+  kind: "answer" | "add" | "import" | "done" | "name" | "change" | "sure";
   when: string;
   first: number;
   second: number;
@@ -65,8 +65,23 @@ export interface SessionEvent {
   pairs: number;
   text: string | null;
   changed: boolean;
-  /** The number of the answer that a change is about. */
+  /** The number of the answer that a change or a confirmation is about. */
   target: number | null;
+  /** Whether the answer was confirmed, so that it is certain. */
+  sure?: boolean;
+}
+
+/** An answer that is probably wrong. */
+export interface Suspect {
+  /** The number of its event. */
+  event: number;
+  first: number;
+  second: number;
+  names: [string, string];
+  answer: "yes" | "no";
+  grade: "likely wrong" | "very likely wrong";
+  /** What speaks against it, as a sentence. */
+  reason: string;
 }
 
 /** One of the answers that cannot all hold; `event` is null for the answer that was just given. */
@@ -107,7 +122,8 @@ export interface State {
   event: number;
   busy: boolean;
   question: Question | null;
-  ended: "budget" | "exhausted" | null;
+  /** Waiting: other people hold all questions that are worth asking now. */
+  ended: "budget" | "exhausted" | "waiting" | null;
   agreement?: number | null;
   budget: number | null;
   counts: Counts;
@@ -121,6 +137,24 @@ export interface State {
   description: string[];
   notes?: string[];
   undo: SessionEvent | null;
+  /** The estimated share of wrong answers, as a sentence; empty if all answers count as right. */
+  errors?: string;
+  /** How many answers are probably wrong. */
+  n_suspects?: number;
+  /** What "belong together" means here; missing if nobody wrote it down. */
+  guidelines?: string;
+  /** Missing unless several people answer, each under a name. */
+  team?: Team;
+}
+
+/** Several people at one session, as one of them sees it. */
+export interface Team {
+  you: string;
+  /** Answers of this person, and of everybody. */
+  own: number;
+  all: number;
+  /** Who has the page open now. */
+  here: string[];
 }
 
 /** What the host sends before there is a question. */

@@ -2,6 +2,8 @@
 import { createButton, createDisclosure, renderIcon, renderKey, setEnabled } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { renderPair } from "./items.js";
+import { describeNumber } from "./question_wording.js";
+import { WAITING, WAITING_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
   BUDGET_SPENT,
@@ -10,7 +12,6 @@ import {
   describeExhaustion,
   describeGuess,
   formatCount,
-  formatNumber,
   NO_MORE_QUESTIONS,
   QUESTION,
 } from "./wording.js";
@@ -134,8 +135,10 @@ export class QuestionCard {
   /** @param {State} state */
   update(state) {
     const { question } = state;
-    const hasEnded = Boolean(!question && state.ended);
+    const isWaiting = !question && state.ended === "waiting";
+    const hasEnded = Boolean(!question && state.ended && !isWaiting);
     if (question) this.#showQuestion(state, question);
+    else if (isWaiting) this.#showPlaceholder("One moment", WAITING, WAITING_ADVICE);
     else if (hasEnded) this.#showEnd(state);
     else this.#showPlaceholder("One moment", "Choosing the next question");
     this.more.hidden = false;
@@ -171,8 +174,7 @@ export class QuestionCard {
    * @param {Question} question
    */
   #showQuestion(state, question) {
-    const count = `Question ${formatNumber(state.counts.answers + 1)}`;
-    setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
+    setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
     if (this.#shown === question.id) return;
     this.#shown = question.id;
@@ -194,11 +196,13 @@ export class QuestionCard {
   /**
    * @param {string} eyebrow
    * @param {string} heading
+   * @param {string} [advice] in place of the two rows
    */
-  #showPlaceholder(eyebrow, heading) {
+  #showPlaceholder(eyebrow, heading, advice = "") {
     this.#shown = null;
     setText(this.eyebrow, eyebrow);
     setText(this.heading, heading);
-    this.pair.replaceChildren(...[1, 2, 3, 4].map(() => h("div", { class: "lw-placeholder" })));
+    if (advice) this.pair.replaceChildren(h("p", { class: "lw-soft" }, advice));
+    else this.pair.replaceChildren(...[1, 2, 3, 4].map(() => h("div", { class: "lw-placeholder" })));
   }
 }

@@ -12,6 +12,7 @@ import { detectScheme } from "./colours.js";
 import { openConflict } from "./conflict_dialog.js";
 import { Controller } from "./controller.js";
 import { h, setText } from "./dom.js";
+import { introduceGuidelines, openGuidelines } from "./guidelines_dialog.js";
 import { createHeader } from "./header.js";
 import { openHelp } from "./help_dialog.js";
 import { openHistory } from "./history_dialog.js";
@@ -70,6 +71,7 @@ function render({ model, el }) {
     if (before === null && state.counts.answers && state.place) {
       card.showNotice(describeResumption(state.counts.answers));
     }
+    if (before === null) introduceGuidelines(page, state);
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
     if (hasNewLabels || state.event !== before?.event) {
@@ -107,6 +109,7 @@ function render({ model, el }) {
     w: () => toggle("why"),
     g: () => toggle("guess"),
     h: () => openHistory(page),
+    i: () => openGuidelines(page),
     "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,

@@ -1,6 +1,6 @@
 /** The words of the page that depend on what happened. */
 
-/** @import { Answer, Cluster, ConflictLink, Counts, Link, RequestError, SessionEvent, State } from "./protocol.d.ts" */
+/** @import { Answer, Cluster, ConflictLink, Counts, Link, RequestError, SessionEvent, State, Suspect } from "./protocol.d.ts" */
 
 /** What the buttons say. @type {Record<Answer, string>} */
 export const ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
@@ -33,6 +33,11 @@ export const CONFLICT_ADVICE =
   "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
 export const HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
 export const EMPTY_HISTORY = "There are no answers yet.";
+export const SUSPECTS = "Answers that are probably wrong";
+export const SUSPECTS_ADVICE =
+  "“Turn round” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then " +
+  "on, and the answers that contradict it may be listed instead.";
+export const NO_SUSPECTS = "No answer seems wrong so far.";
 
 const SAVED = "Every answer marked as saved is in the session file.";
 const RESTART = "Start it again and open the address that it prints.";
@@ -92,6 +97,7 @@ export function describeEvent(event) {
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
   if (event.kind === "change")
     return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
+  if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text
@@ -134,6 +140,22 @@ export const describeMark = (first, second, answer) =>
  * @param {Answer} answer
  */
 export const describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
+
+/** @param {number} n answers that are probably wrong */
+export const countSuspects = (n) =>
+  n === 0 ? NO_SUSPECTS : `${formatCount(n, "answer")} ${n === 1 ? "is" : "are"} probably wrong.`;
+
+/** @param {Suspect} suspect */
+export const describeGrade = (suspect) =>
+  `You answered “${ANSWER_LABELS[suspect.answer]}”: ${suspect.grade}.`;
+
+/** @param {Suspect} suspect */
+export const describeConfirmation = (suspect) =>
+  `Saved: “${describePair(...suspect.names, suspect.answer)}” is certain from now on.`;
+
+/** @param {number} n suspects that are not listed */
+export const describeUnlisted = (n) =>
+  n ? `The list shows the answers that are most probably wrong. ${formatNumber(n)} more are not shown.` : "";
 
 /**
  * An answer that gave way to another one, as a part of a sentence.
@@ -196,8 +218,10 @@ export function describeDetails(event) {
   const parts = [
     `${event.number}`,
     date,
+    event.kind === "answer" || event.kind === "add" ? event.text : "",
     event.kind === "add" ? "added" : "",
     event.changed ? "changed" : "",
+    event.sure ? "confirmed" : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }

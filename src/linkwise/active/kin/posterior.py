@@ -1,6 +1,6 @@
 """What KIN believes: the neighbourhoods, and what follows from them for every item.
 
-A belief is a value. All that follows from it is a function of the known items with their neighbourhoods
+A posterior is a value. All that follows from it is a function of the known items with their neighbourhoods
 (`Known`) and of the forest that has learned from an earlier list of them. It is remembered by a digest of
 these, so a run that is repeated (undo, reopening, looking ahead) computes nothing again.
 """
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.active.kin.borders import Cells
+from linkwise.active.kin.first_known import FirstKnown
 from linkwise.active.kin.forest_kernel import ForestKernel
 from linkwise.active.kin.kernels import Kernels, KINItems, Matrix, Rows, Table, choose_shown_rows
 from linkwise.active.kin.model import Chances, Covariance, Known, Model, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
-from linkwise.active.kin.prior_belief import Start
+from linkwise.active.kin.prior_belief import PriorBelief
 from linkwise.active.kin.sharpness import Sharpness
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
 from linkwise.active.neighbourhoods import PointEvidence, Points
@@ -42,7 +43,7 @@ class PreparedItems(NamedTuple):
     rows: NDArray[np.float64]
     """(n_items, n_columns) the representatives of the items, in units of the whole."""
     kernels: Kernels
-    start: Start
+    prior: PriorBelief
     cells: Cells | None
 
 
@@ -112,7 +113,7 @@ class Learned(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class Posterior:
     """What KIN believes after some facts."""
 
     task: Task
@@ -145,13 +146,18 @@ class Belief:
         return self.model_key + np.array(self.learned.sharpness).tobytes()
 
     @cached_property
+    def verdicts(self) -> dict[tuple[int, int], list[str | None]]:
+        """What `verdicts` has looked up, by item and number of facts."""
+        return {}
+
+    @cached_property
     def placement_key(self) -> bytes:
         """A short name for the placement."""
         return blake2b(self.placement.to_bytes(), digest_size=16).digest()
 
     def remember(self, *what: object, compute: Callable[[], Value]) -> Value:
         """Something that follows from the known items and the forest."""
-        return self.task.problem.memo.get("belief", (self.key, *what), compute, max_bytes=REMEMBERED)
+        return self.task.problem.memo.get("posterior", (self.key, *what), compute, max_bytes=REMEMBERED)
 
 
 class ItemChances(NamedTuple):
@@ -168,7 +174,7 @@ class ItemChances(NamedTuple):
     """(l,) its kernel to each known item."""
 
 
-def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> Belief:
+def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> Posterior:
     """What follows from all facts by now.
 
     Parameters
@@ -181,13 +187,16 @@ def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> 
     learned : Learned
     """
     n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
-    return Belief(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
+    return Posterior(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
 
 
-def verdicts(belief: Belief, item: int) -> list[str | None]:
+def verdicts(posterior: Posterior, item: int) -> list[str | None]:
     """What is known of an item and each neighbourhood."""
-    evidence, known = belief.task.evidence.current(), belief.known
-    return [evidence.verdict(item, first) for first in known.items[known.is_first()].tolist()]
+    found, name = posterior.verdicts, (item, len(posterior.task.problem.evidence))
+    if name not in found:
+        evidence, known = posterior.task.evidence.current(), posterior.known
+        found[name] = [evidence.verdict(item, first) for first in known.items[known.is_first()].tolist()]
+    return found[name]
 
 
 # ---------------------------------------------------------------- the model
@@ -198,9 +207,9 @@ def grow_forest(task: Task, training: TrainingItems) -> ForestKernel:
     return task.problem.memo.get("forest", training.key, plant, max_values=FORESTS)
 
 
-def current_kernel(belief: Belief) -> tuple[Matrix, Covariance]:
+def current_kernel(posterior: Posterior) -> tuple[Matrix, Covariance]:
     """The kernel that counts now, and its posterior covariance."""
-    task, learned = belief.task, belief.learned
+    task, learned = posterior.task, posterior.learned
 
     memo, kernels = task.problem.memo, task.prepared.kernels
 
@@ -216,47 +225,54 @@ def current_kernel(belief: Belief) -> tuple[Matrix, Covariance]:
     return memo.get("kernel", learned.kernel_key, mix, max_values=1)
 
 
-def current_model(belief: Belief) -> Model:
+def current_model(posterior: Posterior) -> Model:
     """The regression on the items that are known now."""
-    memo = belief.task.problem.memo
+    memo, kernel_key = posterior.task.problem.memo, posterior.learned.kernel_key
+
+    def find_first(kernel: Matrix, items: Rows) -> FirstKnown:
+        key = kernel_key + blake2b(items.tobytes(), digest_size=16).digest()
+        return memo.get("first", key, partial(FirstKnown, kernel, items), max_values=1)
+
     return memo.get(
         "model",
-        belief.model_key,
-        lambda: fit_model(current_kernel(belief)[0], belief.known),
+        posterior.model_key,
+        lambda: fit_model(current_kernel(posterior)[0], posterior.known, find_first),
         max_values=MODELS,
     )
 
 
-def current_chances(belief: Belief) -> Chances:
+def current_chances(posterior: Posterior) -> Chances:
     """Which neighbourhood every item may belong to."""
-    return belief.remember("chances", compute=lambda: current_model(belief).chances(belief.learned.sharpness))
-
-
-def item_chances(belief: Belief, item: int) -> ItemChances:
-    """Which neighbourhood an item may belong to."""
-
-    def compute() -> ItemChances:
-        at, model = current_chances(belief), current_model(belief)
-        similarity = current_kernel(belief)[0][item, belief.known.items].astype(np.float64)
-        score, coverage = model.score[item], float(model.coverage[item])
-        return ItemChances(at.join[item], float(at.new[item]), score, coverage, similarity)
-
-    return belief.remember("item", item, compute=compute)
-
-
-def neighbourhood_chances(belief: Belief) -> Table:
-    """(k, k) how likely the items of each neighbourhood belong to each other one."""
-    return belief.remember(
-        "neighbourhoods",
-        compute=lambda: current_model(belief).neighbourhood_chances(belief.learned.sharpness),
+    return posterior.remember(
+        "chances", compute=lambda: current_model(posterior).chances(posterior.learned.sharpness)
     )
 
 
-def kernel_between(belief: Belief, a: int, b: int) -> Table:
+def item_chances(posterior: Posterior, item: int) -> ItemChances:
+    """Which neighbourhood an item may belong to."""
+
+    def compute() -> ItemChances:
+        at, model = current_chances(posterior), current_model(posterior)
+        similarity = current_kernel(posterior)[0][item, posterior.known.items].astype(np.float64)
+        score, coverage = model.score[item], float(model.coverage[item])
+        return ItemChances(at.join[item], float(at.new[item]), score, coverage, similarity)
+
+    return posterior.remember("item", item, compute=compute)
+
+
+def neighbourhood_chances(posterior: Posterior) -> Table:
+    """(k, k) how likely the items of each neighbourhood belong to each other one."""
+    return posterior.remember(
+        "neighbourhoods",
+        compute=lambda: current_model(posterior).neighbourhood_chances(posterior.learned.sharpness),
+    )
+
+
+def kernel_between(posterior: Posterior, a: int, b: int) -> Table:
     """The kernel between the items of two neighbourhoods."""
 
     def compute() -> Table:
-        one, other = belief.known.members(a), belief.known.members(b)
-        return current_kernel(belief)[0][np.ix_(one, other)].astype(np.float64)
+        one, other = posterior.known.members(a), posterior.known.members(b)
+        return current_kernel(posterior)[0][np.ix_(one, other)].astype(np.float64)
 
-    return belief.remember("between", a, b, compute=compute)
+    return posterior.remember("between", a, b, compute=compute)

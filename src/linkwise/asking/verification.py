@@ -1,0 +1,134 @@
+"""What to ask again when answers may be wrong: the pair that tells most about what is doubtful.
+
+Three things can be doubtful: where the rows belong that were asked about last, whether two clusters are one,
+and whether a cluster is two. Each is asked about through other rows than before, the closest first, because
+an answer about the same rows again would be wrong for the same reason. While answers are about few rows,
+there may be no others: then a row nearby, which nobody was asked about, is the witness of a doubtful one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints.belief import Belief, Nearness
+from linkwise.constraints.fallible import FallibleEvidence
+
+LIKELY = 0.15  # chance from which a relation is worth a question
+SURE = 0.85  # chance from which a row has its place
+# A cut of n rows is asked about from max(LIKELY min(1, LARGE / (error rate n)), LEAST).
+LARGE, LEAST = 0.3, 0.03
+FEW = 6  # rows that answers are about, up to which others are witnesses
+
+Nodes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+CHECK_ROW = "Please check: earlier answers do not yet tell where row A belongs."
+CHECK_WITNESS = "Please check: row A is close to a row whose place is not clear yet."
+CHECK_CLUSTER = "Please check: an earlier answer about these two groups of rows may be wrong."
+
+
+def choose_check(
+    evidence: FallibleEvidence, rows: tuple[int, ...], nearness: Nearness, askable: Mask | None
+) -> tuple[int, int, str] | None:
+    """Choose the pair of rows to ask about, and say why; None if no answer is doubtful.
+
+    Parameters
+    ----------
+    evidence : FallibleEvidence
+    rows : tuple of int
+        Rows that the last question named for the first time.
+    nearness : Nearness
+    askable : ndarray of bool, shape (n_rows,), or None
+        Rows that questions may show; all by default.
+    """
+    belief = evidence.belief
+    if len(belief.rows) < 2:
+        return None
+    pairs = _Pairs(evidence, nearness, askable)
+    for row in rows:
+        for node in np.flatnonzero(belief.rows == row).tolist():
+            check = _check_place(belief, node, pairs)
+            if check is not None:
+                return check
+    doubts = [*_doubtful_joins(belief), *_doubtful_cuts(belief)]
+    for _, one, other in sorted(doubts, key=lambda doubt: -round(doubt[0], 9)):
+        pair = pairs.closest(one, other)
+        if pair is not None:
+            return *pair, CHECK_CLUSTER
+    return None
+
+
+class _Pairs:
+    """The pairs that can be asked about."""
+
+    def __init__(self, evidence: FallibleEvidence, nearness: Nearness, askable: Mask | None) -> None:
+        self._evidence, self._belief, self._askable = evidence, evidence.belief, askable
+        self._kernel, self._witnesses = nearness.similarity(self._belief.rows), nearness.witnesses
+
+    def closest(self, one: Nodes, other: Nodes) -> tuple[int, int] | None:
+        """The closest rows of two sets that nobody has compared, those of a sure place first."""
+        rows, sure = self._belief.rows, self._belief.certainty**2
+        worth = (self._kernel[np.ix_(one, other)] * np.multiply.outer(sure[one], sure[other])).round(6)
+        for at in np.argsort(-worth, axis=None, kind="stable").tolist():
+            a, b = int(rows[one[at // len(other)]]), int(rows[other[at % len(other)]])
+            if self._are_askable(a, b) and not self._evidence.is_settled(a, b):
+                return a, b
+        return None
+
+    def through_witness(self, node: int, others: Nodes) -> tuple[int, int] | None:
+        """A row close to a node, which nobody was asked about, and the node's closest row of the others."""
+        rows = self._belief.rows
+        if self._witnesses is None or len(others) == 0:
+            return None
+        other = int(rows[others[self._kernel[node, others].round(6).argmax()]])
+        for witness in self._witnesses(int(rows[node])).tolist():
+            is_new = not (rows == witness).any() and not self._evidence.is_settled(witness, other)
+            if is_new and self._are_askable(witness, other):
+                return witness, other
+        return None
+
+    def _are_askable(self, first: int, second: int) -> bool:
+        return self._askable is None or bool(self._askable[first] and self._askable[second])
+
+
+def _check_place(belief: Belief, node: int, pairs: _Pairs) -> tuple[int, int, str] | None:
+    """Choose rows to compare, and say why; None if the place of the node is certain enough."""
+    chance, own = belief.careful[node, :-1].copy(), belief.label == belief.label[node]
+    if own.sum() == 1:
+        chance[belief.label[node]] = -1
+    best = int(chance.round(9).argmax())
+    members = belief.label == best
+    net = belief.net[node, members].sum()
+    if chance[best] < LIKELY or (chance[best] >= SURE and net > 0):
+        return None
+    members[node] = False
+    others = np.flatnonzero(members)
+    pair = pairs.closest(np.array([node]), others)
+    if pair is not None:
+        return *pair, CHECK_ROW
+    if chance[best] < SURE and len(belief.rows) <= FEW:
+        pair = pairs.through_witness(node, others)
+    return None if pair is None else (*pair, CHECK_WITNESS)
+
+
+def _doubtful_joins(belief: Belief) -> list[tuple[float, Nodes, Nodes]]:
+    """Clusters between which there is an answer, and which are one with some probability."""
+    member = np.equal.outer(belief.label, np.arange(belief.n_clusters)).astype(np.float64)
+    is_asked = member.T @ np.abs(belief.net) @ member > 0
+    chance = np.where(is_asked, np.maximum(belief.together, belief.together.T), 0)
+    return [
+        (float(chance[a, b]), np.flatnonzero(belief.label == a), np.flatnonzero(belief.label == b))
+        for a, b in np.argwhere(np.triu(chance, 1) >= LIKELY).tolist()
+    ]
+
+
+def _doubtful_cuts(belief: Belief) -> list[tuple[float, Nodes, Nodes]]:
+    """Clusters that are two with some probability; many rows are worth a question earlier than few."""
+    found = []
+    for cut in belief.cuts:
+        chance = float(1 / (1 + np.exp(cut.careful)))
+        least = max(LIKELY * min(1, LARGE / (belief.assumed_rate * len(cut.side))), LEAST)
+        if chance >= least:
+            found.append((chance * LIKELY / least, cut.side, cut.rest))
+    return found

@@ -1,0 +1,193 @@
+"""How often the sources of answers are wrong, by the answers that the belief breaks.
+
+Other answers can contradict an answer only if it is *spare*. A yes is needed, and not spare, if it is a
+bridge: without it the yes answers would fall into more parts. A no is needed if it is the only one between
+two parts. Only the similarity of the rows can show that a needed answer is wrong, so it counts half. The rate
+of a source is the share of broken answers, shrunk towards the rate of all sources together, as a beta
+posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+AssumedRate = float | Mapping[str, float | None] | None
+"""A share of wrong answers, None to estimate it, or one of both for each source."""
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+WRONG, RIGHT = 1.0, 19.0  # answers that the prior of all sources counts like
+STRENGTH = 10.0  # answers that the rate of all sources counts like for one of them
+CAREFUL_STRENGTH = 40.0  # the same where answers are weighed: an early estimate must not mislead the search
+HALF = 0.5  # of an answer that only the similarity of the rows can show to be wrong
+LEAST, MOST = 0.025, 0.975  # quantiles of the interval
+
+
+def rate_of_source(assumed: AssumedRate, source: str) -> float | None:
+    """The share of wrong answers that is assumed of a source; None to estimate it."""
+    if isinstance(assumed, Mapping):
+        return assumed.get(source, assumed.get(""))
+    return assumed
+
+
+class SourceRate(NamedTuple):
+    """How often a source is wrong.
+
+    Attributes
+    ----------
+    n_answers : int
+        Its yes and no answers.
+    n_doubted : int
+        Those of them that are probably wrong.
+    rate : float
+        Estimated share of wrong answers, or the share that was given.
+    low, high : float
+        Interval that contains the share with a probability of 95 %.
+    """
+
+    n_answers: int
+    n_doubted: int
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """How often answers are wrong.
+
+    Attributes
+    ----------
+    overall : SourceRate
+        All sources together, but those that are never wrong.
+    by_source : dict of str to SourceRate
+        Each source that gave a yes or a no, in the order of their names. An unknown one has the name "".
+    """
+
+    overall: SourceRate
+    by_source: dict[str, SourceRate]
+
+
+def estimate_rates(
+    sources: Sequence[str],
+    is_broken: Mask,
+    is_spare: Mask,
+    given: Mapping[str, float | None],
+    strength: float = STRENGTH,
+) -> ErrorRates:
+    """Estimate the error rate of each source.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        The source of each yes or no.
+    is_broken : ndarray of shape (n,), bool
+        Whether the belief breaks it.
+    is_spare : ndarray of shape (n,), bool
+        Whether other answers say something about the same relation.
+    given : mapping of str to float or None
+        For each source the rate that is given, or None.
+    strength : float
+        Answers that the rate of all sources counts like for one of them.
+    """
+    of = np.array(sources, dtype=object)
+    tested = np.where(is_spare | is_broken, 1.0, HALF)
+    is_fallible = np.array([given[source] != 0 for source in sources], dtype=bool)
+    overall = _estimate(is_broken[is_fallible], tested[is_fallible], WRONG, RIGHT)
+    told = [rate for source in sources if (rate := given[source]) is not None and rate != 0]
+    if told and len(told) == len(is_fallible[is_fallible]):  # nothing to estimate
+        shared = share_rates(told)
+        overall = overall._replace(rate=shared, low=shared, high=shared)
+    found = {}
+    for source in sorted(set(sources)):
+        here, rate = of == source, given[source]
+        if rate is None:
+            wrong = strength * overall.rate
+            found[source] = _estimate(is_broken[here], tested[here], wrong, strength - wrong)
+        else:
+            found[source] = SourceRate(int(here.sum()), int(is_broken[here].sum()), rate, rate, rate)
+    return ErrorRates(overall, found)
+
+
+def share_rates(rates: Sequence[float]) -> float:
+    """The mean of some rates; without rounding if they are equal."""
+    return rates[0] if len(set(rates)) == 1 else float(np.mean(rates))
+
+
+def _estimate(is_broken: Mask, tested: NDArray[np.float64], wrong: float, right: float) -> SourceRate:
+    """The mean and the interval of the posterior after a beta prior."""
+    n_broken = int(is_broken.sum())
+    a, b = wrong + n_broken, right + float(tested.sum()) - n_broken
+    low, high = (float(betaincinv(a, b, quantile)) for quantile in (LEAST, MOST))
+    return SourceRate(len(is_broken), n_broken, a / (a + b), low, high)
+
+
+def find_spare(first: Rows, second: Rows, is_yes: Mask) -> Mask:
+    """Find the answers that are not needed to tell the clusters.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,)
+        The rows of each answer.
+    is_yes : ndarray of shape (n,), bool
+        Whether they are believed to belong together.
+
+    Returns
+    -------
+    ndarray of shape (n,), bool
+        False for a bridge of the yes answers, and for the only no between two of their parts.
+    """
+    rows, ends = np.unique(np.stack([first, second]), return_inverse=True)
+    one, other = ends.reshape(2, -1)
+    is_spare = np.ones(len(first), dtype=bool)
+    yes = np.flatnonzero(is_yes)
+    is_bridge, part = _find_bridges(len(rows), list(zip(one[yes].tolist(), other[yes].tolist(), strict=True)))
+    is_spare[yes[is_bridge]] = False
+    no = np.flatnonzero(~is_yes)
+    between = np.sort(np.stack([part[one[no]], part[other[no]]], axis=1), axis=1)
+    _, of, count = np.unique(between, axis=0, return_inverse=True, return_counts=True)
+    is_spare[no[count[of.ravel()] == 1]] = False
+    return is_spare
+
+
+def _find_bridges(n: int, edges: Sequence[tuple[int, int]]) -> tuple[Mask, Rows]:
+    """Find the edges that are in no circle, and the connected part of each node (Tarjan 1974)."""
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for edge, (a, b) in enumerate(edges):
+        neighbours[a].append((b, edge))
+        neighbours[b].append((a, edge))
+    is_bridge, part = np.zeros(len(edges), dtype=bool), np.zeros(n, dtype=np.int64)
+    number, lowest = [-1] * n, [0] * n
+    n_met = 0
+    for start in range(n):
+        if number[start] >= 0:
+            continue
+        path = [(start, -1, iter(neighbours[start]))]
+        number[start] = lowest[start] = n_met
+        part[start] = start
+        n_met += 1
+        while path:
+            node, came_by, rest = path[-1]
+            for other, edge in rest:
+                if number[other] < 0:
+                    number[other] = lowest[other] = n_met
+                    part[other] = start
+                    n_met += 1
+                    path.append((other, edge, iter(neighbours[other])))
+                    break
+                if edge != came_by:
+                    lowest[node] = min(lowest[node], number[other])
+            else:
+                path.pop()
+                if path:
+                    before = path[-1][0]
+                    lowest[before] = min(lowest[before], lowest[node])
+                    is_bridge[came_by] = lowest[node] == number[node]
+    return is_bridge, part

@@ -1,0 +1,502 @@
+"""Evidence from answers that may be wrong: every answer stays, and what is believed follows from all.
+
+`FallibleEvidence` reads like `Evidence`. Its groups and verdicts follow from what is believed of each pair
+that was asked about (`linkwise.constraints.belief`), so they never contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints.belief import (
+    LEAST_ASSUMED,
+    Answers,
+    Belief,
+    Nearness,
+    begin_belief,
+    know_nothing,
+    log_odds,
+    update_belief,
+)
+from linkwise.constraints.closure import Pairs
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.error_rates import (
+    CAREFUL_STRENGTH,
+    STRENGTH,
+    AssumedRate,
+    ErrorRates,
+    estimate_rates,
+    find_spare,
+    rate_of_source,
+    share_rates,
+)
+from linkwise.constraints.evidence import Answer, Evidence, Fact, Groups, Relation, Suspect
+from linkwise.errors import short_repr
+
+LEAST_GIVEN = 0.001  # rate that is assumed where a lower one is given
+HIGHEST_OF_SOURCE = 0.45  # rate that is assumed of a source whose rate is estimated
+
+
+class FallibleEvidence(Evidence):
+    """Answers of which some may be wrong, and what is believed because of them.
+
+    After new answers call `believe`. `linkwise.asking.run.Run` does it.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the data.
+    constraints : Constraints, optional
+        Constraints that are certain.
+    error_rate : float or mapping of str to float or None, optional
+        Share of wrong answers, below 0.5; estimated by default. A mapping has the share of each source, or
+        None to estimate it; the entry "" counts for sources that are not in it. A source whose share is 0
+        is certain: its answers outrank those of others, and they may not contradict each other.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows of the data.
+    n_questions : int
+        Number of answers to questions, ``"unsure"`` included.
+    belief : Belief
+        What is believed of the rows that answers are about.
+
+    Raises
+    ------
+    ConstraintError
+        `n_rows` is out of range, or `constraints` are about another number of rows.
+    InfeasibleConstraintsError
+        `constraints` contradict each other.
+    ValueError
+        `error_rate` is out of range.
+
+    Examples
+    --------
+    >>> evidence = FallibleEvidence(4, error_rate=0.1)
+    >>> for first, second, answer in [(0, 1, "yes"), (1, 2, "yes"), (0, 2, "yes"), (0, 3, "no")]:
+    ...     evidence.add(first, second, answer)
+    >>> evidence.add(1, 3, "no")
+    >>> evidence.add(2, 3, "yes")
+    >>> evidence.believe()
+    >>> [suspect.fact for suspect in evidence.suspects()]
+    [Fact(first=2, second=3, answer='yes')]
+    """
+
+    is_fallible = True
+
+    def __init__(
+        self, n_rows: int, constraints: Constraints | None = None, *, error_rate: AssumedRate = None
+    ) -> None:
+        self._given = Evidence(n_rows, constraints)
+        self._certain = self._given  # with the answers of certain sources
+        self._facts: list[Fact] = []
+        self._believed: list[Fact] = []
+        self._answered: set[frozenset[int]] = set()  # pairs of rows
+        self._given_groups: tuple[Groups, NDArray[np.int64], Pairs] | None = None  # see the method
+        self._unbroken: tuple[int, int, Evidence] | None = None  # of a revision, with so many answers
+        super().__init__(n_rows)
+        self.error_rate = check_error_rate(error_rate)
+        if self._has_certain_sources():
+            self._certain = self._given._copy()
+        self.belief: Belief = begin_belief(self._rate_of("") or None)
+        self._start_closure()
+
+    def __len__(self) -> int:
+        return len(self._given) + len(self._facts)
+
+    def since(self, number: int) -> Iterator[Fact]:
+        """Yield the facts from one number on, as they were given.
+
+        Parameters
+        ----------
+        number : int
+            Position of the first fact, from 0.
+
+        Yields
+        ------
+        Fact
+            One answer about one pair.
+        """
+        n_given = len(self._given)
+        yield from self._given.since(number)
+        yield from self._facts[max(number - n_given, 0) :]
+
+    # ------------------------------------------------------------ new facts
+    def add(
+        self,
+        first: int,
+        second: int,
+        answer: Answer,
+        *,
+        asked: bool = False,
+        source: str = "",
+        when: str | None = None,
+    ) -> None:
+        """Add one answer, whatever was answered before. It counts after the next call of `believe`.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+        answer : {"yes", "no", "unsure"}
+            Whether the rows belong together.
+        asked : bool, default=False
+            Whether it answers a question; it then counts in `n_questions`.
+        source : str, default=""
+            Who gave the answer.
+        when : str, optional
+            UTC time of the answer, ISO 8601.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The source is certain, and the answer contradicts what is certain.
+        ConstraintError
+            A row does not exist, or both rows are the same.
+        TypeError
+            A position is not an integer, the answer is unknown, or the source is not text.
+        """
+        i, j = self.check(first, second, answer, source=source)
+        if answer != "unsure" and self._rate_of(source) == 0:
+            self._certain.add(i, j, answer)
+        self._facts.append(Fact(i, j, answer, source, asked, when))
+        self._answered.add(frozenset((i, j)))
+        self.n_questions += asked
+
+    def check(self, first: int, second: int, answer: Answer, *, source: str = "") -> tuple[int, int]:
+        """Raise the errors that `add` would raise, without changing anything.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+        answer : {"yes", "no", "unsure"}
+            Whether the rows belong together.
+        source : str, default=""
+            Who gave the answer.
+
+        Returns
+        -------
+        tuple of two ints
+            The rows as plain integers.
+
+        Raises
+        ------
+        InfeasibleConstraintsError, ConstraintError, TypeError
+            See `add`.
+        """
+        i, j = self._check_form(first, second, answer, source)
+        return self._certain.check(i, j, answer) if self._rate_of(source) == 0 else (i, j)
+
+    def _rate_of(self, source: str) -> float | None:
+        """The share of wrong answers that is given for a source; None to estimate it."""
+        return rate_of_source(self.error_rate, source)
+
+    def _has_certain_sources(self) -> bool:
+        return isinstance(self.error_rate, dict) and 0 in self.error_rate.values()
+
+    def add_constraints(self, constraints: Constraints) -> None:
+        """Add a whole set of constraints that are certain; if it raises an error, nothing has changed.
+
+        Parameters
+        ----------
+        constraints : Constraints
+            Constraints between the same rows.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The constraints contradict each other or earlier ones.
+        ConstraintError
+            The constraints are about another number of rows.
+        TypeError
+            `constraints` is not a `Constraints` object.
+        """
+        self._certain.add_constraints(constraints)
+        if self._given is not self._certain:
+            self._given.add_constraints(constraints)
+        self._start_closure()
+        self._is_current = False
+
+    def believe(self, nearness: Nearness | None = None) -> None:
+        """Find what is believed now. Call it after each answer: the search starts from the last belief.
+
+        Parameters
+        ----------
+        nearness : Nearness, optional
+            What the rows say about who belongs together; by default nothing.
+        """
+        if self._is_current and len(self._facts) == len(self._believed):
+            return
+        said = [at for at, fact in enumerate(self._facts) if fact.answer != "unsure"]
+        believed = list(self._facts)
+        if said:
+            facts = [self._facts[at] for at in said]
+            first = np.array([fact.first for fact in facts])
+            second = np.array([fact.second for fact in facts])
+            rate = self._shared_rate(facts)
+            if rate is not None:
+                self.belief = replace(self.belief, error_rate=max(rate, LEAST_GIVEN))
+            is_yes = np.array([fact.answer == "yes" for fact in facts])
+            answers = Answers(first, second, is_yes, self._weigh(facts))
+            nearness = Nearness(know_nothing, doubt=1.0) if nearness is None else nearness
+            self.belief = update_belief(self.belief, answers, nearness, self._certain.groups(), rate)
+            for at, is_together in zip(said, self.belief.are_together(first, second).tolist(), strict=True):
+                believed[at] = _change_answer(self._facts[at], "yes" if is_together else "no")
+        self._rebuild(believed)
+
+    def _shared_rate(self, facts: list[Fact]) -> float | None:
+        """The share of wrong answers that is given for the sources of some facts; None to estimate it."""
+        if not isinstance(self.error_rate, dict):
+            return self.error_rate
+        rates = [rate for fact in facts if (rate := self._rate_of(fact.source)) != 0]
+        given = [rate for rate in rates if rate is not None]
+        if not given or len(given) < len(rates):
+            return None
+        return share_rates(given)
+
+    def _weigh(self, facts: list[Fact]) -> NDArray[np.float64] | None:
+        """What each answer counts by the error rate of its source; None if all count alike."""
+        sources = {fact.source for fact in facts}
+        assumed = self.belief.assumed_rate
+        rates = {source: self._rate_of(source) for source in sources}
+        if len(self._believed) and None in rates.values() and sum(rate != 0 for rate in rates.values()) > 1:
+            found = self._estimate_rates(CAREFUL_STRENGTH)
+            scale = assumed / found.overall.rate  # the search assumes more errors than there probably are
+            for source in sources & set(found.by_source):
+                if rates[source] is None:
+                    rate = scale * found.by_source[source].rate
+                    rates[source] = min(max(rate, LEAST_ASSUMED), HIGHEST_OF_SOURCE)
+        weight = {
+            source: 0.0 if rate == 0 else log_odds(max(rate or assumed, LEAST_GIVEN)) / log_odds(assumed)
+            for source, rate in rates.items()
+        }
+        return np.array([weight[fact.source] for fact in facts])
+
+    def _rebuild(self, believed: list[Fact]) -> None:
+        """Let the closure run over what is believed of each pair."""
+        n = len(self._believed)
+        if not self._is_current or believed[:n] != self._believed:
+            self._start_closure()
+            n = 0
+        self._is_current = True
+        for at, fact in enumerate(believed[n:], n):
+            known = self.verdict(fact.first, fact.second)
+            if fact.answer != "unsure" and known in ("yes", "no"):
+                believed[at] = _change_answer(fact, known)
+            super().add(*believed[at])
+        self._believed = believed
+
+    def _start_closure(self) -> None:
+        """Let the closure run over what is certain."""
+        closure = self._given._copy()
+        self._pairs, self._answers, self._group = closure._pairs, closure._answers, closure._group
+        self._members, self._apart, self._unsure = closure._members, closure._apart, closure._unsure
+        self._groups, self._is_current = None, True
+        self.n_revisions += 1
+
+    # ------------------------------------------------------------ queries
+    def read_believed(self, number: int) -> Iterator[Fact]:
+        """Yield the facts from one number on, each with the answer that is believed.
+
+        Parameters
+        ----------
+        number : int
+            Position of the first fact, from 0. Look at all of them again if `n_revisions` has changed.
+
+        Yields
+        ------
+        Fact
+            Constraints first, then answers in the order in which they came.
+        """
+        yield from self._given.since(number)
+        yield from self._believed[max(number - len(self._given), 0) :]
+
+    def is_settled(self, first: int, second: int) -> bool:
+        """Whether an answer about two rows was given, or follows from what is certain.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+
+        Returns
+        -------
+        bool
+            Whether there is nothing to ask about this pair.
+        """
+        return (
+            frozenset((first, second)) in self._answered or self._certain.verdict(first, second) is not None
+        )
+
+    def has_verdict(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
+        """Return whether each pair has a verdict; ``"unsure"`` is one.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n, 2)
+            Two different rows each.
+        since : int, default=0
+            Not used: a new answer may change what is believed of any pair.
+
+        Returns
+        -------
+        ndarray of shape (n,), bool
+            Whether `verdict` is not None.
+        """
+        return super().has_verdict(pairs)
+
+    def relation(self, first: int, second: int) -> Relation:
+        """Return the verdict on two rows and the shortest chain of answers that it follows from.
+
+        Parameters
+        ----------
+        first, second : int
+            Row positions.
+
+        Returns
+        -------
+        Relation
+            The verdict and its reasons: answers that are believed, if the verdict follows from them alone.
+
+        Raises
+        ------
+        ConstraintError
+            A row does not exist.
+        TypeError
+            A position is not an integer.
+        """
+        found = self._unbroken_evidence().relation(first, second)
+        return found if found.verdict == self.verdict(first, second) else super().relation(first, second)
+
+    def _unbroken_evidence(self) -> Evidence:
+        """Constraints and the answers that are believed, built once for each belief."""
+        if self._unbroken is None or self._unbroken[:2] != (self.n_revisions, len(self._believed)):
+            unbroken = self._given._copy()
+            for given, believed in zip(self._facts, self._believed, strict=False):
+                if given == believed:
+                    unbroken.add(*given)
+            self._unbroken = self.n_revisions, len(self._believed), unbroken
+        return self._unbroken[2]
+
+    def suspects(self) -> list[Suspect]:
+        """Return the answers that are probably wrong.
+
+        Returns
+        -------
+        list of Suspect
+            The most probable ones first.
+        """
+        n_given = len(self._given)
+        found = [
+            Suspect(n_given + at, given, self.belief.chance_of_error(*given))
+            for at, (given, believed) in enumerate(zip(self._facts, self._believed, strict=False))
+            if given != believed
+        ]
+        return sorted(found, key=lambda suspect: -suspect.chance)
+
+    def error_rates(self) -> ErrorRates:
+        """Estimate the share of wrong answers of each source, by what is believed now.
+
+        Returns
+        -------
+        ErrorRates
+            Those of each source of a yes or no, and of all sources together.
+        """
+        return self._estimate_rates(STRENGTH)
+
+    def _estimate_rates(self, strength: float) -> ErrorRates:
+        both = [pair for pair in zip(self._facts, self._believed, strict=False) if pair[0].answer != "unsure"]
+        node, apart = self._find_given_groups()
+        ends = node[np.array([fact.pair for _, fact in both], dtype=np.int64).reshape(-1, 2)]
+        ends = np.concatenate([apart, ends])
+        is_yes = np.array([*[False] * len(apart), *(fact.answer == "yes" for _, fact in both)], dtype=bool)
+        is_spare = find_spare(ends[:, 0], ends[:, 1], is_yes)
+        is_broken = np.array([given.answer != fact.answer for given, fact in both], dtype=bool)
+        sources = [given.source for given, _ in both]
+        given_rates = {source: self._rate_of(source) for source in sources}
+        return estimate_rates(sources, is_broken, is_spare[len(apart) :], given_rates, strength)
+
+    def _find_given_groups(self) -> tuple[NDArray[np.int64], Pairs]:
+        """What constraints say: (n_rows,) a node for each group of rows, and the pairs of nodes apart.
+
+        A yes that constraints imply is spare whatever else is known, so the rows of a group can be one. A
+        pair of nodes is there at most twice, since it only matters whether a no is the only one.
+        """
+        groups = self._given.groups()
+        if self._given_groups is None or self._given_groups[0] is not groups:
+            node = np.arange(self.n_rows) + len(groups.row)
+            node[groups.row] = groups.number
+            apart, count = np.unique(groups.cannot_link, axis=0, return_counts=True)
+            self._given_groups = groups, node, np.repeat(apart, np.minimum(count, 2), axis=0)
+        return self._given_groups[1:]
+
+
+def _change_answer(fact: Fact, answer: Answer) -> Fact:
+    return fact if fact.answer == answer else replace(fact, answer=answer)
+
+
+def check_error_rate(error_rate: object) -> float | dict[str, float | None] | None:
+    """A share of wrong answers, None, or one of both for each source."""
+    if not isinstance(error_rate, Mapping):
+        return _check_share(error_rate)
+    if not error_rate:
+        raise ValueError(
+            "error_rate names no source: {}. Give the share of a source, or None to estimate it."
+        )
+    shares = {}
+    for source, share in error_rate.items():
+        if not isinstance(source, str):
+            raise TypeError(f"error_rate has a source that is not text: {short_repr(source)}. Give its name.")
+        shares[source] = _check_share(share)
+    if set(shares) <= {""}:  # the same for all sources
+        return shares.get("")
+    return 0.0 if "" in shares and set(shares.values()) == {0.0} else shares
+
+
+def _check_share(error_rate: object) -> float | None:
+    """A share of wrong answers, or None."""
+    if error_rate is None:
+        return None
+    if isinstance(error_rate, bool) or not isinstance(error_rate, (int, float)) or not 0 <= error_rate < 0.5:
+        raise ValueError(
+            f"error_rate is not a share of wrong answers: {short_repr(error_rate)}."
+            " Give a number from 0 up to 0.5, or None to estimate it."
+        )
+    return float(error_rate)
+
+
+def make_evidence(
+    n_rows: int, constraints: Constraints | None = None, error_rate: AssumedRate = 0
+) -> Evidence:
+    """Make evidence from answers of which a share may be wrong.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the data.
+    constraints : Constraints, optional
+        Constraints that are certain.
+    error_rate : float, None or mapping of str to float or None, default=0
+        Share of wrong answers: 0 means that all answers are right, and None that the share is estimated. A
+        mapping has it for each source (see `FallibleEvidence`).
+
+    Returns
+    -------
+    Evidence
+        A `FallibleEvidence` unless `error_rate` is 0.
+
+    Raises
+    ------
+    ValueError
+        `error_rate` is out of range.
+    """
+    rate = check_error_rate(error_rate)
+    if rate == 0:
+        return Evidence(n_rows, constraints)
+    return FallibleEvidence(n_rows, constraints, error_rate=rate)

@@ -1,0 +1,321 @@
+"""A program in a process of its own, which reads questions and writes replies as lines of JSON.
+
+The program runs until its input ends. It may reply in any order. If it ends early, it is started again and
+gets the questions to which it has not replied.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from linkwise.errors import ProgramError, short_repr
+from linkwise.programs.replies import ProgramReply, UnusableReplyError, check_cost
+from linkwise.session.leases import OpenQuestion
+from linkwise.wording import count_noun, quote_command, shorten
+
+FIRST_DELAY_S, MOST_DELAY_S = 0.2, 10.0  # before the program is started again
+GRACE_S = 2.0  # to end by itself when its input ends
+MAX_LINE = 1 << 20  # bytes of a reply
+
+
+class _Sent(NamedTuple):
+    """A question that the program has."""
+
+    line: bytes
+    future: Future[Any]
+    when: float
+
+
+class ChildProcess:
+    """Sends questions to a program, and starts it again if it ends.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    to_json : callable
+        The fields of a question, besides its id.
+    restarts : int, default=3
+        How often the program may end in a row without a reply in between.
+    log : callable, optional
+        Called with a line about each start, each end and each line that is no reply.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        to_json: Callable[[OpenQuestion], dict[str, Any]],
+        *,
+        restarts: int = 3,
+        log: Callable[[str], object] | None = None,
+    ) -> None:
+        self._command, self._to_json, self._restarts = list(command), to_json, restarts
+        self._log = log or (lambda _: None)
+        self._lock = threading.Lock()
+        self._open: dict[str, _Sent] = {}  # in the order in which they were sent
+        self._early: dict[str, Future[Any]] = {}  # replies that came after their time, before a repetition
+        self._given_up: set[str] = set()
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closing = threading.Event()
+        self._error: ProgramError | None = None
+        self._is_restarting = False
+        self._has_replied = False  # since the last start
+        self._n_ends = 0  # in a row without a reply
+        self._last_line = -math.inf
+        with self._lock:
+            self._start()
+
+    # ------------------------------------------------------------ asking
+    def send(self, question: OpenQuestion) -> Future[Any]:
+        """Send a question."""
+        fields = {"id": question.id, **self._to_json(question)}
+        line = json.dumps(fields, ensure_ascii=True).encode() + b"\n"
+        with self._lock:
+            self._given_up.discard(question.id)
+            early = self._early.pop(question.id, None)
+            if early is not None:
+                return early
+            future: Future[Any] = Future()
+            if self._error is not None:
+                future.set_exception(self._error)
+                return future
+            self._open[question.id] = _Sent(line, future, time.monotonic())
+            if self._process is not None:
+                self._lines.put(line)
+            elif not self._is_restarting:  # it ended when nothing was open
+                self._restart()
+            return future
+
+    def give_up(self, question: OpenQuestion) -> None:
+        """Keep a late reply for a repetition; end a program that has been silent since the question."""
+        with self._lock:
+            sent, process = self._open.pop(question.id, None), self._process
+            if sent is None:  # the reply has come at this moment
+                return
+            sent.future.cancel()
+            self._given_up.add(question.id)
+        if process is not None and self._last_line < sent.when:
+            self._log("the program is silent and is ended; it must flush its output after each reply")
+            _kill(process)
+
+    def close(self) -> None:
+        """End the program: first its input ends, then the process is ended if it does not end by itself."""
+        self._closing.set()
+        with self._lock:
+            process, self._process = self._process, None
+            self._lines.put(None)
+        if process is None:
+            return
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
+        _kill(process)
+        process.wait()
+
+    # ------------------------------------------------------------ starting
+    def _start(self) -> None:
+        """Start the program and send it everything that is open."""
+        try:
+            process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},  # a print without flush=True is a reply, too
+                start_new_session=True,  # Ctrl-C is for linkwise, which then ends the program
+            )
+        except OSError as error:
+            raise ProgramError(
+                f"{quote_command(self._command[0])} cannot be started: {error.strerror}. Check the command."
+            ) from None
+        self._log(f"started: {quote_command(*self._command)} (process {process.pid})")
+        self._process, self._lines, self._has_replied = process, queue.SimpleQueue(), False
+        for sent in self._open.values():
+            self._lines.put(sent.line)
+        threading.Thread(target=_write, args=(process, self._lines), daemon=True).start()
+        threading.Thread(target=self._read, args=(process,), daemon=True).start()
+
+    def _restart(self) -> None:
+        """Start the program again; if that is impossible, nothing more can be answered."""
+        try:
+            self._start()
+        except ProgramError as error:
+            self._stop(error)
+
+    def _stop(self, error: ProgramError) -> None:
+        self._error = error
+        for sent in self._open.values():
+            with suppress(InvalidStateError):
+                sent.future.set_exception(error)
+        self._open.clear()
+
+    # ------------------------------------------------------------ replies
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        """Take the replies until the program ends."""
+        assert process.stdout is not None  # a pipe
+        with process.stdout as replies:
+            while line := replies.readline(MAX_LINE):
+                if line.strip():
+                    self._take(line)
+        code = process.wait()
+        with self._lock:
+            self._lines.put(None)
+            if self._closing.is_set() or self._process is not process:
+                return
+            self._process = None
+            if not self._open and not code:  # it may come back for the next question
+                return
+            self._n_ends = 0 if self._has_replied else self._n_ends + 1
+            end = _describe_end(code)
+            if self._n_ends > self._restarts:
+                times = count_noun(self._n_ends, "time")
+                self._stop(
+                    ProgramError(
+                        f"The program {end} {times} without a reply in between. "
+                        f"Try it by hand: {quote_command(*self._command)}"
+                    )
+                )
+                return
+            delay = min(MOST_DELAY_S, FIRST_DELAY_S * 2 ** max(0, self._n_ends - 1))
+            self._is_restarting = True
+        self._log(f"the program {end}; it is started again in {delay:.1f} s")
+        self._closing.wait(delay)
+        with self._lock:
+            self._is_restarting = False
+            if not self._closing.is_set():
+                self._restart()
+
+    def _take(self, line: bytes) -> None:
+        """Hand a reply to its question."""
+        self._last_line = time.monotonic()
+        try:
+            name, reply = parse_reply(line)
+        except UnusableReplyError as error:
+            name = error.name if isinstance(error, _UnusableLineError) else ""
+            if not name:
+                self._log(str(error))
+            with self._lock:
+                name = name or next(iter(self._open), "")
+                sent = self._open.pop(name, None)
+            if sent is not None:  # without an id it is probably about the oldest question
+                with suppress(InvalidStateError):
+                    sent.future.set_exception(error)
+            return
+        with self._lock:
+            self._has_replied = True
+            sent = self._open.pop(name, None)
+            future = None if sent is None else sent.future
+            if future is None and name in self._given_up:
+                self._given_up.discard(name)
+                future = self._early[name] = Future()
+        if future is None:
+            self._log(f"a reply to a question that is not open is ignored: {short_repr(name)}")
+            return
+        with suppress(InvalidStateError):  # given up at this moment
+            future.set_result(reply)
+
+
+class _UnusableLineError(UnusableReplyError):
+    """A line that is no reply.
+
+    Attributes
+    ----------
+    name : str
+        Id of the question, if the line has one.
+    """
+
+    def __init__(self, message: str, name: str = "", cost: float = 0.0) -> None:
+        super().__init__(message, cost)
+        self.name = name
+
+
+def parse_reply(line: bytes) -> tuple[str, ProgramReply]:
+    """Return the id of the question and the reply."""
+    text = line.decode("utf-8", errors="replace").strip()
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
+        raise _UnusableLineError(f"The program wrote a line that is no reply: {short_repr(text)}.")
+    name = fields["id"]
+    try:
+        cost = check_cost(fields.get("cost") or 0.0)
+    except UnusableReplyError as error:
+        raise _UnusableLineError(str(error), name) from None
+    if fields.get("error") is not None:
+        raise _UnusableLineError(
+            f"The program reports an error: {shorten(str(fields['error']), 200)}", name, cost
+        )
+    reason, given = fields.get("reason"), fields.get("answer")
+    if given is not None and given not in ("yes", "no", "unsure"):
+        raise _UnusableLineError(
+            f"The program gave an unknown answer: {short_repr(given)}. It must be yes, no or unsure.",
+            name,
+            cost,
+        )
+    answer = _combine(given, fields.get("probability"), name, cost)
+    return name, ProgramReply(answer, cost, reason if isinstance(reason, str) else "")
+
+
+def _combine(given: str | None, probability: object, name: str, cost: float) -> object:
+    """Return the answer or the probability, which must agree."""
+    if probability is None or given == "unsure":
+        return given
+    if (
+        isinstance(probability, bool)
+        or not isinstance(probability, (int, float))
+        or not 0 <= probability <= 1
+    ):
+        raise _UnusableLineError(
+            f"The program gave a probability that is not a number from 0 to 1: {short_repr(probability)}.",
+            name,
+            cost,
+        )
+    share = float(probability)
+    if given is not None and share != 0.5 and (share > 0.5) != (given == "yes"):
+        raise _UnusableLineError(
+            f"The program answered {given}, but its probability that the rows belong together is {share:g}.",
+            name,
+            cost,
+        )
+    return share
+
+
+def _write(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
+    """Write lines to a program until there are no more, or until it reads no more."""
+    assert process.stdin is not None  # a pipe
+    with suppress(OSError, ValueError):
+        while (line := lines.get()) is not None:
+            process.stdin.write(line)
+            process.stdin.flush()
+    with suppress(OSError, ValueError):
+        process.stdin.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a program, with the processes that it has started."""
+    if process.poll() is not None:
+        return
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _describe_end(code: int) -> str:
+    """How a program ended, as part of a sentence."""
+    if code < 0:
+        return f"was ended by signal {-code}"
+    return f"ended with exit code {code}"

@@ -1,0 +1,133 @@
+"""Several sources at one session: how much each answered, and how often two of them agree.
+
+Agreement is counted over the pairs of rows that both sources answered with yes or no. Cohen's kappa compares
+it with chance.
+
+References
+----------
+Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement,
+20(1), 37-46.
+
+Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the
+American Statistical Association, 22(158), 209-212.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from math import sqrt
+from typing import NamedTuple
+
+from linkwise.constraints.evidence import Answer
+from linkwise.session.events import Event, facts_of
+
+DEVIATIONS = 1.959964  # on each side of a 95 % interval
+Pair = tuple[int, int]
+
+
+class SourceCounts(NamedTuple):
+    """How much one source answered.
+
+    Attributes
+    ----------
+    source : str
+        Its name; empty for answers that have none.
+    n_answers, n_yes, n_no, n_unsure : int
+        Its answers to questions.
+    n_volunteered : int
+        The pairs that it volunteered.
+    """
+
+    source: str
+    n_answers: int
+    n_yes: int
+    n_no: int
+    n_unsure: int
+    n_volunteered: int
+
+
+class SourceAgreement(NamedTuple):
+    """How often two sources agree on pairs that both answered with yes or no.
+
+    Attributes
+    ----------
+    first, second : str
+        The two sources.
+    n_common : int
+        Pairs that both answered.
+    n_agreeing : int
+        Those of them with the same answer.
+    kappa : float or None
+        Cohen's kappa: 1 for full agreement, 0 for as much as by chance. None if both gave one answer only, so
+        that they would always agree by chance.
+    low, high : float or None
+        Its 95 % interval.
+    """
+
+    first: str
+    second: str
+    n_common: int
+    n_agreeing: int
+    kappa: float | None
+    low: float | None
+    high: float | None
+
+
+def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
+    """Count the settled answers and volunteered pairs of each source, in the order of their names."""
+    counts: dict[str, Counter[str]] = {}
+    for event in events:
+        if event.kind in ("answer", "add"):
+            kind = "add" if event.kind == "add" else str(event.answer)
+            counts.setdefault(event.source, Counter())[kind] += 1
+    return [
+        SourceCounts(source, n["yes"] + n["no"] + n["unsure"], n["yes"], n["no"], n["unsure"], n["add"])
+        for source, n in sorted(counts.items())
+    ]
+
+
+def measure_agreement(events: Iterable[Event]) -> list[SourceAgreement]:
+    """Compare each two sources that answered a common pair.
+
+    If a source answered a pair several times, its last answer counts.
+    """
+    answers: dict[str, dict[Pair, Answer]] = {}
+    for event in events:
+        if event.kind not in ("answer", "add"):
+            continue
+        (fact,) = facts_of(event)
+        if fact.answer != "unsure":
+            answers.setdefault(event.source, {})[min(fact.pair), max(fact.pair)] = fact.answer
+    found = []
+    for one, other in combinations(sorted(answers), 2):
+        common = answers[one].keys() & answers[other].keys()
+        if common:
+            table = Counter((answers[one][pair], answers[other][pair]) for pair in common)
+            found.append(_compare(one, other, table))
+    return found
+
+
+def _compare(one: str, other: str, table: Counter[tuple[Answer, Answer]]) -> SourceAgreement:
+    n = table.total()
+    n_agreeing = table["yes", "yes"] + table["no", "no"]
+    first_yes = (table["yes", "yes"] + table["yes", "no"]) / n
+    second_yes = (table["yes", "yes"] + table["no", "yes"]) / n
+    chance = first_yes * second_yes + (1 - first_yes) * (1 - second_yes)
+    if chance == 1:
+        return SourceAgreement(one, other, n, n_agreeing, None, None, None)
+    # Cohen's interval takes the chance as fixed; Wilson's for the share does not vanish when all agree
+    kappa, low, high = (
+        (share - chance) / (1 - chance) for share in (n_agreeing / n, *_wilson_interval(n_agreeing, n))
+    )
+    return SourceAgreement(one, other, n, n_agreeing, kappa, max(low, -1.0), min(high, 1.0))
+
+
+def _wilson_interval(n_agreeing: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share."""
+    share, z = n_agreeing / n, DEVIATIONS
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # at an end the interval includes it, whatever the rounding
+    return max(centre - half, 0.0) if n_agreeing else 0.0, centre + half if n_agreeing < n else 1.0

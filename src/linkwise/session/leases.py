@@ -1,0 +1,131 @@
+"""Which questions are open, who holds each, and until when.
+
+Leases live in memory: after a restart questions are just given again. The id of a question names its place
+and its rows, so an answer finds its place even if nobody knows the lease any more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from linkwise.asking.batches import Expectation
+from linkwise.session.events import Place
+
+QUESTION_ID = re.compile(r"(\d{1,15})\.(\d{1,15}):(\d{1,15})-(\d{1,15})", re.ASCII)
+
+
+def read_clock() -> datetime:
+    """The present time in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that waits for its answer, alone or with others.
+
+    Attributes
+    ----------
+    id : str
+        An identifier, so that an answer can name its question.
+    first, second : int
+        Row positions.
+    why : str
+        What the answer is good for, in a sentence for the person who is asked.
+    to : str
+        Who shall answer: the name of a person or a program; empty if there is only one.
+    until : datetime
+        Time in UTC until which nobody else gets the question. A later answer counts, too.
+    """
+
+    id: str
+    first: int
+    second: int
+    why: str
+    to: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A question that somebody holds.
+
+    Attributes
+    ----------
+    question : OpenQuestion
+    expectation : Expectation
+    place : Place
+    is_single : bool
+        Whether it was given alone, to the only person who asked.
+    """
+
+    question: OpenQuestion
+    expectation: Expectation
+    place: Place
+    is_single: bool = False
+
+
+class Leases:
+    """The leases of a session, by the ids of their questions.
+
+    Parameters
+    ----------
+    now : callable, optional
+        Returns the present time in UTC.
+    """
+
+    def __init__(self, now: Callable[[], datetime] = read_clock) -> None:
+        self.now: Callable[[], datetime] = now
+        self._leases: dict[str, Lease] = {}
+        self._last_position: dict[int, int] = {}  # by start
+
+    def current(self) -> list[Lease]:
+        """The leases that have not expired, in the order of their places."""
+        now = self.now()
+        left = [lease for lease in self._leases.values() if lease.question.until > now]
+        return sorted(left, key=lambda lease: (lease.place, lease.question.id))
+
+    def place(self, chosen: Expectation, start: int) -> Place:
+        """The place of a question: the next one after an event, or the one that it had before."""
+        for lease in self._leases.values():
+            if lease.place.start == start and {*lease.expectation.pair} == {*chosen.pair}:
+                return lease.place
+        position = self._last_position[start] = self._last_position.get(start, 0) + 1
+        return Place(start, position)
+
+    def give(
+        self, chosen: Expectation, place: Place, to: str, seconds: float, *, is_single: bool = False
+    ) -> Lease:
+        """Lease a question to somebody, who may have held it before."""
+        first, second = chosen.pair
+        until = self.now() + timedelta(seconds=seconds)
+        question = OpenQuestion(name_question(place, first, second), first, second, chosen.why, to, until)
+        self._leases[question.id] = lease = Lease(question, chosen, place, is_single)
+        return lease
+
+    def renew(self, lease: Lease, seconds: float) -> Lease:
+        """Prolong a lease."""
+        until = max(lease.question.until, self.now() + timedelta(seconds=seconds))
+        renewed = replace(lease, question=replace(lease.question, until=until))
+        self._leases[renewed.question.id] = renewed
+        return renewed
+
+    def find(self, name: str, n_rows: int, last: int) -> tuple[int, int, Place] | None:
+        """The rows and the place of a question by its id; None if no such question was given."""
+        lease = self._leases.get(name)
+        if lease is not None:
+            return *lease.expectation.pair, lease.place
+        found = QUESTION_ID.fullmatch(name)
+        if found is None:
+            return None
+        start, position, first, second = map(int, found.groups())
+        is_possible = start <= last and position > 0 and first != second and max(first, second) < n_rows
+        return (first, second, Place(start, position)) if is_possible else None
+
+
+def name_question(place: Place, first: int, second: int) -> str:
+    """The id of a question."""
+    position = f".{place.position}" if place.position else ""
+    return f"{place.start}{position}:{first}-{second}"

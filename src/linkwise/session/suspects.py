@@ -1,0 +1,174 @@
+"""The answers of a session that are probably wrong, and the estimated share of wrong answers.
+
+Both follow from what is believed (`linkwise.constraints.belief`). A session file stores them with the labels,
+because the search for what is believed needs the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.constraints.evidence import Answer, Evidence, Fact, Suspect
+from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.session.events import Event, add_event, fallible_facts
+
+Grade = Literal["likely wrong", "very likely wrong"]
+GRADES: tuple[Grade, ...] = get_args(Grade)
+VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
+LEAST_CHANCE: dict[Grade, float] = {"likely wrong": 0.5, "very likely wrong": VERY_LIKELY}
+MOST_RATE = 0.5  # answers that are wrong more often would be right if they were turned round
+N_DEVIATIONS = 2  # on each side of an estimated rate
+OPPOSITE: dict[Answer, Answer] = {"yes": "no", "no": "yes", "unsure": "unsure"}
+
+
+class ErrorRate(NamedTuple):
+    """The share of answers that are wrong.
+
+    Attributes
+    ----------
+    estimate : float
+        The estimate, or the share that the session was begun with.
+    low, high : float
+        The range of the estimate: two standard deviations on each side.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectAnswer:
+    """An answer that is probably wrong.
+
+    Attributes
+    ----------
+    number : int
+        Number of its event in `Session.history`.
+    first, second : int
+        Positions of the two rows.
+    answer : {"yes", "no"}
+        The answer as it was given.
+    grade : {"likely wrong", "very likely wrong"}
+        How likely the answer is wrong.
+    because : tuple of Fact
+        The shortest chain of other answers that speaks against it; empty if no chain of answers does, but
+        the similarity of the rows.
+    """
+
+    number: int
+    first: int
+    second: int
+    answer: Answer
+    grade: Grade
+    because: tuple[Fact, ...] = ()
+
+
+class Doubts(NamedTuple):
+    """What a session whose answers may be wrong stores with its labels.
+
+    Attributes
+    ----------
+    error_rate : ErrorRate or None
+        None before the first answer.
+    suspects : tuple of (int, Grade)
+        Number of the event of each answer that is probably wrong, and how likely it is wrong.
+    """
+
+    error_rate: ErrorRate | None
+    suspects: tuple[tuple[int, Grade], ...]
+
+
+class RecalledEvidence(FallibleEvidence):
+    """Evidence as it was believed when the labels were stored: it needs no data.
+
+    Parameters
+    ----------
+    n_rows : int
+    settled : sequence of Event
+    error_rate : float, None or mapping of str to float or None
+    doubts : Doubts
+    """
+
+    def __init__(
+        self, n_rows: int, settled: Sequence[Event], error_rate: AssumedRate, doubts: Doubts
+    ) -> None:
+        super().__init__(n_rows, error_rate=error_rate)
+        self.doubts = doubts
+        grades = dict(doubts.suspects)
+        believed: list[Fact] = []
+        self._grades: list[Grade | None] = []
+        for event in settled:
+            add_event(self, event)
+            for fact in fallible_facts(event):
+                grade = grades.get(event.number)
+                believed.append(fact if grade is None else replace(fact, answer=OPPOSITE[fact.answer]))
+                self._grades.append(grade)
+        self._rebuild(believed)
+
+    def suspects(self) -> list[Suspect]:
+        """Return the answers that are probably wrong, each with the least chance of its grade.
+
+        Returns
+        -------
+        list of Suspect
+            The most probable ones first.
+        """
+        n_given = len(self) - len(self._facts)
+        found = [
+            Suspect(n_given + at, fact, LEAST_CHANCE[grade])
+            for at, (fact, grade) in enumerate(zip(self._facts, self._grades, strict=True))
+            if grade is not None
+        ]
+        return sorted(found, key=lambda suspect: -suspect.chance)
+
+
+def find_doubts(evidence: Evidence, settled: Sequence[Event]) -> Doubts | None:
+    """Find the suspects and the error rate by what is believed; None if all answers count as right."""
+    if isinstance(evidence, RecalledEvidence):
+        return evidence.doubts
+    if not isinstance(evidence, FallibleEvidence):
+        return None
+    events = [event for event in settled for _ in fallible_facts(event)]
+    n_certain = len(evidence) - len(events)
+    found = [
+        (events[suspect.number - n_certain].number, GRADES[suspect.chance >= VERY_LIKELY])
+        for suspect in evidence.suspects()
+        if not events[suspect.number - n_certain].is_sure
+    ]
+    return Doubts(_estimate_error_rate(evidence), tuple(found))
+
+
+def _estimate_error_rate(evidence: FallibleEvidence) -> ErrorRate | None:
+    if isinstance(evidence.error_rate, float):
+        return ErrorRate(evidence.error_rate, evidence.error_rate, evidence.error_rate)
+    belief = evidence.belief
+    if len(belief.rows) == 0:
+        return None
+    low, high = (belief.error_rate + sign * N_DEVIATIONS * belief.deviation for sign in (-1, 1))
+    return ErrorRate(belief.error_rate, max(low, 0.0), min(high, MOST_RATE))
+
+
+def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubts) -> list[SuspectAnswer]:
+    """Add to each suspect its answer, and the chain of answers that speaks against it."""
+    by_number = {event.number: event for event in settled if event.kind in ("answer", "add")}
+    given = {_normalise(fact) for fact in evidence}
+    found = []
+    for number, grade in doubts.suspects:
+        event = by_number.get(number)
+        if event is None or event.first is None or event.second is None or event.answer in (None, "unsure"):
+            continue  # no session writes such a suspect
+        relation = evidence.relation(event.first, event.second)
+        is_given = all(_normalise(fact) in given for fact in relation.because)
+        because = relation.because if is_given and relation.verdict == OPPOSITE[event.answer] else ()
+        found.append(SuspectAnswer(number, event.first, event.second, event.answer, grade, because))
+    return found
+
+
+def _normalise(fact: Fact) -> Fact:
+    """The same fact with its lower row first."""
+    first, second = sorted(fact.pair)
+    return Fact(first, second, fact.answer)

@@ -1,0 +1,237 @@
+"""Many questions at once: leases, late answers, and answers in any order."""
+
+import random
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linkwise as lw
+from linkwise import Session
+from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError, StaleAnswerError
+from linkwise.session.events import Place
+from linkwise.session.leases import Leases
+
+X = np.random.default_rng(0).normal(size=(15, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 5, axis=0)
+Y = np.repeat([0, 1, 2], 5)
+LEARNERS = {
+    "KIN": lambda: lw.KIN(random_state=0),
+    "COBRAS": lambda: lw.COBRAS(random_state=0),
+    "MinMax": lambda: lw.MinMax(3, random_state=0),
+}
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self):
+        self.time = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        return self.time
+
+
+def begin(name="KIN", **options):
+    return Session(X, LEARNERS[name](), **options)
+
+
+def with_clock(session):
+    clock = Clock()
+    session._leases = Leases(clock)
+    return clock
+
+
+def says(question):
+    return bool(Y[question.first] == Y[question.second])
+
+
+def pair(question):
+    return frozenset((question.first, question.second))
+
+
+def state(session):
+    """What follows from the answers, whatever their numbers and times."""
+    q = session.question
+    return (
+        None if q is None else (q.first, q.second, q.why),
+        session.labels.tolist(),
+        session.cluster_colours,
+        [(f.first, f.second, f.answer, f.source) for f in session.evidence],
+        [session.evidence.verdict(i, j) for i in range(15) for j in range(i)],
+        [(s.first, s.second, s.grade) for s in session.suspects],
+        session.error_rate,
+    )
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_one_question_at_a_time_is_as_without_leases(name):
+    one, other = begin(name), begin(name)
+    while one.question is not None:
+        q, (given_q,) = one.question, other.questions()
+        assert given_q.id == one.question_id == other.question_id
+        assert (given_q.first, given_q.second, given_q.why, given_q.to) == (q.first, q.second, q.why, "")
+        one.answer(says(q), question_id=one.question_id)
+        other.answer(says(q), question_id=given_q.id)
+        assert other.history[-1].place is None
+    assert other.questions() == []
+    assert state(one) == state(other)
+
+
+@pytest.mark.parametrize(("name", "rate"), [("KIN", 0), ("KIN", 0.1), ("COBRAS", 0), ("MinMax", 0)])
+@settings(max_examples=1, deadline=None)
+@given(rng=st.randoms(use_true_random=False))
+def test_answers_in_any_order_lead_to_the_same_state(name, rate, rng):
+    states = []
+    for order in (lambda _: None, rng.shuffle):
+        session = begin(name, error_rate=rate)
+        for _ in range(2):
+            batch = [*session.questions(4, to="anna"), *session.questions(3, to="ben")]
+            order(batch)
+            for q in batch:
+                session.answer(says(q), question_id=q.id, source=q.to)
+        states.append(state(session))
+    assert states[0] == states[1]
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_two_people_never_hold_the_same_question(rng):
+    session = begin("COBRAS")
+    clock = with_clock(session)
+    held = {"anna": [], "ben": [], "judge.py": []}
+    for _ in range(6):
+        name = rng.choice(list(held))
+        held[name] = session.questions(rng.randint(1, 4), to=name)
+        assert all(q.to == name and q.until > clock.time for q in held[name])
+        open_now = [
+            pair(q)
+            for lease in session._leases.current()
+            if session._is_open(lease)
+            for q in [lease.question]
+        ]
+        assert len(open_now) == len(set(open_now))
+        if held[name] and rng.random() < 0.6:
+            q = held[name].pop(rng.randrange(len(held[name])))
+            session.answer(says(q), question_id=q.id, source=name)
+            assert (session.history[-1].first, session.history[-1].second) == (q.first, q.second)
+        clock.time += timedelta(seconds=rng.choice([1, 400]))
+
+
+def test_a_batch_asks_nothing_twice_and_shows_no_row_often():
+    session = begin()
+    batch = session.questions(10)
+    rows = [row for q in batch for row in (q.first, q.second)]
+    assert len(set(map(pair, batch))) == len(batch) >= 5
+    assert max(map(rows.count, rows)) <= 2
+    again = session.questions(10)
+    assert [q.id for q in again][: len(batch)] == [q.id for q in batch]
+
+
+def test_a_lease_expires_and_a_late_answer_counts():
+    session = begin()
+    clock = with_clock(session)
+    (first,) = session.questions(1, to="anna", seconds=60)
+    (other,) = session.questions(1, to="ben", seconds=60)
+    assert pair(first) != pair(other)
+    clock.time += timedelta(seconds=61)
+    (again,) = session.questions(1, to="carl", seconds=60)
+    assert again.id == first.id
+    assert again.to == "carl"
+    session.answer(says(first), question_id=first.id, source="carl")
+    session.answer(says(first), question_id=first.id, source="anna")
+    session.answer(says(other), question_id=other.id, source="ben")
+    assert [e.source for e in session.history] == ["carl", "anna", "ben"]
+    with pytest.raises(StaleAnswerError):  # the same answer twice
+        session.answer(says(other), question_id=other.id, source="ben")
+
+
+def test_an_undone_answer_is_asked_again():
+    session = begin()
+    batch = session.questions(4, to="anna")
+    session.answer(says(batch[2]), question_id=batch[2].id, source="anna")
+    assert batch[2].id not in [q.id for q in session.questions(3, to="anna")]
+    session.undo()
+    assert [q.id for q in session.questions(4, to="anna")] == [q.id for q in batch]
+
+
+def test_places_are_stored_and_a_restart_changes_nothing(tmp_path):
+    path = tmp_path / "s"
+    with Session.open(path, X, LEARNERS["KIN"]()) as session:
+        batch = session.questions(5)
+        for q in batch[:0:-1]:
+            session.answer(says(q), question_id=q.id)
+        known = state(session)
+        places = [e.place for e in session.history]
+        assert places == [Place(0, k) for k in range(len(batch) - 1, 0, -1)]
+    with Session.open(path) as reader:
+        assert [e.place for e in reader.history] == places
+        assert reader.labels_are_current
+    with Session.open(path, X) as session:
+        assert state(session) == known
+        session.answer(says(batch[1]), question_id=batch[1].id, source="anna")  # its id says where it belongs
+        assert session.history[-1].place == Place(0, 1)
+    assert batch[0].id == f"0:{batch[0].first}-{batch[0].second}"
+
+
+@pytest.mark.parametrize("text", ["[0]", "[9, 1]", "nothing", "[0, -1]"])
+def test_a_wrong_place_is_damage(tmp_path, text):
+    path = tmp_path / "s"
+    with Session.open(path, X, LEARNERS["KIN"]()) as session:
+        q = session.questions(2)[1]
+        session.answer(says(q), question_id=q.id)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'place:1'", (text,))
+        db.commit()
+    with pytest.raises(SessionDamagedError, match="Event 1 of the session is wrong"):
+        Session.open(path)
+
+
+def test_only_ids_of_possible_questions_count():
+    session = begin()
+    for name in ("nonsense", "0.1:3-3", "0.1:3-99", "7.1:0-1", "0:3-4", "0.0:3-4"):
+        with pytest.raises(StaleAnswerError):
+            session.answer(True, question_id=name)
+    assert session.history == []
+
+
+def test_an_answer_that_contradicts_others_is_not_stored():
+    session = begin()
+    q = session.questions(3)[2]
+    session.add(q.first, q.second, "must-link")
+    with pytest.raises(InfeasibleConstraintsError):
+        session.answer(False, question_id=q.id)
+    assert len(session.history) == 1
+
+
+def test_wrong_arguments_name_what_to_give():
+    session = begin()
+    with pytest.raises(TypeError, match="n is not an integer"):
+        session.questions(1.5)
+    with pytest.raises(TypeError, match="source"):
+        session.questions(to=3)
+    for n, seconds in ((0, 1), (1, 0), (1, float("nan")), (1, float("inf"))):
+        with pytest.raises(ValueError, match="positive"):
+            session.questions(n, seconds=seconds)
+
+
+def test_without_data_nothing_is_asked(tmp_path):
+    with Session.open(tmp_path / "s", X, LEARNERS["KIN"]()):
+        pass
+    with Session.open(tmp_path / "s") as session, pytest.raises(SessionError, match="without its data"):
+        session.questions()
+
+
+def test_many_open_questions_of_a_large_batch():
+    session = begin()
+    batch = session.questions(40)
+    random.Random(0).shuffle(batch)
+    for q in batch:
+        session.answer(says(q), question_id=q.id)
+    while session.question is not None:
+        session.answer(says(session.question))
+    assert len(set(session.labels[Y == 0])) == 1
+    assert len(set(session.labels)) == 3
