@@ -23,11 +23,19 @@ settings.load_profile("quick")
 SLOW = Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlines()
 
 
-def pytest_collection_modifyitems(config, items):
-    """Mark what `slow.txt` lists: folders, and single tests with all their cases.
+def pytest_addoption(parser):
+    parser.addoption("--nightly", action="store_true", help="run the repetitions marked nightly, too")
 
-    Coverage is measured without them and without the laws: they compute much, and tracing doubles that.
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out repetitions, and mark what `slow.txt` lists: folders, and single tests with all their cases.
+
+    Coverage is measured without the slow tests and without the laws: they compute much, and tracing doubles that.
     """
+    if not config.getoption("nightly"):
+        repetitions = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=repetitions)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     folders, tests = tuple(name for name in SLOW if name.endswith("/")), {*SLOW}
     for item in items:
         file, _, inside = item.nodeid.partition("::")
