@@ -95,7 +95,7 @@ report: .venv/dev  ## one page of everything that is measured: a night, resumed 
 report-quick: .venv/dev  ## the same for what takes minutes
 	$(BIN)/python -m bench report --quick $(ARGS)
 
-docs: .venv/docs  ## docs/_build/html/index.html
+docs: .venv/dev  ## docs/_build/html/index.html
 	@rm -rf docs/api  # pages of names that have gone
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
@@ -153,9 +153,5 @@ front/node_modules: front/package.json front/package-lock.json
 
 .venv/dev: .venv/bin/python $(SOURCES)
 	@echo "Building the native code and installing linkwise with its tools into .venv. This takes about three minutes."
-	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dask,dev]"
-	@touch $@ .venv/app
-
-.venv/docs: .venv/dev
 	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dask,dev,docs]"
-	@touch $@
+	@touch $@ .venv/app
