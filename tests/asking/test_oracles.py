@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
 import linkwise as lw
+from laws.asking import few_examples
 from linkwise.asking import border_errors
 from linkwise.asking.error_models import STREAK
 from linkwise.asking.oracles import HARD, TruthOracle
@@ -123,7 +124,7 @@ def test_the_chances_of_all_pairs_have_the_expected_mean(data, hard, noise, seed
         assert means == pytest.approx([noise] * len(means), rel=1e-6)
 
 
-@settings(deadline=None, max_examples=30)
+@few_examples
 @given(st.sampled_from([*OF_PAIRS, "streaks", None]), st.floats(0.02, 0.9), SEEDS)
 def test_the_share_of_errors_among_random_pairs_is_the_noise(hard, noise, seed):
     oracle = TruthOracle(Y, noise=noise, hard=hard, X=X, random_state=seed)
@@ -285,7 +286,7 @@ def forms_classes(said):
 
 
 # ---------------------------------------------------------------- streaks
-@settings(deadline=None, max_examples=25)
+@few_examples
 @given(SEEDS, st.sampled_from([0.05, 0.1, 0.125, 0.25, 0.4]))
 def test_errors_come_in_streaks_that_return(seed, noise):
     y, interval = np.arange(6) % 2, STREAK * 0.5 / noise

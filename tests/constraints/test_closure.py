@@ -1,6 +1,7 @@
 """Components of must-links and shortest chains, against plain searches."""
 
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -32,10 +33,13 @@ def as_pairs(pairs):
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
+@pytest.mark.parametrize("few", [0, closure.FEW_PAIRS], ids=["by SciPy", "pair after pair"])
 @given(graphs())
-def test_components_equal_those_of_the_closure_matrix(problem):
+def test_components_equal_those_of_the_closure_matrix(few, problem):
     n, must, _ = problem
-    found = find_components(n, must)
+    with mock.patch.object(closure, "FEW_PAIRS", few):
+        found = find_components(n, must)
+    assert found.dtype == np.int64
     together = closed(n, must, [])[0]
     np.testing.assert_array_equal(found[:, None] == found, together)
     firsts = np.unique(found, return_index=True)[1]

@@ -392,8 +392,8 @@ def test_equality_compares_pairs_weights_and_conflicts():
 
 
 # ---------------------------------------------------------------- size
-def test_a_chain_of_a_million_rows_is_found():
-    n = 1_000_000
+def test_a_chain_through_very_many_rows_is_found():
+    n = 200_000
     order = np.random.default_rng(0).permutation(n)
     chain = np.column_stack([order[:-1], order[1:]])
     tracemalloc.start()
@@ -404,7 +404,7 @@ def test_a_chain_of_a_million_rows_is_found():
     assert cut.component.max() == 0
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 500e6
-    with pytest.raises(lw.InfeasibleConstraintsError, match=r"\(999990 more rows\)") as caught:
+    assert peak < 100e6
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"\(199990 more rows\)") as caught:
         Constraints(n, chain, [(order[0], order[-1])])
     assert len(caught.value.chain) == n

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import linkwise as lw
@@ -111,7 +111,6 @@ def test_a_given_error_rate_changes_the_chances():
 
 # ---------------------------------------------------------------- laws
 @given(answered())
-@settings(max_examples=300, deadline=None)
 def test_kept_pairs_and_suspects_are_the_given_pairs_and_the_kept_ones_hold(problem):
     n, pairs, is_must = problem
     must, cannot = split(pairs, is_must)
@@ -132,7 +131,6 @@ def test_kept_pairs_and_suspects_are_the_given_pairs_and_the_kept_ones_hold(prob
 
 
 @given(answered())
-@settings(max_examples=200, deadline=None)
 def test_pairs_without_a_contradiction_give_what_they_give_today(problem):
     n, pairs, is_must = problem
     must, cannot = split(pairs, is_must)
@@ -150,7 +148,6 @@ def test_pairs_without_a_contradiction_give_what_they_give_today(problem):
 
 
 @given(answered(), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
 def test_the_order_of_the_pairs_and_of_their_rows_changes_nothing(problem, random):
     n, pairs, is_must = problem
     order = list(range(len(pairs)))
@@ -160,7 +157,6 @@ def test_the_order_of_the_pairs_and_of_their_rows_changes_nothing(problem, rando
 
 
 @given(answered(8))
-@settings(max_examples=100, deadline=None)
 def test_components_without_a_contradiction_are_left_alone(problem):
     """A contradiction elsewhere changes nothing for them, however little their pairs weigh."""
     n, pairs, is_must = problem
@@ -251,7 +247,6 @@ def test_no_cheaper_partition_is_planted(wrong):
 
 
 @given(answered())
-@settings(max_examples=100, deadline=None)
 def test_trees_know_what_each_cut_takes_away(problem):
     n, pairs, is_must = problem
     net = _sum_weights(n, pairs, np.where(is_must, 1.0, -1.0))

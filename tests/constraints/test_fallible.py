@@ -154,7 +154,6 @@ def test_constraints_are_never_broken():
     assert evidence.belief.are_together(np.array([0, 0]), np.array([1, 2])).tolist() == [True, False]
 
 
-@settings(deadline=None, max_examples=60)
 @given(doubtful_answers(constraints=True))
 def test_constraints_hold_whatever_is_answered(problem):
     n, said, known, nearness = problem
@@ -251,7 +250,6 @@ def test_bad_answers_raise_errors(arguments, kind, words):
 
 
 # ---------------------------------------------------------------- laws
-@settings(deadline=None, max_examples=80)
 @given(doubtful_answers(constraints=True))
 def test_all_that_is_read_fits_together(problem):
     n, said, known, nearness = problem
@@ -288,7 +286,6 @@ def test_all_that_is_read_fits_together(problem):
     assert sum(len(evidence.pairs_with_answer(a)) for a in ("yes", "no", "unsure")) == len(facts)
 
 
-@settings(deadline=None, max_examples=60)
 @given(doubtful_answers(constraints=True))
 def test_reasons_lead_from_one_row_to_the_other(problem):
     """Over answers as they were given, where the verdict follows from those that are believed."""

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import linkwise as lw
+from laws.asking import few_examples
 from linkwise.constraints.belief import measure_nearness
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare
@@ -188,7 +189,6 @@ def test_certain_sources_say_nothing_about_the_rate_of_others():
     assert many.error_rates().by_source["anna"] == SourceRate(36, 0, 0.0, 0.0, 0.0)
 
 
-@settings(deadline=None, max_examples=60)
 @given(answers_of(), st.sampled_from([None, 0.1]))
 def test_certain_sources_are_never_suspects(problem, rate):
     n, said, nearness = problem
@@ -213,7 +213,7 @@ def test_certain_sources_are_never_suspects(problem, rate):
 
 
 # ---------------------------------------------------------------- laws
-@settings(deadline=None, max_examples=60)
+@few_examples
 @given(answers_of(names=("a",)), st.sampled_from([None, 0.05, 0.3]))
 def test_one_source_believes_as_without_sources(problem, rate):
     """To the bit, whether it is named or not, and whether its rate is given by its name or not.
@@ -229,7 +229,7 @@ def test_one_source_believes_as_without_sources(problem, rate):
         assert named.error_rates().overall == plain.error_rates().overall
 
 
-@settings(deadline=None, max_examples=60)
+@few_examples
 @given(
     answers_of(), st.permutations("abc"), st.sampled_from([None, {"a": 0.1}, {"a": 0.2, "b": 0.1, "": 0.3}])
 )
@@ -247,7 +247,6 @@ def test_names_of_sources_do_not_matter(problem, names, rates):
     assert list(renamed.by_source) == sorted(renamed.by_source)
 
 
-@settings(deadline=None, max_examples=60)
 @given(answers_of(), st.sampled_from([None, {"a": 0.1}, {"a": 0, "b": 0.2}]))
 def test_rates_count_answers_and_doubts(problem, rates):
     n, said, nearness = problem
@@ -292,7 +291,6 @@ def count_parts(n, edges):
     return part
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans()), max_size=20))
 def test_an_answer_is_spare_unless_something_is_lost_without_it(said):
     """A yes without which there are more parts is needed, and the only no between two parts."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from linkwise.asking.oracles import TruthOracle
 
 # for tests of what follows from the rows alone: learners warn of it (see test_nothing_asked.py)
 nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAskedWarning")
+
+# a law draws its problems anew for each of many methods: ten, and a hundred by night
+few_examples = settings(max_examples=settings.default.max_examples // 5)
 
 
 class Remembering:
@@ -38,7 +42,7 @@ def partition(labels):
 
 
 @st.composite
-def rows_and_truth(draw, max_rows=20, distinct=False):
+def rows_and_truth(draw, max_rows=15, distinct=False):
     """Rows, with duplicates unless `distinct`, and classes that need not follow them."""
     n, d = draw(st.integers(1, max_rows)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))

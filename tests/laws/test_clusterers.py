@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from laws.asking import partition
+from laws.asking import few_examples, partition
 from laws.clustering import (
     CENTERS,
     blobs,
@@ -34,8 +34,6 @@ from registry import (
     each_that_predicts,
     each_with_a_price,
 )
-
-fair = settings(max_examples=12)
 
 
 # ---------------------------------------------------------------- without constraints
@@ -73,7 +71,7 @@ def test_classes_are_no_part_of_the_clustering(entry):
 
 
 # ---------------------------------------------------------------- what constraints do
-@fair
+@few_examples
 @each_forgiving
 @given(problems(conflicts=True, weights=True))
 def test_attributes_say_what_they_should(entry, problem):
@@ -86,7 +84,7 @@ def test_attributes_say_what_they_should(entry, problem):
 
 
 @pytest.mark.filterwarnings("ignore:The first round breaks")
-@fair
+@few_examples
 @each_soft
 @given(problems(conflicts=True, weights=True))
 def test_constraints_are_never_worse_than_none(entry, problem):
@@ -106,7 +104,7 @@ def test_more_pairs_of_real_rows_are_never_worse_than_none(entry, seed):
     assert weight_satisfied(model, constraints) >= without
 
 
-@fair
+@few_examples
 @each_soft_kmeans
 @given(problems(conflicts=True))
 def test_a_fall_back_is_plain_k_means_and_is_reported(entry, problem):
@@ -178,12 +176,11 @@ def test_the_number_of_threads_changes_nothing(entry, monkeypatch):
     X, y = blobs(700, spread=5.0)
     constraints = lw.Constraints.sample(y, 100, 0)
     found = []
-    for threads in (1, 2, 3):
+    for threads in (1, 3):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
         assert parallel.n_threads() == threads
         found.append(entry.make(3, random_state=0).fit(X, constraints=constraints).labels_)
     np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
 
 
 @each_kmeans
@@ -207,7 +204,9 @@ def test_the_order_of_the_centres_changes_their_numbers_only(entry):
 
 
 @each_clusterer
-@pytest.mark.parametrize("power", [-300, -30, 30, 300])
+@pytest.mark.parametrize(
+    "power", [-300, 300, *(pytest.param(power, marks=pytest.mark.nightly) for power in (-30, 30))]
+)
 def test_the_unit_of_the_rows_changes_nothing(entry, power):
     """Powers of two, so that no tie is decided otherwise."""
     rng = np.random.default_rng(0)
@@ -237,7 +236,7 @@ def test_constant_columns_change_nothing(entry):
     assert partition(one.labels_) == partition(other.labels_)
 
 
-@fair
+@few_examples
 @each_clusterer
 @given(st.integers(2, 8), st.integers(0, 10**6), st.integers(0, 8))
 def test_copies_of_a_row_stay_together_where_no_constraint_parts_them(entry, n_distinct, seed, n_pairs):

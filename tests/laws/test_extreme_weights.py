@@ -9,6 +9,7 @@ from metric.test_laws import LEARNERS as METRICS
 from registry import CLUSTERERS
 
 SEEDS = 40
+FEW = 15
 WEIGHTS = (1e-300, 1e-150, 1e-9, 1.0, 1e9, 1e150, 1e300)
 
 
@@ -38,12 +39,18 @@ def hard_case():
 
 
 PROBLEMS = [hard_case(), *map(problem, range(SEEDS))]
+by_day_and_by_night = pytest.mark.parametrize(
+    "problems",
+    [PROBLEMS[:FEW], pytest.param(PROBLEMS[FEW:], marks=pytest.mark.nightly)],
+    ids=["by day", "by night"],
+)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of what is broken, constant, or equal
 @pytest.mark.parametrize("entry", CLUSTERERS, ids=lambda entry: entry.name)
-def test_every_clusterer_ends(entry):
-    for X, k, constraints in PROBLEMS:
+@by_day_and_by_night
+def test_every_clusterer_ends(entry, problems):
+    for X, k, constraints in problems:
         try:
             model = entry.make(k, random_state=0).fit(X, constraints=constraints)
         except lw.InfeasibleConstraintsError:
@@ -65,8 +72,9 @@ def is_fitted(metric, X, constraints):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("make", METRICS.values(), ids=METRICS)
-def test_every_metric_ends(make):
-    for X, _, constraints in PROBLEMS:
+@by_day_and_by_night
+def test_every_metric_ends(make, problems):
+    for X, _, constraints in problems:
         metric = make()
         if is_fitted(metric, X, constraints):
             assert np.isfinite(metric.transform(X)).all()

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 import linkwise as lw
-from laws.asking import Remembering, rows_and_truth, truth
+from laws.asking import Remembering, few_examples, rows_and_truth, truth
 from linkwise import parallel
 from linkwise.asking.oracles import TruthOracle
 from linkwise.constraints.evidence import Evidence
@@ -33,8 +33,17 @@ def assert_shown_once(X, said):
 
 
 @each_learner
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("unsure", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("name", "unsure"),
+    [
+        ("iris", 0.3),  # has rows that are equal
+        ("digits", 0.0),
+        *(
+            pytest.param(*case, marks=pytest.mark.nightly)
+            for case in (("iris", 0.0), ("digits", 0.3), ("wine", 0.0), ("wine", 0.3))
+        ),
+    ],
+)
 def test_nothing_known_is_asked_on_real_sets(entry, name, unsure):
     X, y = REAL[name](return_X_y=True)
     oracle = truth(y, unsure=unsure, random_state=0)
@@ -44,7 +53,7 @@ def test_nothing_known_is_asked_on_real_sets(entry, name, unsure):
     assert_shown_once(X, oracle.said)
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @each_learner
 @given(rows_and_truth(), st.data())
 def test_nothing_known_is_asked(entry, problem, data):
@@ -60,7 +69,7 @@ def test_nothing_known_is_asked(entry, problem, data):
     assert_fresh(oracle.said, n, given_ones)
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @each_learner
 @given(rows_and_truth(), st.data())
 def test_only_askable_rows_are_shown(entry, problem, data):
@@ -108,7 +117,7 @@ def test_no_such_budget(entry, budget, kind, oracle):
         entry.make().fit(np.eye(4), oracle=oracle, budget=budget)
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @each_learner
 @given(rows_and_truth(), st.integers(0, 30))
 def test_history_ends_with_the_labels(entry, problem, budget):
@@ -128,7 +137,7 @@ def test_history_is_what_a_smaller_budget_gives(entry):
     X, y = load_wine(return_X_y=True)
     free = {"split_within_budget": False} if hasattr(entry.make(), "split_within_budget") else {}
     full = entry.make(random_state=0).set_params(**free).fit(X, oracle=TruthOracle(y), budget=25)
-    for budget in range(1, 25, 5):
+    for budget in (1, 7, 16):
         part = entry.make(random_state=0).set_params(**free).fit(X, oracle=TruthOracle(y), budget=budget)
         assert part.n_questions_ == min(budget, full.n_questions_)
         if part.n_questions_:
@@ -140,18 +149,18 @@ def test_one_seed_one_result_for_any_number_of_threads(entry, monkeypatch):
     X, y = load_digits(return_X_y=True)
     fast = {"n_init": 1} if hasattr(entry.make(), "n_init") else {}
     said, labels = [], []
-    for threads in (1, 2, 1):
+    for threads in (1, 2):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
         assert parallel.n_threads() == threads
         oracle = truth(y)
         model = entry.make(random_state=5).set_params(**fast).fit(X[:600], oracle=oracle, budget=25)
         said.append(oracle.said)
         labels.append(model.labels_.tolist())
-    assert said[0] == said[1] == said[2]
-    assert labels[0] == labels[1] == labels[2]
+    assert said[0] == said[1]
+    assert labels[0] == labels[1]
 
 
-@settings(deadline=None, max_examples=20)
+@few_examples
 @each_learner
 @given(rows_and_truth())
 def test_the_same_answers_bring_the_same_questions(entry, problem):
@@ -180,7 +189,7 @@ def test_a_generator_of_random_numbers_is_a_seed_too(entry):
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @each_learner
 @given(rows_and_truth())
 def test_who_never_knows_is_asked_no_pair_twice_and_no_end(entry, problem):

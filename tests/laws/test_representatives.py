@@ -1,13 +1,13 @@
 """Learners that treat many rows as one name a representative for each row."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from laws.asking import rows_and_truth
+from laws.asking import few_examples, rows_and_truth
 from linkwise.asking.learner import Representing
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
@@ -24,7 +24,7 @@ def test_these_learners_have_representatives():
     }
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @each_representing
 @given(rows_and_truth(), st.sampled_from([0.0, 0.3]))
 def test_rows_share_the_cluster_of_their_representative(entry, problem, unsure):

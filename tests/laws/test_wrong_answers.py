@@ -91,8 +91,21 @@ PLACES = {
 
 
 @each_learner
-@pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize("kind", ["yes", "unsure", "at random"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("distinct rows", "yes"),
+        ("distinct rows", "at random"),
+        ("duplicates", "unsure"),
+        ("duplicates", "at random"),
+        ("2 points", "yes"),
+        *(
+            pytest.param(*case, marks=pytest.mark.nightly)
+            for case in (("distinct rows", "unsure"), ("duplicates", "yes"), ("2 points", "unsure"))
+        ),
+        pytest.param("2 points", "at random", marks=pytest.mark.nightly),
+    ],
+)
 def test_whatever_is_answered_a_run_ends(entry, name, kind):
     number = iter(range(67))  # there are 66 pairs
     oracle = Remembering(lambda first, second: ANSWERS[kind](next(number), first, second))
@@ -137,7 +150,7 @@ def test_a_smaller_budget_gives_the_history(entry):
         return model.set_params(**free).fit(X, oracle=oracle, budget=budget, error_rate=None)
 
     full = fit(24)
-    for budget in (5, 12, 13, 23):
+    for budget in (5, 12, 13):
         part = fit(budget)
         assert part.n_questions_ == min(budget, full.n_questions_)
         if part.n_questions_:

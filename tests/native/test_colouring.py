@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise import native
@@ -32,7 +32,6 @@ def assigned(costs, pairs, start=None, limit=0):
     return native.assign_apart(costs, pairs, start, np.arange(m, dtype=np.int32), 50, limit)
 
 
-@settings(deadline=None, max_examples=200)
 @given(graphs())
 def test_colours_are_found_when_there_are_any(graph):
     m, k, pairs, _ = graph
@@ -44,7 +43,6 @@ def test_colours_are_found_when_there_are_any(graph):
         assert (labels[pairs[:, 0]] != labels[pairs[:, 1]]).all()
 
 
-@settings(deadline=None, max_examples=200)
 @given(graphs())
 def test_the_exact_assignment_is_the_cheapest(graph):
     m, k, pairs, rng = graph
@@ -60,7 +58,6 @@ def test_the_exact_assignment_is_the_cheapest(graph):
         assert costs[np.arange(m), labels].sum() == least
 
 
-@settings(deadline=None, max_examples=200)
 @given(graphs())
 def test_exchanges_break_no_pair_and_never_cost_more(graph):
     m, k, pairs, rng = graph

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
@@ -46,7 +46,6 @@ def sums_of_squares(X, labels, k):
     return sum(((rows - rows.mean(axis=0)) ** 2).sum() for rows in clusters if len(rows))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_no_row_gains_by_a_move_in_the_end(data):
     X = data.draw(arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 3)), elements=FEW))

@@ -320,7 +320,9 @@ def test_where_no_row_of_the_sample_may_be_shown_others_are():
     assert np.isin(shown, outside).all()
 
 
-@pytest.mark.parametrize(("load", "least"), [(load_iris, 0.75), (load_wine, 0.8)])
+@pytest.mark.parametrize(
+    ("load", "least"), [(load_iris, 0.75), pytest.param(load_wine, 0.8, marks=pytest.mark.nightly)]
+)
 def test_fifty_answers_find_the_classes(load, least):
     rows, truth = load(return_X_y=True)
     found = [

@@ -38,7 +38,9 @@ def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 5))]
+)
 def test_the_choice_is_that_of_the_printed_algorithm(pool, seed):
     c = lw.Constraints.sample(y, 30, seed)
     candidates = [pool.clustering(candidate.clustering) for candidate in pool.candidates]
@@ -127,7 +129,9 @@ def test_without_constraints_the_pool_s_consensus_is_returned():
     assert (model.violations_, model.n_fitting_) == (0, len(model.pool_))
 
 
-@pytest.mark.parametrize(("load", "least"), [(load_iris, 0.7), (load_wine, 0.8)])
+@pytest.mark.parametrize(
+    ("load", "least"), [(load_iris, 0.7), pytest.param(load_wine, 0.8, marks=pytest.mark.nightly)]
+)
 def test_fifty_constraints_find_the_classes(load, least):
     rows, truth = load(return_X_y=True)
     rows, found = minmax_scale(rows), []

@@ -26,6 +26,8 @@ MAX_WEIGHT = 1e300  # sums of larger weights would overflow
 
 def is_integer(value: object) -> bool:
     """Whether the type of a value is an integer type; booleans are not."""
+    if type(value) is int:  # a check against a protocol costs more than the rest of an oracle's answer
+        return True
     if isinstance(value, np.ndarray):
         return value.shape == () and value.dtype.kind in "iu"
     return isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.bool_))

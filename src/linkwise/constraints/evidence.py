@@ -403,6 +403,8 @@ class Evidence:
             raise InfeasibleConstraintsError(
                 f"The constraints contradict each other: {format_chain(chain)}. Remove one of them.", chain
             )
+        if len(self) == 0:
+            return
         Constraints(  # raises if they contradict earlier answers
             self.n_rows,
             np.vstack([self.pairs_with_answer("yes"), constraints.must_link]),

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
+from laws.asking import few_examples
 from linkwise.asking.learner import Problem, rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.cluster.kmeans.lloyd import k_means
@@ -80,11 +81,8 @@ def assert_same_story(learner, X, oracle, budget=None, askable=None, constraints
 
 
 OTHER = ("n_init", "random_state", "askable_means", "enforce")  # what the transcription is not told as such
-SETTINGS = [
-    lw.COBRAS(),
-    lw.COBRAS.paper(),
-    lw.COBRAS.authors(),
-    lw.COBRA.paper(5),
+PUBLISHED = [lw.COBRAS(), lw.COBRAS.paper(), lw.COBRAS.authors(), lw.COBRA.paper(5)]
+VARIANTS = [
     lw.COBRAS(descend="smallest"),
     lw.COBRAS(descend="largest"),
     lw.COBRAS(descend="random"),
@@ -95,11 +93,19 @@ SETTINGS = [
     lw.COBRA(5),
     lw.COBRA(20),
 ]
+SETTINGS = [*PUBLISHED, *VARIANTS]
 each_setting = pytest.mark.parametrize("learner", SETTINGS, ids=repr)
 
 
-@each_setting
-@pytest.mark.parametrize("load", [load_iris, load_wine])
+@pytest.mark.parametrize(
+    ("learner", "load"),
+    [
+        *((learner, load_iris) for learner in SETTINGS),
+        *((learner, load_wine) for learner in PUBLISHED),
+        *(pytest.param(learner, load_wine, marks=pytest.mark.nightly) for learner in VARIANTS),
+    ],
+    ids=lambda value: getattr(value, "__name__", repr(value)),
+)
 def test_real_sets(learner, load):
     X, y = load(return_X_y=True)
     # rows of iris are multiples of 0.1: without a little noise rounding would decide which is nearest
@@ -124,7 +130,7 @@ def small_problems(draw):
     return X, oracle, budget, askable, constraints
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @each_setting
 @given(problem=small_problems())
 def test_small_sets_with_constraints_doubts_and_hidden_rows(learner, problem):

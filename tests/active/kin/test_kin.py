@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from laws.asking import nobody_is_asked, partition
+from laws.asking import few_examples, nobody_is_asked, partition
 from linkwise import native
 from linkwise.active.kin import borders, confidence, kernels, model
 from linkwise.active.kin.sharpness import Sharpness
@@ -110,7 +110,12 @@ def _compared(X, oracle, budget, constraints, askable):
 
 
 @pytest.mark.parametrize(
-    ("load", "unsure", "n_given"), [(load_iris, 0.0, 0), (load_iris, 0.2, 25), (load_wine, 0.2, 25)]
+    ("load", "unsure", "n_given"),
+    [
+        (load_iris, 0.0, 0),
+        pytest.param(load_iris, 0.2, 25, marks=pytest.mark.nightly),
+        (load_wine, 0.2, 25),
+    ],
 )
 def test_real_sets(load, unsure, n_given):
     """Beyond the first weights of kernels and the first forests."""
@@ -163,7 +168,7 @@ def test_where_all_rows_are_equally_far_rounding_decides_nothing(n):
     compared(np.eye(6), TruthOracle([4, 0, 0, 4, 4, 1]))
 
 
-@settings(deadline=None, max_examples=25)
+@few_examples
 @given(st.data())
 def test_small_sets_with_constraints_doubts_and_hidden_rows(data):
     n = data.draw(st.integers(1, 30))

@@ -4,12 +4,13 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from threadpoolctl import threadpool_limits
 
 import linkwise as lw
+from laws.asking import few_examples
 from linkwise import parallel
 from linkwise.active.kin import confidence, kernels, shown
 from linkwise.asking.memo import Memo
@@ -77,7 +78,7 @@ def test_facts_hold_at_every_step(n_given):
         run.answer(oracle(run.question.first, run.question.second))
 
 
-@settings(max_examples=30)
+@few_examples
 @given(st.data())
 def test_facts_hold_whatever_they_are(data):
     """Answers that follow no similarity, given ones, and ones that somebody volunteers."""
@@ -137,7 +138,7 @@ def test_any_number_of_threads_gives_the_same(n_threads, monkeypatch):
     assert seen[0][2:] == seen[1][2:]
 
 
-@pytest.mark.parametrize("n_given", [0, 30])
+@pytest.mark.parametrize("n_given", [pytest.param(0, marks=pytest.mark.nightly), 30])
 def test_a_replay_shows_the_same(n_given):
     """With what an earlier run has left, with nothing, and from any point; across forests and weights."""
     X, y = load_wine(return_X_y=True)
@@ -149,7 +150,7 @@ def test_a_replay_shows_the_same(n_given):
         return play(X, y, n, memo=memo, prepared=prepared, evidence=evidence, unsure=0.1)[1]
 
     seen = again(45, memo)
-    for n in (20, 38, 45):  # as undo does
+    for n in (20, 45):  # as undo does
         assert again(n, memo) == seen[: n + 1]
     assert again(45, Forgetful()) == seen
 
@@ -160,7 +161,7 @@ def test_a_volunteered_fact_is_not_forgotten():
     prepared, memo = lw.KIN().prepare(X, SEED), Memo()
     play(X, y, 20, memo=memo, prepared=prepared)
     rng = np.random.default_rng(0)
-    for n in range(2, 20, 2):
+    for n in range(2, 20, 3):
         for other in rng.choice(len(X), 4, replace=False).tolist():
             labels = []
             for each in (memo, Memo()):
@@ -174,14 +175,14 @@ def test_a_volunteered_fact_is_not_forgotten():
             assert labels[0] == labels[1]
 
 
-def test_rows_at_borders_are_not_remembered_too_long(monkeypatch):
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
+def test_rows_at_borders_are_not_remembered_too_long(seed, monkeypatch):
     monkeypatch.setattr(kernels, "MOST_ITEMS", 60)
     monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 40)
-    for seed in range(2):
-        X, y = make_blobs(300, centers=6, cluster_std=3.0, random_state=seed)
-        prepared = lw.KIN().prepare(X, SEED)
-        one, other = (play(X, y, 30, memo=memo, prepared=prepared)[1] for memo in (Memo(), Forgetful()))
-        assert one == other
+    X, y = make_blobs(300, centers=6, cluster_std=3.0, random_state=seed)
+    prepared = lw.KIN().prepare(X, SEED)
+    one, other = (play(X, y, 30, memo=memo, prepared=prepared)[1] for memo in (Memo(), Forgetful()))
+    assert one == other
 
 
 # ---------------------------------------------------------------- many facts

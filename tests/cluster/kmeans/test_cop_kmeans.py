@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -23,7 +23,6 @@ def int_pairs(*pairs):
 
 
 # ---------------------------------------------------------------- against the paper, and the best there is
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(0, 12))
 def test_it_is_never_worse_than_the_paper_from_the_same_centres(seed, k, n_pairs):
     rng = np.random.default_rng(seed)
@@ -39,7 +38,6 @@ def test_it_is_never_worse_than_the_paper_from_the_same_centres(seed, k, n_pairs
         assert model.inertia_ <= first + 1e-9
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 3))
 def test_an_exact_assignment_is_the_cheapest_that_breaks_nothing(seed, k):
     rng = np.random.default_rng(seed)

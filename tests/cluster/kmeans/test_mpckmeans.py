@@ -197,7 +197,9 @@ def test_the_farthest_pair_is_the_first_of_all(kind, seed):
 
 
 # ---------------------------------------------------------------- as printed
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(5, 12))]
+)
 def test_all_of_it_is_as_printed(seed):
     """Figure 1 of the paper, from given centres: the same labels after every number of iterations."""
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
@@ -31,7 +31,6 @@ def plain(X, seeds, fixed, n_iter=100):
     return labels
 
 
-@settings(deadline=None, max_examples=60)
 @BOTH
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 4))
 def test_with_a_seed_for_each_cluster_it_is_the_paper(method, seed, k):

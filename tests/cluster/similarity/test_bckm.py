@@ -48,7 +48,6 @@ def problems(draw):
 
 
 # ---------------------------------------------------------------- Algorithm 2
-@settings(deadline=None, max_examples=300)
 @given(problems())
 def test_a_pass_is_that_of_the_paper(problem):
     squares, pairs, must, rng = problem
@@ -159,7 +158,6 @@ def test_weights_of_rounds_are_those_of_the_paper(seed):
     assert (model.errors_ < 0.5).all()
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
 def test_k_means_on_labels_is_kernel_k_means_on_the_matrix(seed, k, t):
     rng = np.random.default_rng(seed)

@@ -69,7 +69,6 @@ def problems(draw):
 
 
 @pytest.mark.filterwarnings("ignore:A cannot-link separates rows .*, which are identical")
-@settings(deadline=None, max_examples=250)
 @given(
     problems(),
     st.sampled_from([None, 1, 2, 3]),
