@@ -20,6 +20,7 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.agreement import SourceAgreement, measure_agreement
+from linkwise.session.audit import AuditPlan, AuditReport, answers_of, frame_of, measure_audit, verdicts_of
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
@@ -177,6 +178,50 @@ class SessionView:
         """
         self._catch_up()
         return measure_agreement(self._settled_events())
+
+    @synchronized
+    def audit_report(self, source: str, *, by: str = "") -> AuditReport:
+        """Compare the answers of a program with those that a person gave in its audit (see `Session.audit`).
+
+        Parameters
+        ----------
+        source : str
+            Name of the program.
+        by : str, default=""
+            Name of the person.
+
+        Returns
+        -------
+        AuditReport
+            The share of wrong answers with its interval, by the audit alone and by all answers, and whether
+            the program is wrong where the distance is wrong. The last part needs the data.
+
+        Raises
+        ------
+        SessionError
+            This person has begun no audit of this program.
+        """
+        self._catch_up()
+        plan = self._find_audit(source, by)
+        if plan is None:
+            raise SessionError(
+                f"There is no audit of {source!r} by {by!r}. Begin it with audit({source!r}, by={by!r})."
+            )
+        remaining, evidence = self._remaining_events(), self._current_evidence()
+        answers = answers_of(remaining, source)
+        return measure_audit(
+            plan,
+            answers,
+            verdicts_of(remaining, self._settled_events(), source, by),
+            evidence.error_rates().by_source.get(source),
+            sum(evidence.verdict(*pair) == "yes" for pair in frame_of(plan, answers)),
+            self.X,
+        )
+
+    def _find_audit(self, source: str, by: str) -> AuditPlan | None:
+        """The last audit of a source by a person; None before the first."""
+        plans: tuple[AuditPlan, ...] = self._meta.get("audits", ())
+        return next((plan for plan in plans if (plan.source, plan.by) == (source, by)), None)
 
     @property
     @synchronized
@@ -367,6 +412,7 @@ class SessionView:
         new, meta = self._store.events(after=self._last_number), self._store.meta()
         learner, rate = meta["learner"], meta.get("error_rate", 0)
         self._meta["guidelines"] = meta.get("guidelines", "")
+        self._meta["audits"] = meta.get("audits", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
             self._evidence = self._doubts = None
         if learner != self._meta["learner"] or rate != self._error_rate:

@@ -128,6 +128,81 @@ def run_dialogue(
             display.reject(str(error))
 
 
+def run_audit(
+    session: Session,
+    display: Display,
+    reader: Reader,
+    source: str,
+    n: int,
+    *,
+    busy: BusyContext = nullcontext,
+) -> Ending:
+    """Ask a person up to n pairs that a program answered; see `Session.audit`.
+
+    Parameters
+    ----------
+    session : Session
+    display : Display
+    reader : Reader
+    source : str
+        Name of the program.
+    n : int
+        Largest number of pairs.
+    busy : callable, optional
+        Gives a context manager for work that may take a while, to show progress.
+
+    Returns
+    -------
+    {"exhausted", "quit"}
+        The end of input counts as quitting.
+    """
+    given: list[int] = []  # numbers of the events of this audit
+    while len(given) < n:
+        reader.forget()
+        with busy():
+            open_pairs = session.audit(source, n - len(given))
+        if not open_pairs:
+            return "exhausted"
+        asked = open_pairs[0]
+        question = Question(asked.first, asked.second, session.labels, asked.why)
+        display.ask(question, asked.id, session.status)
+        while (command := _read_command(display, reader, session)) == "help":
+            display.help(question)
+        if command == "quit":
+            return "quit"
+        try:
+            if command == "undo":
+                with busy():
+                    undone = session.undo(given[-1]) if given else None
+                del given[-1:]
+                display.confirm_undo(undone, session.status)
+            elif isinstance(command, SuspectCommand):
+                _revise(session, display, command, busy)
+            else:
+                with busy():
+                    session.answer(command, question_id=asked.id)
+                given.append(_find_last_answer(session, asked.first, asked.second))
+                display.confirm_answer(command, session.status)
+        except StaleAnswerError:
+            display.reject(f"{STALE_ANSWER} This is the next pair.")
+        except InfeasibleConstraintsError as error:
+            display.reject(str(error))
+        except SessionError as error:
+            if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
+                raise
+            display.reject(str(error))
+    return "exhausted"
+
+
+def _find_last_answer(session: Session, first: int, second: int) -> int:
+    """The number of the last answer about two rows."""
+    return next(
+        event.number
+        for event in reversed(session.history)
+        if event.kind == "answer" and {event.first, event.second} == {first, second}
+    )
+
+
 def _revise(session: Session, display: Display, command: SuspectCommand, busy: BusyContext) -> None:
     """Take a suspect back, turn it round, or confirm it."""
     suspect = next((one for one in session.suspects if one.number == command.number), None)
