@@ -10,7 +10,6 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from itertools import takewhile
 from numbers import Integral
 from pathlib import Path
 from types import TracebackType
@@ -344,11 +343,8 @@ class Session(SessionWriter):
 
     def _is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
         """Whether the pair was answered after an event, by a certain source or by any."""
-        pair = {first, second}
-        return any(
-            event.kind == "answer" and {event.first, event.second} == pair and source in (None, event.source)
-            for event in takewhile(lambda event: event.number > start, reversed(self._settled_events()))
-        )
+        numbers = self._find_last_answers().get(frozenset((first, second)), {})
+        return any(number > start for name, number in numbers.items() if source in (None, name))
 
     # ------------------------------------------------------------ many questions at once
     @synchronized
@@ -398,8 +394,11 @@ class Session(SessionWriter):
             mine = [self._leases.give(expect(present), Place(start, 0), name, seconds, is_single=True)]
             return [lease.question for lease in mine]
         mine = [self._leases.renew(lease, seconds) for lease in mine[:n]]
-        if len(mine) < n:
-            for chosen in replay.choose_batch(n - len(mine), [lease.expectation for lease in held]):
+        request = self._last_number, n - len(mine), tuple(lease.question.id for lease in held)
+        if len(mine) < n and request != self._unmet:
+            batch = replay.choose_batch(n - len(mine), [lease.expectation for lease in held])
+            self._unmet = None if batch else request
+            for chosen in batch:
                 is_present = present is not None and {*chosen.pair} == {present.first, present.second}
                 place = Place(start, 0) if is_present else self._leases.place(chosen, start)
                 mine.append(self._leases.give(chosen, place, name, seconds))

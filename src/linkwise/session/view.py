@@ -71,7 +71,9 @@ class SessionView:
         self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
         self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
+        self._last_answers: tuple[int, dict[frozenset[int], dict[str, int]]] = (0, {})  # as of an event
         self._leases = Leases()
+        self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
         self._current_evidence()  # so that a damaged file is noticed here
 
@@ -497,6 +499,16 @@ class SessionView:
         if self._settled[0] != self._last_number:
             self._settled = self._last_number, apply_changes(self._remaining_events())
         return self._settled[1]
+
+    def _find_last_answers(self) -> dict[frozenset[int], dict[str, int]]:
+        """For each pair the number of the last answer of each source, derived once after each event."""
+        if self._last_answers[0] != self._last_number:
+            found: dict[frozenset[int], dict[str, int]] = {}
+            for event in self._settled_events():
+                if event.kind == "answer" and event.first is not None and event.second is not None:
+                    found.setdefault(frozenset((event.first, event.second)), {})[event.source] = event.number
+            self._last_answers = self._last_number, found
+        return self._last_answers[1]
 
     def _ordered_events(self) -> list[Event]:
         """The settled events in the order of their questions, derived once after each event."""
