@@ -5,8 +5,8 @@ Each answer of the person stands for as many answers of the program as its part 
 decided, so the weighted share of wrong answers has no bias. Its interval is Wilson's (1927) for the effective
 number of pairs, (sum of weights)² / sum of squared weights (Kish 1965; Korn and Graubard 1998).
 
-The distance takes the closest pairs for "yes", as many of all pairs of the program as are believed to be one.
-A program that is wrong where the distance is wrong tells little that the rows do not tell.
+The distance takes the closest pairs of the program for "yes", with the share that follows from the person's
+answers. A program that is wrong where the distance is wrong tells little that the rows do not tell.
 
 References
 ----------
@@ -242,7 +242,6 @@ def measure_audit(
     answers: Given,
     verdicts: Given,
     believed: SourceRate | None,
-    believed_yes: int,
     X: NDArray[np.float64] | None,
 ) -> AuditReport:
     """Compare the answers of a source with those of the person.
@@ -254,8 +253,6 @@ def measure_audit(
         The answers of the source and of the person.
     believed : SourceRate or None
         What all answers say of the source.
-    believed_yes : int
-        The pairs of the source that are believed to belong together, of those in `frame_of`.
     X : ndarray of shape (n_rows, n_features) or None
     """
     frame, checked = frame_of(plan, answers), _check_answers(plan, answers, verdicts)
@@ -279,7 +276,7 @@ def measure_audit(
         low=low,
         high=high,
         believed=believed,
-        distance=None if X is None else _compare_with_distance(X, list(frame), checked, believed_yes),
+        distance=None if X is None else _compare_with_distance(X, list(frame), checked),
     )
 
 
@@ -330,12 +327,15 @@ def estimate_share(is_so: NDArray[np.bool_], weights: NDArray[np.float64]) -> tu
 
 
 def _compare_with_distance(
-    X: NDArray[np.float64], every: Sequence[Pair], checked: _Checked, believed_yes: int
+    X: NDArray[np.float64], every: Sequence[Pair], checked: _Checked
 ) -> DistanceComparison:
     """Whether a source is wrong where the distance is wrong; `every` has all its pairs."""
-    most = np.sort(_measure_apart(X, every))[believed_yes - 1] if believed_yes else -1.0
+    is_same = checked.is_yes ^ checked.is_wrong  # what the person says
+    share_same = checked.weights[is_same].sum() / checked.weights.sum() if len(is_same) else 0.0
+    n_close = round(share_same * len(every))
+    most = np.sort(_measure_apart(X, every))[n_close - 1] if n_close else -1.0
     is_close = _measure_apart(X, checked.pairs) <= most
-    is_misleading = is_close != (checked.is_yes ^ checked.is_wrong)  # the person's answer
+    is_misleading = is_close != is_same
     n_misleading, n_others = int(is_misleading.sum()), int((~is_misleading).sum())
     there: tuple[float, float, float] | None = None
     finding: Finding = "few"

@@ -20,7 +20,7 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.agreement import SourceAgreement, measure_agreement
-from linkwise.session.audit import AuditPlan, AuditReport, answers_of, frame_of, measure_audit, verdicts_of
+from linkwise.session.audit import AuditPlan, AuditReport, answers_of, measure_audit, verdicts_of
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
@@ -209,14 +209,12 @@ class SessionView:
             raise SessionError(
                 f"There is no audit of {source!r} by {by!r}. Begin it with audit({source!r}, by={by!r})."
             )
-        remaining, evidence = self._remaining_events(), self._current_evidence()
-        answers = answers_of(remaining, source)
+        remaining = self._remaining_events()
         return measure_audit(
             plan,
-            answers,
+            answers_of(remaining, source),
             verdicts_of(remaining, self._settled_events(), source, by),
-            evidence.error_rates().by_source.get(source),
-            sum(evidence.verdict(*pair) == "yes" for pair in frame_of(plan, answers)),
+            self._current_evidence().error_rates().by_source.get(source),
             self.X,
         )
 
