@@ -405,6 +405,17 @@ class Session(SessionWriter):
         return [lease.question for lease in mine]
 
     @synchronized
+    def release(self, to: str = "") -> None:
+        """Let others have the open questions of somebody who has left. Late answers count nevertheless.
+
+        Parameters
+        ----------
+        to : str, default=""
+            The name of the person or program.
+        """
+        self._leases.release(check_source(to))
+
+    @synchronized
     def audit(self, source: str, n: int = 30, *, by: str = "") -> list[OpenQuestion]:
         """Return up to n pairs that a program answered, for a person to answer them, too.
 
