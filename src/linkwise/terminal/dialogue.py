@@ -5,8 +5,8 @@ It depends on neither screen nor keys: a `Display` shows it, and a `Reader` read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, Protocol
 
 from linkwise.asking.learner import Labels, Question
@@ -107,7 +107,7 @@ def run_dialogue(
             display.help(question)
         if command == "quit":
             return _finish(display, "quit", session.status)
-        try:
+        with _reject_errors(display, "This is the current question."):
             if command == "undo":
                 with busy():
                     undone = session.undo()
@@ -118,14 +118,6 @@ def run_dialogue(
                 with busy():
                     session.answer(command, question_id=question_id)
                 display.confirm_answer(command, session.status)
-        except StaleAnswerError:
-            display.reject(f"{STALE_ANSWER} This is the current question.")
-        except InfeasibleConstraintsError as error:
-            display.reject(str(error))
-        except SessionError as error:
-            if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
-                raise
-            display.reject(str(error))
 
 
 def run_audit(
@@ -170,7 +162,7 @@ def run_audit(
             display.help(question)
         if command == "quit":
             return "quit"
-        try:
+        with _reject_errors(display, "This is the next pair."):
             if command == "undo":
                 with busy():
                     undone = session.undo(given[-1]) if given else None
@@ -183,15 +175,22 @@ def run_audit(
                     session.answer(command, question_id=asked.id)
                 given.append(_find_last_answer(session, asked.first, asked.second))
                 display.confirm_answer(command, session.status)
-        except StaleAnswerError:
-            display.reject(f"{STALE_ANSWER} This is the next pair.")
-        except InfeasibleConstraintsError as error:
-            display.reject(str(error))
-        except SessionError as error:
-            if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
-                raise
-            display.reject(str(error))
     return "exhausted"
+
+
+@contextmanager
+def _reject_errors(display: Display, now: str) -> Iterator[None]:
+    """Show errors after which the dialogue goes on; `now` says what is shown then."""
+    try:
+        yield
+    except StaleAnswerError:
+        display.reject(f"{STALE_ANSWER} {now}")
+    except InfeasibleConstraintsError as error:
+        display.reject(str(error))
+    except SessionError as error:
+        if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
+            raise
+        display.reject(str(error))
 
 
 def _find_last_answer(session: Session, first: int, second: int) -> int:
