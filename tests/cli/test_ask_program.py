@@ -56,6 +56,48 @@ def test_a_program_answers_and_a_person_goes_on(fruit, linkwise, judge, tmp_path
     assert "Same" not in done.stderr
 
 
+def test_a_person_audits_a_program(fruit, linkwise, judge):
+    arguments = ("ask", fruit.path, "--oracle", judge, "--budget", "12", "--quiet", "--audit", "10")
+    done = linkwise(*arguments, said="u\ny\nu\ny\nn\ns\nq\n")
+    assert done.exit_code == 0
+    words = " ".join(done.stdout.split())
+    assert "Now answer pairs that judge.py answered." in words
+    assert words.count("taken back") == 1  # the answers of the program stay
+    assert "Audit of judge.py: 2 pairs of 12 checked, 1 not sure, 7 open." in words
+    assert "too few pairs to estimate how often judge.py is wrong" in words
+    with Session.open(fruit.session) as session:
+        sources = [event.source for event in session.history]
+        assert (sources.count("judge.py"), sources.count("")) == (12, 3)
+        asked = {frozenset((event.first, event.second)) for event in session.history[:12]}
+        assert all({event.first, event.second} in asked for event in session.history[12:])
+    done = linkwise(*arguments, "--json", said="y\n" * 7)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    asked = [line for line in lines if line["type"] == "question"]
+    report = lines[-1]
+    assert [line["type"] for line in lines[:2]] == ["program", "summary"]
+    assert (report["type"], report["source"]) == ("audit", "judge.py")
+    assert (report["n_checked"], report["n_open"]) == (9, 2)  # the second audit took what was left
+    assert report["rate"] is None
+    assert set(report["believed"]) >= {"rate", "low", "high"}
+    assert set(report["distance"]) >= {"n_agreeing", "n_misleading", "finding"}
+    assert "judge.py" in asked[0]["why"]
+
+
+def test_an_audit_needs_answers_that_may_be_wrong(fruit, linkwise, judge):
+    done = linkwise(
+        "ask", fruit.path, "--oracle", judge, "--audit", "5", "--error-rate", "0", "--budget", "2"
+    )
+    assert done.exit_code == 2
+    assert "--audit needs answers that may be wrong. Leave out --error-rate 0." in " ".join(
+        done.stderr.split()
+    )
+    with Session.open(fruit.session) as session:
+        assert session.history == []
+    done = linkwise("ask", fruit.path, "--oracle", judge, "--audit", "5", "--source", "")
+    assert done.exit_code == 2
+    assert "Give --source NAME." in done.stderr
+
+
 def test_a_program_that_fails_ends_with_its_own_words(fruit, linkwise, judge, tmp_path):
     (tmp_path / "judge.py").write_text("import sys\nfor line in sys.stdin: print('what?', flush=True)\n")
     done = linkwise("ask", fruit.path, "--oracle", judge, "--retries", "0")
@@ -69,6 +111,7 @@ def test_a_program_that_fails_ends_with_its_own_words(fruit, linkwise, judge, tm
     ("options", "message"),
     [
         (["--parallel", "2"], "--parallel is about a program that answers. Name it with --oracle COMMAND."),
+        (["--audit", "3"], "--audit is about a program that answers. Name it with --oracle COMMAND."),
         (["--oracle", ""], "--oracle is empty."),
         (["--oracle", "no-such-judge"], "--oracle names a program that does not exist: 'no-such-judge'."),
         (["--oracle", "'judge"], "--oracle has a quote that does not end"),

@@ -74,6 +74,30 @@ def test_each_person_has_questions_and_undo_of_their_own(presenter):
     assert [event.source for event in presenter._session.history] == ["ben"]
 
 
+def test_the_question_of_a_person_who_has_left_goes_to_others(presenter):
+    held = presenter.state(PEOPLE)["personal"]["anna"]["question"]
+    presenter.state(("ben",))
+    pairs = [
+        {lease.question.first, lease.question.second}
+        for lease in presenter._session._leases.current()
+        if lease.question.to == "anna"
+    ]
+    assert pairs == []
+    send(presenter, "anna", do="answer", question=held["id"], answer="no")  # late, and counts
+    assert [event.source for event in presenter._session.history] == ["anna"]
+
+
+def test_whoever_has_answered_least_gets_a_question_first(presenter):
+    first = presenter.state(PEOPLE)["personal"]["anna"]["question"]
+    send(presenter, "anna", do="answer", question=first["id"], answer="no")
+    presenter.state(())
+    asked = []
+    give = presenter._question_for
+    presenter._question_for = lambda person: asked.append(person) or give(person)
+    assert set(presenter.state(PEOPLE)["personal"]) == set(PEOPLE)
+    assert asked == ["ben", "anna"]
+
+
 def test_without_people_the_state_has_no_word_of_them(presenter):
     state = presenter.state()
     assert {"personal", "team", "guidelines"}.isdisjoint(state)

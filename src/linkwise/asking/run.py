@@ -88,9 +88,10 @@ class Run:
         self._problem = Problem(X, prepared, evidence, seed, askable, budget, memo)
         self._start()
         self.question: Question | None = None
-        self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.reason: Reason | None = None
-        self._counted = (self.labels, np.array([len(X)]))  # the learner's labels, and the cluster sizes
+        self._learned: Labels = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
+        self._enforced: Labels | None = None  # the same without contradictions, if somebody has asked
+        self._counted = (self._learned, np.array([len(X)]))  # the learner's labels, and the cluster sizes
         self._checked: Question | None = None  # the learner's question, while its answer is checked
         self._rows: tuple[int, ...] = ()  # those that it named for the first time
         self._believe()
@@ -171,19 +172,19 @@ class Run:
             self._check()
             return
         if self._has_ended:
-            self._finish(self._counted[0])
+            self._finish(self._learned)
             return
         q = self.question
         known = None if q is None else self.evidence.verdict(q.first, q.second)
         if known is None:
-            self.labels = self._enforce(self._counted[0])
+            self._show(self._learned)
         else:
             self._advance(known)
 
     def update_labels(self) -> None:
         """Show what the learner concludes by now, if facts were added that do not answer its question."""
         if self.question is not None and isinstance(self._learner, Labelling):
-            self.labels = self._enforce(self._learner.current_labels(self.state))
+            self._show(self._learner.current_labels(self.state))
 
     def chance(self) -> float | None:
         """The probability of "yes" to the open question; None if the learner does not estimate it."""
@@ -225,10 +226,10 @@ class Run:
             question, self._checked = self._checked, None
             self._advance(self.evidence.verdict(question.first, question.second))
             return
-        labels = self._counted[0]
+        labels = self._learned
         if isinstance(self._learner, Labelling):
             labels = self._learner.current_labels(self.state)
-        self.labels = self._enforce(labels)
+        self._show(labels)
         if self._is_spent():
             self._end("budget")
         else:
@@ -252,13 +253,15 @@ class Run:
             self._has_ended = True
             self._finish(end.value)
             return
-        self.question, self.labels, self.reason = question, self._enforce(question.labels), None
+        self.question, self.reason = question, None
+        self._show(question.labels)
         if self._is_spent():
             self._end("budget")
 
     def _finish(self, labels: Labels) -> None:
         """Go on after the learner's last question: start it anew, check what is doubtful, or end."""
-        self.question, self.labels, self.reason = None, self._enforce(labels), "exhausted"
+        self.question, self.reason = None, "exhausted"
+        self._show(labels)
         if not isinstance(self.evidence, FallibleEvidence):
             return
         if self.evidence.n_revisions != self._n_revisions:
@@ -279,6 +282,17 @@ class Run:
         if question.first != question.second:
             self.evidence.check(question.first, question.second, "unsure")
         return self.evidence.verdict(question.first, question.second)
+
+    @property
+    def labels(self) -> Labels:
+        """The best clustering so far; computed when it is read, since most of them never are."""
+        if self._enforced is None:
+            self._enforced = self._enforce(self._learned)
+        return self._enforced
+
+    def _show(self, labels: Labels) -> None:
+        """Take labels of the learner, or the same again after other answers."""
+        self._learned, self._enforced = labels, None
 
     def _enforce(self, labels: Labels) -> Labels:
         if labels is not self._counted[0]:

@@ -109,6 +109,7 @@ class Presenter:
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
         self._guidelines = session.guidelines
         self._has_waiting = False  # whether somebody waits for a question
+        self._here: set[str] = set()  # people who look at a page, as of the last state
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
@@ -186,15 +187,18 @@ class Presenter:
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
-                **({PERSONAL: self._personal_states(people, ended)} if people else {}),
+                **({PERSONAL: self._personal_states(people, ended)} if people or self._here else {}),
             }
 
     def _personal_states(self, people: Sequence[str], ended: str | None) -> dict[str, dict[str, Any]]:
         """What each person is shown: their own question, undo and counts."""
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
+        for person in self._here - set(people):
+            self._session.release(person)
+        self._here = set(people)
         states = {}
-        for person in people:
+        for person in sorted(people, key=counts.__getitem__):  # whoever has answered least waits least
             question = None if ended else self._question_for(person)
             own = self._last_of(person)
             states[person] = {

@@ -119,15 +119,15 @@ def _compare(one: str, other: str, table: Counter[tuple[Answer, Answer]]) -> Sou
         return SourceAgreement(one, other, n, n_agreeing, None, None, None)
     # Cohen's interval takes the chance as fixed; Wilson's for the share does not vanish when all agree
     kappa, low, high = (
-        (share - chance) / (1 - chance) for share in (n_agreeing / n, *_wilson_interval(n_agreeing, n))
+        (share - chance) / (1 - chance) for share in (n_agreeing / n, *wilson_interval(n_agreeing, n))
     )
     return SourceAgreement(one, other, n, n_agreeing, kappa, max(low, -1.0), min(high, 1.0))
 
 
-def _wilson_interval(n_agreeing: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    share, z = n_agreeing / n, DEVIATIONS
+def wilson_interval(n_found: float, n: float) -> tuple[float, float]:
+    """The 95 % interval of the share of n that are found."""
+    share, z = n_found / n, DEVIATIONS
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # at an end the interval includes it, whatever the rounding
-    return max(centre - half, 0.0) if n_agreeing else 0.0, centre + half if n_agreeing < n else 1.0
+    return max(centre - half, 0.0) if n_found else 0.0, min(centre + half, 1.0) if n_found < n else 1.0

@@ -20,6 +20,7 @@ from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
+from linkwise.session.audit import AuditPlan
 from linkwise.session.events import REVISIONS, Event, EventKind, Place
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.schema import Damage
@@ -86,6 +87,8 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["error_rate"] = _read_error_rate(db)
     if _has_setting(db, "guidelines"):
         meta["guidelines"] = _read_guidelines(db)
+    if _has_setting(db, "audits"):
+        meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
     return meta
 
 
@@ -109,6 +112,32 @@ def _read_guidelines(db: sqlite3.Connection) -> str:
     if not is_text or any("\ud800" <= character <= "\udfff" for character in text):
         raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
     return str(text)
+
+
+def _read_audits(db: sqlite3.Connection, n_rows: int) -> tuple[AuditPlan, ...]:
+    """The pairs that somebody is asked to find out how often a source is wrong."""
+    try:
+        plans = tuple(
+            AuditPlan(source, by, after, tuple((i, j) for i, j in pairs), tuple(is_doubtful))
+            for source, by, after, pairs, is_doubtful in _read_setting(db, "audits")
+        )
+    except (TypeError, ValueError):
+        raise Damage("Its list of audits is incomplete") from None
+    if not all(_is_plan(plan, n_rows) for plan in plans):
+        raise Damage("Its list of audits has an entry that is no audit")
+    return plans
+
+
+def _is_plan(plan: AuditPlan, n_rows: int) -> bool:
+    """Whether a plan has names, rows of the session, and a pair only once."""
+    return (
+        isinstance(plan.source, str)
+        and isinstance(plan.by, str)
+        and type(plan.after) is int
+        and all(type(i) is int and type(j) is int and 0 <= i < j < n_rows for i, j in plan.pairs)
+        and len(set(plan.pairs)) == len(plan.pairs) == len(plan.is_doubtful)
+        and all(type(is_doubtful) is bool for is_doubtful in plan.is_doubtful)
+    )
 
 
 def _read_setting(db: sqlite3.Connection, key: str) -> Any:

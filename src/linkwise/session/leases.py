@@ -112,6 +112,13 @@ class Leases:
         self._leases[renewed.question.id] = renewed
         return renewed
 
+    def release(self, to: str) -> None:
+        """End the leases of somebody now."""
+        now = self.now()
+        for name, lease in self._leases.items():
+            if lease.question.to == to:
+                self._leases[name] = replace(lease, question=replace(lease.question, until=now))
+
     def find(self, name: str, n_rows: int, last: int) -> tuple[int, int, Place] | None:
         """The rows and the place of a question by its id; None if no such question was given."""
         lease = self._leases.get(name)

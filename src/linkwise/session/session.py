@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from itertools import takewhile
+from datetime import timedelta
 from numbers import Integral
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +22,7 @@ from linkwise.asking.learner import Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import (
     DataMismatchError,
     InfeasibleConstraintsError,
@@ -30,6 +31,7 @@ from linkwise.errors import (
     StaleAnswerError,
     short_repr,
 )
+from linkwise.session.audit import AuditPlan, answers_of, draw_plan, list_open, verdicts_of
 from linkwise.session.description import (
     check_ids,
     data_difference,
@@ -49,6 +51,8 @@ from linkwise.validation import check_rows
 
 __all__ = ["OpenQuestion", "Session", "Status"]
 
+LEASE_S = 600.0  # how long a question is leased, unless the caller says otherwise
+AUDIT_REASON = "Your answer shows how often {} is wrong."
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
 
@@ -339,15 +343,12 @@ class Session(SessionWriter):
 
     def _is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
         """Whether the pair was answered after an event, by a certain source or by any."""
-        pair = {first, second}
-        return any(
-            event.kind == "answer" and {event.first, event.second} == pair and source in (None, event.source)
-            for event in takewhile(lambda event: event.number > start, reversed(self._settled_events()))
-        )
+        numbers = self._find_last_answers().get(frozenset((first, second)), {})
+        return any(number > start for name, number in numbers.items() if source in (None, name))
 
     # ------------------------------------------------------------ many questions at once
     @synchronized
-    def questions(self, n: int = 1, *, to: str = "", seconds: float = 600.0) -> list[OpenQuestion]:
+    def questions(self, n: int = 1, *, to: str = "", seconds: float = LEASE_S) -> list[OpenQuestion]:
         """Return up to n questions that are worth asking together.
 
         Each is leased for some time: meanwhile nobody else gets it. The questions that the same person has
@@ -393,12 +394,100 @@ class Session(SessionWriter):
             mine = [self._leases.give(expect(present), Place(start, 0), name, seconds, is_single=True)]
             return [lease.question for lease in mine]
         mine = [self._leases.renew(lease, seconds) for lease in mine[:n]]
-        if len(mine) < n:
-            for chosen in replay.choose_batch(n - len(mine), [lease.expectation for lease in held]):
+        request = self._last_number, n - len(mine), tuple(lease.question.id for lease in held)
+        if len(mine) < n and request != self._unmet:
+            batch = replay.choose_batch(n - len(mine), [lease.expectation for lease in held])
+            self._unmet = None if batch else request
+            for chosen in batch:
                 is_present = present is not None and {*chosen.pair} == {present.first, present.second}
                 place = Place(start, 0) if is_present else self._leases.place(chosen, start)
                 mine.append(self._leases.give(chosen, place, name, seconds))
         return [lease.question for lease in mine]
+
+    @synchronized
+    def release(self, to: str = "") -> None:
+        """Let others have the open questions of somebody who has left. Late answers count nevertheless.
+
+        Parameters
+        ----------
+        to : str, default=""
+            The name of the person or program.
+        """
+        self._leases.release(check_source(to))
+
+    @synchronized
+    def audit(self, source: str, n: int = 30, *, by: str = "") -> list[OpenQuestion]:
+        """Return up to n pairs that a program answered, for a person to answer them, too.
+
+        A third of them are the most doubtful answers of the program, "yes" and "no" by turns; the others are
+        drawn at random. While pairs of the last audit are open, they are returned and no others are chosen.
+        `audit_report` tells what follows from the answers.
+
+        Parameters
+        ----------
+        source : str
+            Name of the program.
+        n : int, default=30
+            Largest number of pairs.
+        by : str, default=""
+            Name of the person who answers.
+
+        Returns
+        -------
+        list of OpenQuestion
+            Answer each by ``answer(..., question_id=question.id, source=by)``. Empty if the person has
+            answered all pairs of the program.
+
+        Raises
+        ------
+        ValueError
+            `n` is not positive, or `source` and `by` are the same.
+        TypeError
+            `n` is not an integer, or a name is not a string.
+        SessionError
+            The session takes all answers as right, it was opened without its data, or the program has given
+            no answer.
+        """
+        if not isinstance(n, Integral) or isinstance(n, bool):
+            raise TypeError(f"n is not an integer: {short_repr(n)}. Give the number of pairs.")
+        if n < 1:
+            raise ValueError(f"n is {n}. Give a positive number of pairs.")
+        program, person = check_source(source), check_source(by)
+        if program == person:
+            raise ValueError(f"The source {program!r} cannot audit itself. Give by another name.")
+        self._catch_up()
+        self._current_replay()  # an error without data
+        evidence = self._current_evidence()
+        if not isinstance(evidence, FallibleEvidence):
+            raise SessionError(
+                "This session takes all answers as right, so there is nothing to audit. "
+                "Open it with error_rate=None to let answers be wrong."
+            )
+        remaining = self._remaining_events()
+        answers = answers_of(remaining, program)
+        if not answers:
+            raise SessionError(f"{program!r} has given no answer. Take a source from history.")
+        verdicts = verdicts_of(remaining, self._settled_events(), program, person)
+        plan = self._find_audit(program, person)
+        if plan is None or not list_open(plan, answers, verdicts):
+            place = int(self._meta["seed"]), self._last_number
+            plan = draw_plan(program, person, int(n), answers, verdicts, evidence, place)
+            if plan.pairs:
+                self._store_audit(plan)
+        why, until = AUDIT_REASON.format(program), self._leases.now() + timedelta(seconds=LEASE_S)
+        pairs, start = list_open(plan, answers, verdicts)[:n], self._last_start()
+        return [
+            OpenQuestion(name_question(Place(start, position), *pair), *pair, why, person, until)
+            for position, pair in enumerate(pairs, 1)
+        ]
+
+    def _store_audit(self, plan: AuditPlan) -> None:
+        """Store an audit in place of an earlier one of the same two."""
+        others = [
+            each for each in self._meta.get("audits", ()) if (each.source, each.by) != (plan.source, plan.by)
+        ]
+        self._store.put_meta({"audits": [*others, plan]})
+        self._meta["audits"] = (*others, plan)
 
     def _is_open(self, lease: Lease) -> bool:
         """Whether the question of a lease waits for its answer."""

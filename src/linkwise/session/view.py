@@ -20,6 +20,7 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.agreement import SourceAgreement, measure_agreement
+from linkwise.session.audit import AuditPlan, AuditReport, answers_of, measure_audit, verdicts_of
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
@@ -70,7 +71,9 @@ class SessionView:
         self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
         self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
+        self._last_answers: tuple[int, dict[frozenset[int], dict[str, int]]] = (0, {})  # as of an event
         self._leases = Leases()
+        self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
         self._current_evidence()  # so that a damaged file is noticed here
 
@@ -177,6 +180,48 @@ class SessionView:
         """
         self._catch_up()
         return measure_agreement(self._settled_events())
+
+    @synchronized
+    def audit_report(self, source: str, *, by: str = "") -> AuditReport:
+        """Compare the answers of a program with those that a person gave in its audit (see `Session.audit`).
+
+        Parameters
+        ----------
+        source : str
+            Name of the program.
+        by : str, default=""
+            Name of the person.
+
+        Returns
+        -------
+        AuditReport
+            The share of wrong answers with its interval, by the audit alone and by all answers, and whether
+            the program is wrong where the distance is wrong. The last part needs the data.
+
+        Raises
+        ------
+        SessionError
+            This person has begun no audit of this program.
+        """
+        self._catch_up()
+        plan = self._find_audit(source, by)
+        if plan is None:
+            raise SessionError(
+                f"There is no audit of {source!r} by {by!r}. Begin it with audit({source!r}, by={by!r})."
+            )
+        remaining = self._remaining_events()
+        return measure_audit(
+            plan,
+            answers_of(remaining, source),
+            verdicts_of(remaining, self._settled_events(), source, by),
+            self._current_evidence().error_rates().by_source.get(source),
+            self.X,
+        )
+
+    def _find_audit(self, source: str, by: str) -> AuditPlan | None:
+        """The last audit of a source by a person; None before the first."""
+        plans: tuple[AuditPlan, ...] = self._meta.get("audits", ())
+        return next((plan for plan in plans if (plan.source, plan.by) == (source, by)), None)
 
     @property
     @synchronized
@@ -367,6 +412,7 @@ class SessionView:
         new, meta = self._store.events(after=self._last_number), self._store.meta()
         learner, rate = meta["learner"], meta.get("error_rate", 0)
         self._meta["guidelines"] = meta.get("guidelines", "")
+        self._meta["audits"] = meta.get("audits", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
             self._evidence = self._doubts = None
         if learner != self._meta["learner"] or rate != self._error_rate:
@@ -451,6 +497,16 @@ class SessionView:
         if self._settled[0] != self._last_number:
             self._settled = self._last_number, apply_changes(self._remaining_events())
         return self._settled[1]
+
+    def _find_last_answers(self) -> dict[frozenset[int], dict[str, int]]:
+        """For each pair the number of the last answer of each source, derived once after each event."""
+        if self._last_answers[0] != self._last_number:
+            found: dict[frozenset[int], dict[str, int]] = {}
+            for event in self._settled_events():
+                if event.kind == "answer" and event.first is not None and event.second is not None:
+                    found.setdefault(frozenset((event.first, event.second)), {})[event.source] = event.number
+            self._last_answers = self._last_number, found
+        return self._last_answers[1]
 
     def _ordered_events(self) -> list[Event]:
         """The settled events in the order of their questions, derived once after each event."""

@@ -5,8 +5,8 @@ It depends on neither screen nor keys: a `Display` shows it, and a `Reader` read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, Protocol
 
 from linkwise.asking.learner import Labels, Question
@@ -107,7 +107,7 @@ def run_dialogue(
             display.help(question)
         if command == "quit":
             return _finish(display, "quit", session.status)
-        try:
+        with _reject_errors(display, "This is the current question."):
             if command == "undo":
                 with busy():
                     undone = session.undo()
@@ -118,14 +118,88 @@ def run_dialogue(
                 with busy():
                     session.answer(command, question_id=question_id)
                 display.confirm_answer(command, session.status)
-        except StaleAnswerError:
-            display.reject(f"{STALE_ANSWER} This is the current question.")
-        except InfeasibleConstraintsError as error:
-            display.reject(str(error))
-        except SessionError as error:
-            if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
-                raise
-            display.reject(str(error))
+
+
+def run_audit(
+    session: Session,
+    display: Display,
+    reader: Reader,
+    source: str,
+    n: int,
+    *,
+    busy: BusyContext = nullcontext,
+) -> Ending:
+    """Ask a person up to n pairs that a program answered; see `Session.audit`.
+
+    Parameters
+    ----------
+    session : Session
+    display : Display
+    reader : Reader
+    source : str
+        Name of the program.
+    n : int
+        Largest number of pairs.
+    busy : callable, optional
+        Gives a context manager for work that may take a while, to show progress.
+
+    Returns
+    -------
+    {"exhausted", "quit"}
+        The end of input counts as quitting.
+    """
+    given: list[int] = []  # numbers of the events of this audit
+    while len(given) < n:
+        reader.forget()
+        with busy():
+            open_pairs = session.audit(source, n - len(given))
+        if not open_pairs:
+            return "exhausted"
+        asked = open_pairs[0]
+        question = Question(asked.first, asked.second, session.labels, asked.why)
+        display.ask(question, asked.id, session.status)
+        while (command := _read_command(display, reader, session)) == "help":
+            display.help(question)
+        if command == "quit":
+            return "quit"
+        with _reject_errors(display, "This is the next pair."):
+            if command == "undo":
+                with busy():
+                    undone = session.undo(given[-1]) if given else None
+                del given[-1:]
+                display.confirm_undo(undone, session.status)
+            elif isinstance(command, SuspectCommand):
+                _revise(session, display, command, busy)
+            else:
+                with busy():
+                    session.answer(command, question_id=asked.id)
+                given.append(_find_last_answer(session, asked.first, asked.second))
+                display.confirm_answer(command, session.status)
+    return "exhausted"
+
+
+@contextmanager
+def _reject_errors(display: Display, now: str) -> Iterator[None]:
+    """Show errors after which the dialogue goes on; `now` says what is shown then."""
+    try:
+        yield
+    except StaleAnswerError:
+        display.reject(f"{STALE_ANSWER} {now}")
+    except InfeasibleConstraintsError as error:
+        display.reject(str(error))
+    except SessionError as error:
+        if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
+            raise
+        display.reject(str(error))
+
+
+def _find_last_answer(session: Session, first: int, second: int) -> int:
+    """The number of the last answer about two rows."""
+    return next(
+        event.number
+        for event in reversed(session.history)
+        if event.kind == "answer" and {event.first, event.second} == {first, second}
+    )
 
 
 def _revise(session: Session, display: Display, command: SuspectCommand, busy: BusyContext) -> None:

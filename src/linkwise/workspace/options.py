@@ -344,6 +344,14 @@ class ProgramOptions:
         metavar="N",
         least=0,
     )
+    audit: int | None = option(
+        "--audit",
+        "afterwards ask you N pairs that the program answered, and report how often it is wrong",
+        "program",
+        type=int,
+        metavar="N",
+        least=1,
+    )
     is_quiet: bool | None = option("--quiet", "print no line for each answer to stderr", "program", type=bool)
 
     def check_command(self) -> None:

@@ -67,10 +67,17 @@ def ask(
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
     console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
+    terminal = make_terminal(project, console, budget=budget)
+    with open_reader(with_suspects=project.session.status.is_fallible) as read:
+        run_dialogue(project.session, terminal, read, budget=budget, busy=choose_spinner(project.session))
+
+
+def make_terminal(project: Project, console: Console, *, budget: int | None = None) -> Terminal:
+    """The dialogue on a terminal, which shows the guidelines first."""
     guidelines = project.session.guidelines
     if guidelines:
         console.print(screen.draw_guidelines(guidelines), highlight=False)
-    terminal = Terminal(
+    return Terminal(
         console,
         make_pair_view(project),
         make_row_namer(project),
@@ -79,17 +86,18 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
         counts=lambda: describe_weights(project),
         with_guidelines=bool(guidelines),
     )
-    with open_reader(with_suspects=project.session.status.is_fallible) as read:
-        run_dialogue(project.session, terminal, read, budget=budget, busy=choose_spinner(project.session))
+
+
+def make_json_lines(project: Project) -> JsonLines:
+    """The dialogue as a stream of JSON."""
+    return JsonLines(make_row_reader(project), project.session.ids.__getitem__, str(project.path))
 
 
 def _ask_in_json(project: Project, budget: int | None) -> None:
     for words in describe_opening(project):
         for line in [words] if isinstance(words, str) else words:
             say(line)
-    ids = project.session.ids
-    face = JsonLines(make_row_reader(project), ids.__getitem__, str(project.path))
-    run_dialogue(project.session, face, LineReader(sys.stdin), budget=budget)
+    run_dialogue(project.session, make_json_lines(project), LineReader(sys.stdin), budget=budget)
 
 
 def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from linkwise.cli.commands.ask import (
+    choose_spinner,
     describe_opening,
     list_next_commands,
+    make_json_lines,
     make_row_namer,
     make_row_reader,
+    make_terminal,
+    open_reader,
     report_early_interrupt,
     report_interrupt,
     resume_command,
@@ -24,12 +29,14 @@ from linkwise.cli.commands.ask import (
 from linkwise.errors import ProgramError
 from linkwise.programs.answer import Answered, Conversation, Limits, check_limits
 from linkwise.programs.child_process import ChildProcess
+from linkwise.session.audit import AuditReport, describe_audit
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.session import Session
 from linkwise.terminal import screen
-from linkwise.terminal.dialogue import Ending
+from linkwise.terminal.dialogue import Ending, run_audit
+from linkwise.terminal.keys import LineReader
 from linkwise.terminal.progress import busy
-from linkwise.terminal.protocol import JsonLines, emit
+from linkwise.terminal.protocol import emit
 from linkwise.wording import count_noun, strip_controls
 from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.method_choice import MethodChoice
@@ -60,6 +67,8 @@ def ask_program(
     words = split_command(program.command or "")
     source = name_of_program(words) if program.source is None else " ".join(program.source.split())
     limits = read_limits(program)
+    if program.audit is not None and not source:
+        raise UsageError("--audit needs a name for the program. Give --source NAME.")
     file = resolve_name(file)
     if kept.session is None and is_session(file):
         data, path = data_of_session(file), file
@@ -71,8 +80,12 @@ def ask_program(
         project = open_project(data, path, reading, choice, kept, progress=progress)
     go_on = resume_command(data, path, "--oracle", program.command or "")
     with project.session, report_interrupt(project.session, project.path, go_on):
+        if program.audit is not None and not project.session.status.is_fallible:
+            raise UsageError("--audit needs answers that may be wrong. Leave out --error-rate 0.")
         done = _converse(project, words, source, limits, kept.budget, is_quiet=bool(program.is_quiet))
         _report(project, source, done, as_json=as_json)
+        if program.audit is not None and done.reason != "failed":
+            _audit(project, source, program.audit, as_json=as_json)
     if done.reason == "failed":
         last = done.failures[-1].error
         raise ProgramError(
@@ -185,9 +198,7 @@ def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> 
             cost=done.cost,
             error_rate=None if rate is None else rate._asdict(),
         )
-        JsonLines(make_row_reader(project), session.ids.__getitem__, str(project.path)).end(
-            done.reason, session.status
-        )
+        make_json_lines(project).end(done.reason, session.status)
         return
     console = Console()
     parts = [f"{count_noun(done.n_answers, 'answer')} by {source}"]
@@ -206,3 +217,31 @@ def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> 
     console.print()
     for step in screen.list_next_steps(list_next_commands(project, ending, session.status)):
         console.print(step, soft_wrap=True, highlight=False)
+
+
+# ---------------------------------------------------------------- auditing
+def _audit(project: Project, source: str, n: int, *, as_json: bool) -> None:
+    """Ask a person pairs that the program answered, and report how often it is wrong."""
+    session = project.session
+    if not any(event.source == source for event in session.history):
+        say(f"{source} has given no answer, so there is nothing to audit.")
+        return
+    if as_json:
+        run_audit(session, make_json_lines(project), LineReader(sys.stdin), source, n)
+        emit(type="audit", **_audit_as_json(session.audit_report(source)))
+        return
+    console = Console()
+    console.print(
+        f"\nNow answer pairs that {strip_controls(source)} answered.", highlight=False, markup=False
+    )
+    terminal = make_terminal(project, console)
+    with open_reader(with_suspects=session.status.is_fallible) as read:
+        run_audit(session, terminal, read, source, n, busy=choose_spinner(session))
+    console.print()
+    for line in describe_audit(session.audit_report(source)):
+        console.print(strip_controls(line), highlight=False, markup=False)
+
+
+def _audit_as_json(report: AuditReport) -> dict[str, Any]:
+    """A report, with the estimate by all answers as for other sources."""
+    return asdict(report) | {"believed": None if report.believed is None else report.believed._asdict()}
