@@ -30,7 +30,7 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     """Leave out repetitions, and mark what `slow.txt` lists: folders, and single tests with all their cases.
 
-    Coverage is measured without the slow tests and without the laws: they compute much, and tracing doubles that.
+    Coverage is measured without the slow tests and the laws: they compute much, and tracing doubles that.
     """
     if not config.getoption("nightly"):
         repetitions = [item for item in items if item.get_closest_marker("nightly")]

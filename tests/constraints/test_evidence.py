@@ -458,7 +458,7 @@ def test_numpy_integers_are_rows():
 
 def test_copies_are_independent():
     evidence = Evidence(4, lw.Constraints(4, [(0, 1)], [(1, 2)]))
-    for twin in (copy.deepcopy(evidence), pickle.loads(pickle.dumps(evidence)), evidence._copy()):
+    for twin in (copy.deepcopy(evidence), pickle.loads(pickle.dumps(evidence)), evidence.copy()):
         twin.add(2, 3, "yes")
         assert twin.verdict(0, 3) == "no"
         assert evidence.verdict(0, 3) is None
@@ -469,7 +469,7 @@ def test_a_quick_copy_holds_all_that_a_deep_one_holds():
     for first, second, answer in [(2, 3, "yes"), (4, 5, "unsure"), (3, 6, "no")]:
         evidence.add(first, second, answer, asked=True, source="anna")
     evidence.groups()
-    quick, deep = evidence._copy(), copy.deepcopy(evidence)
+    quick, deep = evidence.copy(), copy.deepcopy(evidence)
     before = evidence.groups()
 
     def hold(each):

@@ -11,6 +11,7 @@ from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import make_evidence
 from registry import LEARNERS, each_learner
 
 N_ANSWERS = 18
@@ -38,10 +39,10 @@ def report(learner, run):
     return asked, run.labels.tolist(), [None if s is None else np.asarray(s).tolist() for s in shown]
 
 
-def ask_and_answer(entry, X, y, memo, before_each=lambda: None):
+def ask_and_answer(entry, X, y, memo, before_each=lambda: None, error_rate=0):
     """What a run of some answers asks and shows, question after question."""
     learner, oracle = entry.make(random_state=0), TruthOracle(y, unsure=0.1, random_state=0)
-    run, found = Run(learner, X, Evidence(len(X)), 0, memo=memo), []
+    run, found = Run(learner, X, make_evidence(len(X), None, error_rate), 0, memo=memo), []
     for _ in range(N_ANSWERS):
         before_each()
         found.append(report(learner, run))
@@ -65,6 +66,16 @@ def test_a_memo_that_is_cleared_before_each_question_changes_nothing(entry):
     cleared = Memo()
     assert ask_and_answer(entry, X, Y, cleared, cleared.clear) == kept
     assert ask_and_answer(entry, X, Y, Forgetful()) == kept
+
+
+@each_learner
+def test_beliefs_may_be_forgotten_at_any_moment(entry):
+    rows, classes, memo = np.ascontiguousarray(X[::4]), Y[::4], Memo()
+    kept = ask_and_answer(entry, rows, classes, memo, error_rate=None)
+    assert ask_and_answer(entry, rows, classes, memo, error_rate=None) == kept
+    assert ask_and_answer(entry, rows, classes, memo, memo.clear, error_rate=None) == kept
+    other = ask_and_answer(entry, rows, classes, Memo(), error_rate=0.2)
+    assert ask_and_answer(entry, rows, classes, memo, error_rate=0.2) == other
 
 
 @each_learner

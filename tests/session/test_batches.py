@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise import Session
+from linkwise.constraints import fallible
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError, StaleAnswerError
 from linkwise.session.events import Place
 from linkwise.session.leases import Leases
@@ -235,3 +236,37 @@ def test_many_open_questions_of_a_large_batch():
         session.answer(says(session.question))
     assert len(set(session.labels[Y == 0])) == 1
     assert len(set(session.labels)) == 3
+
+
+@pytest.mark.parametrize("rate", [0, None])
+def test_undo_and_late_answers_start_no_run_anew(monkeypatch, rate):
+    session = begin(error_rate=rate)
+    for _ in range(3):
+        for q in session.questions(5):
+            session.answer(says(q), question_id=q.id)
+    before = state(session)
+    batch = session.questions(4)
+    started = []
+    monkeypatch.setattr(session._replay, "_start_run", started.append)
+    for q in batch[::-1]:
+        session.answer(says(q), question_id=q.id)
+    for _ in batch:
+        session.undo()
+    assert not started
+    assert state(session) == before
+
+
+def test_look_ahead_and_undo_find_no_belief_anew(monkeypatch):
+    session = begin(error_rate=None)
+    for _ in range(8):
+        session.answer(says(session.question))
+    session.look_ahead("yes")
+    n_found = []
+    find = fallible.update_belief
+    monkeypatch.setattr(fallible, "update_belief", lambda *args: n_found.append(args) or find(*args))
+    session.answer("yes")
+    session.undo()
+    session._replay._marks.clear()
+    session._replay.follow([], 0)
+    session.answer("yes")
+    assert not n_found

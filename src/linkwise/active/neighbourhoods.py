@@ -11,6 +11,7 @@ show the same two points.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -78,6 +79,13 @@ class PointEvidence:
                 self._points = Evidence(self._points.n_rows)
             self._add(self._evidence.read_believed(self._n_read))
         return self._points
+
+    def fork(self, evidence: Evidence) -> PointEvidence:
+        """The same evidence about points; it follows a copy of the evidence about rows."""
+        twin = copy.copy(self)
+        twin._evidence = evidence
+        twin._points = self._points.copy() if self._has_duplicates else evidence
+        return twin
 
     def _add(self, facts: Iterable[Fact]) -> None:
         """Add facts one by one, so that it does not matter when somebody looks."""

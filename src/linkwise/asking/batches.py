@@ -1,9 +1,10 @@
 """Several questions that are worth asking together.
 
-A run goes on as if each question had its most probable answer, and its questions are collected. The further
-it goes, the more it relies on answers that nobody has given. So a large batch has several paths. On the first
-one all answers are the most probable ones. On the others they are drawn by their probabilities, and questions
-whose answer is almost certain are left out (Thompson 1933 draws what is believed in the same way).
+A copy of the run goes on as if each question had its most probable answer, and its questions are collected.
+The further it goes, the more it relies on answers that nobody has given. So a large batch has several paths.
+On the first one all answers are the most probable ones. On the others they are drawn by their probabilities,
+and questions whose answer is almost certain are left out (Thompson 1933 draws what is believed in the same
+way).
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ class Expectation:
 def expect(question: Question, *, is_check: bool = False) -> Expectation:
     """Find the most probable answer to a question: what the learner expects, or what its labels say."""
     i, j = question.first, question.second
+    if question.expected is not None:
+        return Expectation((i, j), question.why, question.expected, is_check)
     likely: Answer = "yes" if question.labels[i] == question.labels[j] else "no"
-    return Expectation((i, j), question.why, question.expected or likely, is_check)
+    return Expectation((i, j), question.why, likely, is_check)
 
 
 def choose_batch(
@@ -69,7 +72,7 @@ def choose_batch(
     run : Run
         A run that nobody else uses: it goes on with answers that are only expected.
     start : callable
-        Starts a run that knows the same facts from the start, for further paths.
+        Returns another such run with the same facts, for further paths.
     n : int
         Largest number of questions.
     held : sequence of Expectation
@@ -159,8 +162,13 @@ def _follow_drawn(run: Run, n: int, batch: _Batch, rng: np.random.Generator) -> 
 
 
 def _expect_next(run: Run, question: Question) -> Expectation:
-    is_check = run.evidence.verdict(question.first, question.second) is not None
-    return expect(question, is_check=is_check)
+    pair = question.first, question.second
+    known = run.evidence.verdict(*pair)
+    if known in ("yes", "no"):
+        return Expectation(pair, question.why, known, is_check=True)
+    if question.expected is None and len(question.labels) == 0:  # a check through a row nearby
+        return Expectation(pair, question.why, "yes", is_check=known is not None)
+    return expect(question, is_check=known is not None)
 
 
 def _tell(run: Run, pair: tuple[int, int], answer: Answer) -> None:

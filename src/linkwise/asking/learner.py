@@ -88,6 +88,8 @@ class Problem:
         Largest number of questions; None: no bound.
     memo : Memo
         What earlier runs over the same prepared data have computed; empty by default.
+    shows_labels : bool
+        Whether anybody looks at the labels of the questions. If not, a learner may leave them out.
     """
 
     X: NDArray[Any]
@@ -97,6 +99,7 @@ class Problem:
     askable: NDArray[np.bool_] | None = None
     budget: int | None = None
     memo: Memo = field(default_factory=Memo)
+    shows_labels: bool = True
 
 
 class Learner(Protocol):
@@ -106,7 +109,9 @@ class Learner(Protocol):
     ``representatives(state)``, if it treats many rows as one (see `Representing`); and
     ``column_shares(state)``, if it learns how much each column counts (see `Weighing`). Where answers may be
     wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows the
-    clustering while they are checked (see `Labelling`).
+    clustering while they are checked (see `Labelling`). With ``fork(state, problem)`` a run can be tried out
+    without a repetition from its start (see `Forking`), and ``hear(state, first, second)`` takes up answers
+    to questions of others (see `Hearing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -294,6 +299,48 @@ class Labelling(Protocol):
         -------
         ndarray of shape (n_rows,)
             Clusters 0, 1, ...
+        """
+
+
+@runtime_checkable
+class Forking(Protocol):
+    """A learner whose runs can be copied."""
+
+    def fork(self, state: Any, problem: Problem, /) -> Any:
+        """Copy the state of a run that waits for an answer, or has ended.
+
+        ``ask`` of the copy first yields the question that is open, with nothing computed anew, and goes on
+        as the run itself would.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        problem : Problem
+            The problem of the copy: it has evidence of its own, with the same facts.
+
+        Returns
+        -------
+        object
+            The state of the copy. What happens to one of them changes nothing in the other.
+        """
+
+
+@runtime_checkable
+class Hearing(Protocol):
+    """A learner that learns as much from answers to questions that it has not asked itself."""
+
+    def hear(self, state: Any, first: int, second: int, /) -> None:
+        """Take up the answer to a question of somebody else; the evidence has it already.
+
+        Another question may be open meanwhile, and stays open.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        first, second : int
+            The rows of the question.
         """
 
 

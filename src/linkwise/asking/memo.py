@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,6 +87,8 @@ class _Topic:
 
 
 def value_size(value: object) -> int:
-    """Bytes that an array takes, or a tuple with arrays in it; anything else counts as a few."""
+    """Bytes that an array takes, or a tuple or dataclass with arrays in it; anything else counts as a few."""
+    if is_dataclass(value):
+        value = tuple(getattr(value, field.name) for field in fields(value))
     parts = value if isinstance(value, tuple) else (value,)
     return 200 + sum(part.nbytes if isinstance(part, np.ndarray) else 32 for part in parts)

@@ -8,6 +8,9 @@ checked; if the belief has changed since the learner started, it starts anew on 
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,8 @@ from numpy.typing import NDArray
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import (
     Estimating,
+    Forking,
+    Hearing,
     Labelling,
     Labels,
     Learner,
@@ -26,9 +31,11 @@ from linkwise.asking.learner import (
 )
 from linkwise.asking.memo import Memo
 from linkwise.asking.verification import choose_check
-from linkwise.constraints.belief import Nearness, measure_nearness
+from linkwise.constraints.belief import Belief, Nearness, measure_nearness
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.constraints.fallible import FallibleEvidence
+
+BELIEFS = 2**25  # bytes of beliefs that are remembered
 
 
 class Run:
@@ -104,6 +111,30 @@ class Run:
         self._n_revisions = self.evidence.n_revisions
         self._has_ended = False  # whether the learner has asked its last question
 
+    def fork(self, *, shows_labels: bool = True) -> Run | None:
+        """Copy the run, to try out answers without a repetition from its start.
+
+        Parameters
+        ----------
+        shows_labels : bool, default=True
+            Whether the copy computes labels. Without them it is faster, and its `labels` mean nothing.
+
+        Returns
+        -------
+        Run or None
+            A run with evidence of its own; None if runs of this learner cannot be copied.
+        """
+        if not isinstance(self._learner, Forking):
+            return None
+        twin = copy.copy(self)
+        twin.evidence = self.evidence.copy()
+        twin._problem = replace(self._problem, evidence=twin.evidence, shows_labels=shows_labels)
+        twin.state = self._learner.fork(self.state, twin._problem)
+        twin._asking = self._learner.ask(twin.state)
+        if not self._has_ended and self.reason is None:
+            next(twin._asking)  # the question that is open already
+        return twin
+
     def answer(self, answer: Answer, *, source: str = "", when: str | None = None) -> None:
         """Answer the open question and go on to the next.
 
@@ -162,8 +193,11 @@ class Run:
         self.evidence.add(first, second, answer, asked=asked, source=source, when=when)
         if self.question is not None and {first, second} == {self.question.first, self.question.second}:
             self._hear(self.question, answer)
-        else:
-            self.refresh()
+            return
+        if asked and isinstance(self._learner, Hearing):
+            self._believe()
+            self._learner.hear(self.state, first, second)
+        self.refresh()
 
     def refresh(self) -> None:
         """Take up facts that were added to the evidence; if they answer the open question, go on."""
@@ -183,7 +217,9 @@ class Run:
 
     def update_labels(self) -> None:
         """Show what the learner concludes by now, if facts were added that do not answer its question."""
-        if self.question is not None and isinstance(self._learner, Labelling):
+        if self.question is None or not self._problem.shows_labels:
+            return
+        if isinstance(self._learner, Labelling):
             self._show(self._learner.current_labels(self.state))
 
     def chance(self) -> float | None:
@@ -209,7 +245,10 @@ class Run:
 
     def _believe(self) -> None:
         if isinstance(self.evidence, FallibleEvidence):
-            self.evidence.believe(self._nearness())
+            self.evidence.believe(self._nearness(), self._remember_belief)
+
+    def _remember_belief(self, key: bytes, compute: Callable[[], Belief]) -> Belief:
+        return self._problem.memo.get("belief", key, compute, max_bytes=BELIEFS)
 
     def _nearness(self) -> Nearness:
         """What the learner knows about who belongs together, or else what distances say."""
@@ -227,7 +266,7 @@ class Run:
             self._advance(self.evidence.verdict(question.first, question.second))
             return
         labels = self._learned
-        if isinstance(self._learner, Labelling):
+        if self._problem.shows_labels and isinstance(self._learner, Labelling):
             labels = self._learner.current_labels(self.state)
         self._show(labels)
         if self._is_spent():
@@ -295,6 +334,8 @@ class Run:
         self._learned, self._enforced = labels, None
 
     def _enforce(self, labels: Labels) -> Labels:
+        if not self._problem.shows_labels:
+            return labels
         if labels is not self._counted[0]:
             self._counted = (labels, np.bincount(labels))
         if not self._enforces:

@@ -77,6 +77,8 @@ class Nearness:
     witnesses : callable, optional
         ``witnesses(row)``: other rows that probably belong with a row, the closest first. While answers are
         about few rows, they are asked about in its place.
+    key : bytes
+        A name for all of this but `witnesses`, if there is one: what has the same name says the same.
     """
 
     similarity: Callable[[Rows], Table]
@@ -86,6 +88,7 @@ class Nearness:
     chances: Callable[[Rows], Table] | None = None
     n_expected: float = 1.0
     witnesses: Callable[[int], Rows] | None = None
+    key: bytes = b""
 
 
 def know_nothing(rows: Rows) -> Table:
@@ -107,7 +110,7 @@ def measure_nearness(X: NDArray[np.float64]) -> Nearness:
         order = np.argsort(squares, kind="stable")[: N_WITNESSES + 1]
         return np.asarray(order[order != row][:N_WITNESSES])
 
-    return Nearness(similarity, doubt=0.3, witnesses=witnesses)
+    return Nearness(similarity, doubt=0.3, witnesses=witnesses, key=b"distances")
 
 
 class Answers(NamedTuple):

@@ -636,8 +636,14 @@ class Evidence:
         return Constraints(self.n_rows, self.pairs_with_answer("yes"), self.pairs_with_answer("no"))
 
     # ------------------------------------------------------------ the closure
-    def _copy(self) -> Evidence:
-        """The same facts, to which others can be added; much quicker than `copy.deepcopy`."""
+    def copy(self) -> Evidence:
+        """Copy the evidence, so that facts can be added to one of both; quicker than `copy.deepcopy`.
+
+        Returns
+        -------
+        Evidence
+            The same facts, and what follows from them.
+        """
         twin = Evidence(self.n_rows)
         twin.n_questions, twin._groups = self.n_questions, self._groups
         twin._pairs, twin._answers, twin._group = self._pairs[:], self._answers[:], self._group[:]

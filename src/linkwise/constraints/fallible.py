@@ -6,8 +6,11 @@ that was asked about (`linkwise.constraints.belief`), so they never contradict e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import copy
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +39,9 @@ from linkwise.constraints.error_rates import (
 )
 from linkwise.constraints.evidence import Answer, Evidence, Fact, Groups, Relation, Suspect
 from linkwise.errors import short_repr
+
+Remember = Callable[[bytes, Callable[[], Belief]], Belief]
+"""``remember(key, compute)``: the belief of that key, computed if nobody has it."""
 
 LEAST_GIVEN = 0.001  # rate that is assumed where a lower one is given
 HIGHEST_OF_SOURCE = 0.45  # rate that is assumed of a source whose rate is estimated
@@ -99,12 +105,28 @@ class FallibleEvidence(Evidence):
         self._answered: set[frozenset[int]] = set()  # pairs of rows
         self._given_groups: tuple[Groups, NDArray[np.int64], Pairs] | None = None  # see the method
         self._unbroken: tuple[int, int, Evidence] | None = None  # of a revision, with so many answers
+        self._key = b""  # names the facts, in the order and the parts in which they were believed
         super().__init__(n_rows)
         self.error_rate = check_error_rate(error_rate)
         if self._has_certain_sources():
-            self._certain = self._given._copy()
+            self._certain = self._given.copy()
         self.belief: Belief = begin_belief(self._rate_of("") or None)
         self._start_closure()
+
+    def copy(self) -> FallibleEvidence:
+        """Copy the evidence with what is believed, so that facts can be added to one of both.
+
+        Returns
+        -------
+        FallibleEvidence
+            The same facts, and what follows from them.
+        """
+        twin = copy.copy(self)
+        twin._given = self._given.copy()
+        twin._certain = twin._given if self._certain is self._given else self._certain.copy()
+        twin._facts, twin._believed, twin._answered = [*self._facts], [*self._believed], {*self._answered}
+        twin._take_closure(super().copy())
+        return twin
 
     def __len__(self) -> int:
         return len(self._given) + len(self._facts)
@@ -223,13 +245,16 @@ class FallibleEvidence(Evidence):
         self._start_closure()
         self._is_current = False
 
-    def believe(self, nearness: Nearness | None = None) -> None:
+    def believe(self, nearness: Nearness | None = None, remember: Remember | None = None) -> None:
         """Find what is believed now. Call it after each answer: the search starts from the last belief.
 
         Parameters
         ----------
         nearness : Nearness, optional
             What the rows say about who belongs together; by default nothing.
+        remember : callable, optional
+            ``remember(key, compute)`` returns the belief of a key, which names all that it follows from if
+            `nearness` has a key; by default each belief is computed.
         """
         if self._is_current and len(self._facts) == len(self._believed):
             return
@@ -245,10 +270,21 @@ class FallibleEvidence(Evidence):
             is_yes = np.array([fact.answer == "yes" for fact in facts])
             answers = Answers(first, second, is_yes, self._weigh(facts))
             nearness = Nearness(know_nothing, doubt=1.0) if nearness is None else nearness
-            self.belief = update_belief(self.belief, answers, nearness, self._certain.groups(), rate)
+            compute = partial(update_belief, self.belief, answers, nearness, self._certain.groups(), rate)
+            self._name_belief(nearness)
+            self.belief = remember(self._key, compute) if remember and nearness.key else compute()
             for at, is_together in zip(said, self.belief.are_together(first, second).tolist(), strict=True):
                 believed[at] = _change_answer(self._facts[at], "yes" if is_together else "no")
         self._rebuild(believed)
+
+    def _name_belief(self, nearness: Nearness) -> None:
+        """Name the next belief by the last one, the facts that are new, and what the rows say."""
+        name = blake2b(self._key, digest_size=16)
+        new = [(*fact, fact.source) for fact in self._facts[len(self._believed) :]]
+        name.update(repr((self.n_rows, self.error_rate, new, nearness.key)).encode())
+        for certain in (self._given, self._certain):
+            name.update(certain._pairs.tobytes() + certain._answers)
+        self._key = name.digest()
 
     def _shared_rate(self, facts: list[Fact]) -> float | None:
         """The share of wrong answers that is given for the sources of some facts; None to estimate it."""
@@ -294,11 +330,14 @@ class FallibleEvidence(Evidence):
 
     def _start_closure(self) -> None:
         """Let the closure run over what is certain."""
-        closure = self._given._copy()
-        self._pairs, self._answers, self._group = closure._pairs, closure._answers, closure._group
-        self._members, self._apart, self._unsure = closure._members, closure._apart, closure._unsure
+        self._take_closure(self._given.copy())
         self._groups, self._is_current = None, True
         self.n_revisions += 1
+
+    def _take_closure(self, other: Evidence) -> None:
+        """Take over the closure of other evidence, which nobody else uses."""
+        self._pairs, self._answers, self._group = other._pairs, other._answers, other._group
+        self._members, self._apart, self._unsure = other._members, other._apart, other._unsure
 
     # ------------------------------------------------------------ queries
     def read_believed(self, number: int) -> Iterator[Fact]:
@@ -377,7 +416,7 @@ class FallibleEvidence(Evidence):
     def _unbroken_evidence(self) -> Evidence:
         """Constraints and the answers that are believed, built once for each belief."""
         if self._unbroken is None or self._unbroken[:2] != (self.n_revisions, len(self._believed)):
-            unbroken = self._given._copy()
+            unbroken = self._given.copy()
             for given, believed in zip(self._facts, self._believed, strict=False):
                 if given == believed:
                     unbroken.add(*given)

@@ -70,6 +70,11 @@ class Colours:
             shades = carry_shades(self.shades, heirs, parents, n_clusters)
             self._add_step([event], fill_colours(self.now, heirs, n_clusters), shades)
 
+    def go_back(self, n_events: int) -> None:
+        """Go back to the state some events after the start."""
+        self._n_applied = n_events + 1
+        _, self.now, self.shades = self._steps[n_events]
+
     def _repeat_step(self, events: list[Event]) -> bool:
         """Repeat the next step of the previous run if its events are the same; return whether they are."""
         if self._n_applied == len(self._steps) or self._steps[self._n_applied][0] != events:

@@ -29,13 +29,17 @@ from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.suspects import Doubts, find_doubts
 
+MARKS = 16  # copies of the run that are kept, so that undo and late answers need no replay from the start
+MARKED_ROWS = 2**22  # rows in all copies together
+
 
 class Replay:
     """A learner that follows the events of a session.
 
     Pairs that were volunteered or imported before the first answer are known to the learner from the start,
     so their order does not matter; all later events reach it in order. While events are only added, the run
-    continues; otherwise it is repeated, which is cheap because the runs share a memo of what they computed.
+    continues. Otherwise a copy of the run before the first event that differs goes on, if there is one; if
+    not, the run is repeated, which is cheap because the runs share a memo of what they computed.
 
     Parameters
     ----------
@@ -79,6 +83,7 @@ class Replay:
         self._run: Run | None = None
         self._state: Any = None  # of the run, as of `at`
         self._applied: list[Event] = []
+        self._marks: dict[int, Run] = {}  # copies of the run, by the number of events that it had applied
         self.at = -1
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
@@ -87,19 +92,17 @@ class Replay:
         self.reason: Reason | None = None
         self.evidence: Evidence = make_evidence(len(X), None, error_rate)
         self._colours = Colours(X)
+        self._n_before = -1  # events that the run knew from the start
+        self._n_marks = max(1, min(MARKS, MARKED_ROWS // len(X)))
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
         self._doubts: tuple[int, Doubts | None] = (-1, None)
 
     def follow(self, settled: Sequence[Event], number: int) -> None:
         """Take the learner through all settled events, as of the event of that number (0: no event)."""
-        n_before = _count_before_first_answer(settled)
-        run, self._run = self._run, None  # an error or an interruption leaves no half-updated run
-        n_applied = len(self._applied)
-        if run is None or n_applied < n_before or list(settled[:n_applied]) != self._applied:
-            self._applied = list(settled[:n_before])
-            run = self._start_run(self._applied)
-            self._colours.begin(self._applied, run.labels)
-        for event in settled[len(self._applied) :]:
+        run, n_applied = self._find_start(settled)
+        for at, event in enumerate(settled[n_applied:], n_applied):
+            if at >= len(settled) - self._n_marks:
+                self._mark(run, at)
             before = run.labels
             _apply_event(run, event)
             self._colours.follow(event, before, run.labels)
@@ -108,6 +111,35 @@ class Replay:
         self.reason, self.evidence = run.reason, run.evidence
         self.colours, self.shades = self._colours.now, self._colours.shades
         self.at = number
+
+    def _find_start(self, settled: Sequence[Event]) -> tuple[Run, int]:
+        """A run from which settled events go on, and the number of those that it has applied."""
+        run, self._run = self._run, None  # an error or an interruption leaves no half-updated run
+        n_before, n_applied = _count_before_first_answer(settled), len(self._applied)
+        is_current = run is not None and self._n_before == n_before
+        n_same = _count_same(settled, self._applied) if is_current else -1
+        if run is not None and n_same == n_applied:
+            return run, n_applied
+        self._marks = {at: mark for at, mark in self._marks.items() if at <= n_same}
+        if self._marks:
+            n_applied = max(self._marks)
+            self._applied = list(settled[:n_applied])
+            self._colours.go_back(n_applied - n_before)
+            run = self._marks[n_applied].fork()
+            assert run is not None
+            return run, n_applied
+        self._n_before, self._applied = n_before, list(settled[:n_before])
+        run = self._start_run(self._applied)
+        self._colours.begin(self._applied, run.labels)
+        return run, n_before
+
+    def _mark(self, run: Run, at: int) -> None:
+        """Keep a copy of a run that has applied so many events, and forget the oldest one."""
+        copy = run.fork() if at not in self._marks else None
+        if copy is not None:
+            while len(self._marks) >= self._n_marks:
+                del self._marks[min(self._marks)]
+            self._marks[at] = copy
 
     def _start_run(self, known: Sequence[Event]) -> Run:
         """Start a run that knows the events before the first answer."""
@@ -130,7 +162,9 @@ class Replay:
         """
         if self.question is None or self._run is None:
             return []
-        *_, (_, run) = self._retrace()
+        run = self._run.fork(shows_labels=False)
+        if run is None:
+            *_, (_, run) = self._retrace()
         return choose_batch(run, self._start_anew, n, held, self._seed)
 
     def _retrace(self) -> Iterator[tuple[int, Run]]:
@@ -144,8 +178,9 @@ class Replay:
             yield event.number, run
 
     def _start_anew(self) -> Run:
-        """Start a run that knows all events from the start: quicker than one that follows them."""
-        return self._start_run(self._applied)
+        """Copy the run, or else start one that knows all events: quicker than one that follows them."""
+        run = None if self._run is None else self._run.fork(shows_labels=False)
+        return self._start_run(self._applied) if run is None else run
 
     def foresee(self, answer: Answer, stop: Callable[[], bool]) -> bool:
         """Take another run to the state after an answer to the present question.
@@ -160,9 +195,14 @@ class Replay:
         """
         if self.question is None or self._run is None:
             return False
-        for _, run in self._retrace():  # noqa: B007  # the last one
-            if stop():
-                return False
+        run = self._run.fork()
+        if run is None:
+            for _, run in self._retrace():  # noqa: B007  # the last one
+                if stop():
+                    return False
+        elif stop():
+            return False
+        assert run is not None
         run.tell(self.question.first, self.question.second, answer, asked=True)
         return True
 
@@ -196,6 +236,12 @@ class Replay:
         if isinstance(self._learner, Describing) and self._described[0] != self.at:
             self._described = self.at, tuple(self._learner.describe(self._state))
         return self._described[1]
+
+
+def _count_same(events: Sequence[Event], others: Sequence[Event]) -> int:
+    """Count the first events that are the same."""
+    pairs = enumerate(zip(events, others, strict=False))
+    return next((at for at, (event, other) in pairs if event != other), min(len(events), len(others)))
 
 
 def _count_before_first_answer(events: Sequence[Event]) -> int:

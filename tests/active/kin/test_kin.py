@@ -468,3 +468,23 @@ def test_many_rows_that_all_belong_together():
     model = lw.KIN(random_state=0).fit(X, oracle=lambda i, j: True, budget=12)
     assert model.n_questions_ == 12
     assert model.violations_ == 0
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+@pytest.mark.parametrize("asked", [True, False])
+def test_answers_to_questions_of_others_count_as_its_own(answer, asked):
+    X, y = real(load_iris)
+    run = Run(lw.KIN(random_state=0), X, Evidence(len(X)), 0)
+    first, known = run.question.first, run.question.second
+    row = next(
+        i for i in range(len(X)) if i not in (first, known) and (y[i] == y[known]) == (answer == "yes")
+    )
+    run.tell(row, known, answer, asked=asked)
+    assert (run.question.first, run.question.second) == (first, known)
+    item, state = run.state.task.items.of, run.state
+    coverage = dict(zip(state.read().known.items, state.read().known.coverage, strict=True))
+    is_heard = not np.isnan(coverage.get(item[row], np.nan)) or item[row] in state.left
+    assert is_heard == asked
+    if item[row] in state.left:  # its turn is next
+        run.answer("yes" if y[first] == y[known] else "no")
+        assert item[row] in {item[run.question.first], item[run.question.second]}

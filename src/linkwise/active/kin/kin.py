@@ -25,7 +25,6 @@ Cost: see `linkwise.active.kin.kernels` for the time before the first question; 
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,22 +53,30 @@ from linkwise.active.kin.kernels import (
 )
 from linkwise.active.kin.model import expect_classes
 from linkwise.active.kin.pair_model import expect_weights
-from linkwise.active.kin.posterior import PreparedItems, Task, current_kernel, item_chances, verdicts
+from linkwise.active.kin.posterior import (
+    Posterior,
+    PreparedItems,
+    Task,
+    current_kernel,
+    item_chances,
+    verdicts,
+)
 from linkwise.active.kin.prior_belief import are_unit_rows, find_prior_belief
 from linkwise.active.kin.questions import answer_chance, choose_item, closest_open_pair, likeliest_pair
 from linkwise.active.kin.sharpness import PlaceAnswer
-from linkwise.active.kin.shown import item_labels, row_labels
-from linkwise.active.kin.state import KINState
+from linkwise.active.kin.shown import item_labels, prior_labels, row_labels, tells_apart
+from linkwise.active.kin.state import Asked, KINState, Turn
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import check_rows
 
 LIKELY = 0.3  # probability from which a relation is worth a question
+EVEN = 0.5  # probability from which "yes" is the likelier answer
 TINY = 1e-9
 STEPS = 5  # of `prepare`, for whoever waits
-
-Asked = Generator[Question, Answer, None]
+NO_LABELS = np.empty(0, dtype=np.int32)  # of questions whose labels nobody sees
 
 
 class KIN(ActiveLearner):
@@ -126,17 +133,32 @@ class KIN(ActiveLearner):
 
     def ask(self, state: KINState) -> Asking:
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
-        state.learn()
-        while True:
-            yield from _compare_neighbourhoods(state, LIKELY)
-            item = choose_item(state)
-            if item is None:
-                break
-            yield from _place_item(state, item)
+        if state.open is None:
             state.learn()
-        yield from _compare_neighbourhoods(state, 0.0)
+            state.open = _next_question(state)
+        while (asked := state.open) is not None:
+            answer = yield asked.question
+            _hear(state, asked, answer)
+            state.open = _next_question(state)
         state.asked = None
         return row_labels(state.believe())
+
+    def fork(self, state: KINState, problem: Problem) -> KINState:
+        """The same state, for a run that is tried out."""
+        return state.fork(problem)
+
+    def hear(self, state: KINState, first: int, second: int) -> None:
+        """Take up an answer about the place of an item whose turn it was not.
+
+        It counts as if it were the item's turn. If the answer leaves the place open, the item's turn is next.
+        """
+        row, item = state.task.row, state.task.items.of
+        a, b = int(item[first]), int(item[second])
+        before, answer = state.posterior_of_last_belief(), state.task.evidence.current().verdict(a, b)
+        is_placed = before.placed.mask
+        if a != b and is_placed[a] != is_placed[b] and {first, second} == {int(row[a]), int(row[b])}:
+            _hear_place(state, before, *((b, a) if is_placed[a] else (a, b)), answer)
+        state.believe()
 
     def nearness(self, state: KINState) -> Nearness:
         """What KIN's kernel says about who belongs together."""
@@ -162,8 +184,9 @@ class KIN(ActiveLearner):
             found: Rows = posterior.task.row[order[order != item[row]]]
             return found
 
+        key = posterior.learned.kernel_key + np.array([power, unknown, n_expected]).tobytes()
         return Nearness(
-            similarity, power, unknown, chances=chances, n_expected=n_expected, witnesses=witnesses
+            similarity, power, unknown, chances=chances, n_expected=n_expected, witnesses=witnesses, key=key
         )
 
     def current_labels(self, state: KINState) -> Labels:
@@ -223,43 +246,117 @@ class KIN(ActiveLearner):
         return found
 
 
-def _compare_neighbourhoods(state: KINState, least: float) -> Asked:
-    """Ask about neighbourhoods that may be one, the likeliest first, while they are likely enough."""
-    while (pair := likeliest_pair(state, least)) is not None:
-        first, second = state.show(pair)
-        labels = row_labels(state.believe())
-        yield Question(first, second, labels, "These are the closest rows of two clusters that may be one.")
+def _next_question(state: KINState) -> Asked | None:
+    """What KIN asks next; None when nothing is left."""
+    while True:
+        if state.turn is not None:
+            asked = _ask_about_place(state, state.turn)
+            if asked is not None:
+                return asked
+            _end_turn(state, state.turn)
+        pair = likeliest_pair(state, 0.0 if state.is_last else LIKELY)
+        if pair is not None:
+            return Asked(_show(state, pair, "These are the closest rows of two clusters that may be one."))
+        if state.is_last:
+            return None
+        turn = state.take_left() or _choose_turn(state)
+        state.is_last = turn is None
+        if turn is not None:
+            state.placing, state.turn = turn.item, turn
 
 
-def _place_item(state: KINState, item: int) -> Asked:
+def _choose_turn(state: KINState) -> Turn | None:
+    item = choose_item(state)
+    return None if item is None else Turn(item)
+
+
+def _show(state: KINState, pair: tuple[int, int], why: str) -> Question:
+    """Ask about a pair of items."""
+    first, second = state.show(pair)
+    if state.task.problem.shows_labels:
+        return Question(first, second, row_labels(state.believe()), why)
+    return Question(first, second, NO_LABELS, why, _expect_answer(state, pair))
+
+
+def _expect_answer(state: KINState, pair: tuple[int, int]) -> Answer:
+    """The likelier answer: by the prior clustering, until the regression tells items apart."""
+    posterior = state.believe()
+    known, prior = posterior.known, posterior.task.prepared.prior
+    if len(known.items) and tells_apart(known, expect_classes(known, prior.n_classes)):
+        rows = state.task.row[list(pair)].tolist()
+        return "yes" if answer_chance(state, *rows) >= EVEN else "no"
+    labels = enforce_answers(prior_labels(state.task), state.task.evidence.current())
+    return "yes" if labels[pair[0]] == labels[pair[1]] else "no"
+
+
+def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
     """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
-    state.placing = item
-    coverage, left_open, is_doubtful = None, set(), False
+    item = turn.item
     while not (posterior := state.believe()).placed.mask[item] and (k := posterior.known.n_neighbourhoods):
         known, at, verdict = posterior.known, item_chances(posterior, item), verdicts(posterior, item)
         first_items = known.items[known.is_first()].tolist()
-        rest = [c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in left_open]
+        rest = [
+            c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in turn.left_open
+        ]
         if not rest:
-            break
+            return None
         best = max(rest, key=lambda c: round(float(at.join[c]), 9))
-        if coverage is not None and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
-            break
+        is_first = turn.coverage is None
+        if not is_first and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
+            return None
         members = np.flatnonzero(known.label == best)
         similarity = at.similarity[None, members]
         pair = closest_open_pair(state, np.array([item]), known.items[members], similarity)
         if pair is None:
-            left_open.add(first_items[best])
+            turn = turn._replace(left_open=turn.left_open | {first_items[best]})
+            state.turn = turn
             continue
-        coverage = at.coverage if coverage is None else coverage
-        first, second = state.show(pair)
-        answer = yield Question(
-            first,
-            second,
-            row_labels(state.believe()),
-            "Placing row A helps most right now; row B is in its likeliest cluster.",
-        )
-        is_doubtful |= answer == "unsure"
-        if answer != "unsure":
-            state.calibrate(PlaceAnswer(at.score, best, np.array(rest), answer == "yes"))
-    state.place(item, coverage, is_doubtful=is_doubtful and not state.believe().placed.mask[item])
-    state.placing = -1
+        if is_first:
+            state.turn = turn._replace(coverage=at.coverage)
+        why = "Placing row A helps most right now; row B is in its likeliest cluster."
+        return Asked(_show(state, pair, why), at.score, best, tuple(rest))
+    return None
+
+
+def _end_turn(state: KINState, turn: Turn) -> None:
+    """Give an item its place, as far as the answers tell."""
+    is_doubtful = turn.is_doubtful and not state.believe().placed.mask[turn.item]
+    state.place(turn.item, turn.coverage, is_doubtful=is_doubtful)
+    state.placing, state.turn = -1, None
+    state.learn()
+
+
+def _hear_place(state: KINState, before: Posterior, item: int, other: int, answer: str | None) -> None:
+    """Learn from an answer about an item and one that had its place before."""
+    if item == state.placing or answer not in ("yes", "no"):
+        return
+    known, at = before.known, item_chances(before, item)
+    place = int(known.label[known.items == other][0])
+    rest = {c for c, found in enumerate(verdicts(before, item)) if found in (None, "unsure")} | {place}
+    state.calibrate(PlaceAnswer(at.score, place, np.array(sorted(rest)), answer == "yes"))
+    coverage = state.left.pop(item, at.coverage)
+    if not state.believe().placed.mask[item] and _may_be_known(state, item):
+        state.left[item] = coverage
+        return
+    state.tried.add(item)
+    state.place(item, coverage, is_doubtful=False)
+    state.learn()
+
+
+def _may_be_known(state: KINState, item: int) -> bool:
+    """Whether an item is likely enough to be in one of the neighbourhoods that are open."""
+    posterior = state.believe()
+    at = item_chances(posterior, item)
+    rest = [c for c, found in enumerate(verdicts(posterior, item)) if found in (None, "unsure")]
+    return bool(rest) and at.join[rest].max() / max(at.join[rest].sum() + at.new, TINY) >= LIKELY
+
+
+def _hear(state: KINState, asked: Asked, answer: Answer) -> None:
+    """Learn from the answer to the open question."""
+    state.open = None
+    if asked.score is None or state.turn is None:
+        return
+    if answer == "unsure":
+        state.turn = state.turn._replace(is_doubtful=True)
+    else:
+        state.calibrate(PlaceAnswer(asked.score, asked.best, np.array(asked.rest), answer == "yes"))

@@ -8,7 +8,7 @@ these, so a run that is repeated (undo, reopening, looking ahead) computes nothi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from typing import NamedTuple, TypeVar
@@ -29,7 +29,8 @@ from linkwise.active.neighbourhoods import PointEvidence, Points
 from linkwise.asking.learner import Problem
 from linkwise.constraints.evidence import Groups
 
-REMEMBERED = 2**26  # bytes of what follows from beliefs
+REMEMBERED = 2**26  # bytes of what follows from beliefs; as many again of tables
+TABLES = ("chances", "pairs")  # large, and of no use once what follows from them is remembered
 FORESTS = 6  # that are remembered
 MODELS = 2
 
@@ -68,6 +69,12 @@ class Task:
         if items.centers is None:
             return cls(problem, row, askable, PointEvidence(problem.evidence, Points(items.of, items.first)))
         return cls(problem, row, askable, ShownRowEvidence(problem.evidence, row))
+
+    def fork(self, problem: Problem) -> Task:
+        """The same task with evidence of its own."""
+        if isinstance(self.evidence, PointEvidence):
+            return replace(self, problem=problem, evidence=self.evidence.fork(problem.evidence))
+        return replace(self, problem=problem, evidence=ShownRowEvidence(problem.evidence, self.row))
 
     @property
     def prepared(self) -> PreparedItems:
@@ -157,7 +164,8 @@ class Posterior:
 
     def remember(self, *what: object, compute: Callable[[], Value]) -> Value:
         """Something that follows from the known items and the forest."""
-        return self.task.problem.memo.get("posterior", (self.key, *what), compute, max_bytes=REMEMBERED)
+        topic = "tables" if what[0] in TABLES else "posterior"
+        return self.task.problem.memo.get(topic, (self.key, *what), compute, max_bytes=REMEMBERED)
 
 
 class ItemChances(NamedTuple):

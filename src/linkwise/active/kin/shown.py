@@ -24,12 +24,14 @@ from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair
 from linkwise.active.kin.placement import Mask, Placement
 from linkwise.active.kin.posterior import (
     Posterior,
+    Task,
     current_chances,
     current_kernel,
     current_model,
     neighbourhood_chances,
     verdicts,
 )
+from linkwise.active.kin.prior_belief import PriorBelief
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
 from linkwise.parallel import one_blas_thread
@@ -120,10 +122,7 @@ def _name_labels(posterior: Posterior) -> tuple[object, ...]:
 def _label_items(posterior: Posterior) -> NDArray[np.int32]:
     prior = posterior.task.prepared.prior
     if len(posterior.known.items) == 0:
-        nobody = np.empty(0, dtype=np.int64)
-        found = find_best_clustering(
-            initial_pair_chances(posterior), nobody, nobody, np.zeros((0, 0), dtype=bool)
-        )
+        return prior_labels(posterior.task)
     else:
         anchors, known = find_anchors(posterior), posterior.known
         counts = tells_apart(known, expect_classes(known, prior.n_classes))
@@ -134,14 +133,24 @@ def _label_items(posterior: Posterior) -> NDArray[np.int32]:
     return found.labels.astype(np.int32)
 
 
-def initial_pair_chances(posterior: Posterior) -> PairChances:
+def prior_labels(task: Task) -> NDArray[np.int32]:
+    """Cluster of each item before any answer."""
+
+    def compute() -> NDArray[np.int32]:
+        nobody = np.empty(0, dtype=np.int64)
+        found = find_best_clustering(initial_pair_chances(task), nobody, nobody, np.zeros((0, 0), dtype=bool))
+        return found.labels.astype(np.int32)
+
+    return task.problem.memo.get("prior", "labels", compute)
+
+
+def initial_pair_chances(task: Task) -> PairChances:
     """How likely two items belong together before any answer."""
-    task = posterior.task
     prior, n = task.prepared.prior, len(task.items.first)
     weights = expect_weights(prior.n_classes)
     none = np.zeros((n, 0))
     return PairChances(
-        none, np.zeros(n), np.zeros((0, 0)), prior.fine, _fine_chances(posterior, weights), task.items.size
+        none, np.zeros(n), np.zeros((0, 0)), prior.fine, _fine_chances(prior, weights), task.items.size
     )
 
 
@@ -190,7 +199,7 @@ def _compute_pair_chances(posterior: Posterior) -> PairChances:
     )
     with one_blas_thread():
         weights, same = _judge_similarity(posterior, anchors, belongs, n_classes)
-    return PairChances(join, trust, same, prior.fine, _fine_chances(posterior, weights), task.items.size)
+    return PairChances(join, trust, same, prior.fine, _fine_chances(prior, weights), task.items.size)
 
 
 def tells_apart(known: Known, n_classes: float) -> bool:
@@ -265,8 +274,7 @@ def _judge_similarity(
     return weights, same
 
 
-def _fine_chances(posterior: Posterior, weights: PairWeights) -> Table:
-    prior = posterior.task.prepared.prior
+def _fine_chances(prior: PriorBelief, weights: PairWeights) -> Table:
     return weights.chances(prior.fine_similarity, prior.fine_shared)
 
 

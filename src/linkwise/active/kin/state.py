@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
 from linkwise.active.kin.forest_kernel import PARTS
 from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
+from linkwise.active.kin.kernels import Table
 from linkwise.active.kin.placement import PlacedItems
 from linkwise.active.kin.posterior import (
     Learned,
@@ -20,11 +24,36 @@ from linkwise.active.kin.posterior import (
     grow_forest,
 )
 from linkwise.active.kin.sharpness import Calibration, PlaceAnswer
+from linkwise.asking.learner import Problem, Question
 
 FIRST_FOREST = 12  # known items in neighbourhoods of two and more
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
 
 Pair = tuple[int, int]
+
+
+class Turn(NamedTuple):
+    """An item that is asked about until it has its place."""
+
+    item: int
+    coverage: float | None = None
+    """Its coverage at its first question; None before."""
+    left_open: frozenset[int] = frozenset()
+    """First items of neighbourhoods with which it cannot be compared."""
+    is_doubtful: bool = False
+    """Whether an answer about it was "unsure"."""
+
+
+class Asked(NamedTuple):
+    """A question that waits for its answer."""
+
+    question: Question
+    score: Table | None = None
+    """What the regression gives for each neighbourhood, where an item is placed; None otherwise."""
+    best: int = -1
+    """The neighbourhood that the item is compared with."""
+    rest: tuple[int, ...] = ()
+    """All that it may be in."""
 
 
 class KINState:
@@ -36,6 +65,14 @@ class KINState:
     placed : PlacedItems
     placing : int
         The item that is asked about; -1 while two neighbourhoods are compared.
+    turn : Turn or None
+        What the questions about that item have found.
+    open : Asked or None
+        The question that waits for its answer.
+    is_last : bool
+        Whether only relations are left that no item needs.
+    left : dict of int to float
+        The coverage of items that answers to others were about, and that have no place yet.
     asked : pair of int, or None
         The items that were asked about last; None when nothing is left to ask.
     tried : set of int
@@ -50,6 +87,10 @@ class KINState:
         self.task = task
         self.placed = PlacedItems.none(len(task.row))
         self.placing = -1
+        self.turn: Turn | None = None
+        self.open: Asked | None = None
+        self.is_last = False
+        self.left: dict[int, float] = {}
         self.asked: Pair | None = None
         self.tried: set[int] = set()
         self.doubtful: set[int] = set()
@@ -61,11 +102,40 @@ class KINState:
         self._growing: TrainingItems | None = None
         self._posterior: Posterior | None = None
 
+    def fork(self, problem: Problem) -> KINState:
+        """The same state, with evidence of its own."""
+        twin = copy.copy(self)
+        twin.task = self.task.fork(problem)
+        twin.tried, twin.doubtful = {*self.tried}, {*self.doubtful}
+        twin.left = {**self.left}
+        twin.shown_pairs, twin._incomparable = {*self.shown_pairs}, {*self._incomparable}
+        if self._posterior is not None:
+            twin._posterior = replace(self._posterior, task=twin.task)
+        return twin
+
     def believe(self) -> Posterior:
         """What KIN believes now. Items for which a place follows have it from now on."""
         self._posterior = self.read()
         self.placed = self._posterior.placed
         return self._posterior
+
+    def posterior_of_last_belief(self) -> Posterior:
+        """What KIN believed before the facts that are new, with the kernel of now."""
+        last = self._posterior
+        return self.believe() if last is None else replace(last, learned=self._learned)
+
+    def take_left(self) -> Turn | None:
+        """The turn of the first item that answers to others have left without a place."""
+        mask = self.believe().placed.mask
+        while self.left:
+            item = next(iter(self.left))
+            coverage = self.left.pop(item)
+            if mask[item]:
+                self.placed = self.placed.set_coverage([item], coverage)
+            elif item not in self.doubtful:
+                self.tried.add(item)
+                return Turn(item, coverage)
+        return None
 
     def last_posterior(self) -> Posterior:
         """The posterior with the kernel of now, whatever the facts."""
