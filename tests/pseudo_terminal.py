@@ -7,12 +7,12 @@ import re
 import select
 import signal
 import struct
-import sys
 import termios
 import time
 from contextlib import contextmanager
 
 from patience import patience
+from warm_start import find_starter
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -20,9 +20,9 @@ CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 class Terminal:
     """A process on a pseudo-terminal: wait for words, press keys."""
 
-    def __init__(self, pid, fd):
-        self.pid, self.fd, self.text = pid, fd, ""
-        self.seen = 0
+    def __init__(self, starter, pid, fd):
+        self.starter, self.pid, self.fd, self.text = starter, pid, fd, ""
+        self.seen, self.code = 0, None
 
     def wait_for(self, words):
         """What was written up to `words`, from where the last wait ended."""
@@ -41,7 +41,13 @@ class Terminal:
         """Exit code, after everything written was taken in."""
         while self._take():
             pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.end()
+
+    def end(self):
+        """Wait for the process; its exit code."""
+        if self.code is None:
+            self.code = self.starter.wait(self.pid)
+        return self.code
 
     def plain(self):
         return CONTROL.sub("", self.text)
@@ -57,22 +63,25 @@ class Terminal:
 
 
 @contextmanager
-def on_terminal(*arguments, columns=80, lines=24, **environment):
+def on_terminal(*arguments, columns=80, lines=24, is_cold=False, **environment):
+    """Run ``linkwise``; cold, as a new Python, and warm, as a copy of one that has imported it."""
+    starter = find_starter(is_cold=is_cold)
     known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    command = [sys.executable, "-m", "linkwise", *map(str, arguments)]
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execve(sys.executable, command, {**known, "TERM": "xterm-256color", **environment})
+    fd, slave = pty.openpty()
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     try:
-        yield Terminal(pid, fd)
+        environment = {**known, "TERM": "xterm-256color", **environment}
+        pid = starter.start([*map(str, arguments)], environment, slave)
+    finally:
+        os.close(slave)
+    screen = Terminal(starter, pid, fd)
+    try:
+        yield screen
     finally:
         os.close(fd)
-        try:
+        if screen.code is None:
             os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
+            screen.end()
 
 
 PROMPT = "help, reason\r\n> "

@@ -4,33 +4,35 @@ import json
 
 import pytest
 
-from commands import Fruit
+from commands import Fruit, write_fruit
+from linkwise.asking.oracles import TruthOracle
 from linkwise.data import read_table
+from linkwise.workspace.method_choice import MethodChoice
+from linkwise.workspace.options import Reading, SessionOptions
+from linkwise.workspace.project import open_project
+from session.session_examples import answer_by
 
 
 def words(text):
     return " ".join(text.split())
 
 
-@pytest.fixture
-def asked(linkwise, fruit, kept):
-    """A session in which the truth answered until nothing was left to ask; asked once, then copied."""
-    path, said = fruit.path, ""
-    while not kept:
-        done = linkwise("ask", path, "--json", said=said)
-        questions = [json.loads(line) for line in done.stdout.splitlines() if '"question"' in line]
-        if not questions or json.loads(done.stdout.splitlines()[-1])["reason"] == "exhausted":
-            kept.append(fruit.session.read_bytes())
-        else:
-            said = fruit.same(*questions[-1]["ids"]) + "\n"
-    fruit.session.write_bytes(kept[0])
-    return fruit
-
-
 @pytest.fixture(scope="module")
-def kept():
-    """The bytes of that session's file, once it is there."""
-    return []
+def all_answers(tmp_path_factory):
+    """The bytes of a session in which the truth answered until nothing was left to ask."""
+    fruit = write_fruit(tmp_path_factory.mktemp("asked") / "fruit.csv")
+    project = open_project(fruit.path, fruit.session, Reading(), MethodChoice(), SessionOptions())
+    with project.session as session:
+        answer_by(session, TruthOracle(list(fruit.truth.values())))
+        assert session.status.reason == "exhausted"
+    return fruit.session.read_bytes()
+
+
+@pytest.fixture
+def asked(fruit, all_answers):
+    """Fruit beside a session without a question left, as ``linkwise ask`` stores it."""
+    fruit.session.write_bytes(all_answers)
+    return fruit
 
 
 def test_rules_of_a_session(linkwise, asked):

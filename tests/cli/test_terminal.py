@@ -20,7 +20,7 @@ def answers_in(path):
 
 
 def test_single_keys_answer_undo_and_quit(fruit):
-    with on_terminal("ask", fruit.path) as screen:
+    with on_terminal("ask", fruit.path, is_cold=True) as screen:
         screen.wait_for(PROMPT)
         screen.press("y")
         screen.wait_for("Same  saved")
@@ -95,8 +95,9 @@ def test_control_d_is_a_clean_end(fruit):
     assert answers_in(fruit.session) == ["yes"]
 
 
-def test_control_c_says_what_is_saved_and_where(fruit):
-    with on_terminal("ask", fruit.path) as screen:
+@pytest.mark.parametrize("is_cold", [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_control_c_says_what_is_saved_and_where(fruit, is_cold):
+    with on_terminal("ask", fruit.path, is_cold=is_cold) as screen:
         screen.wait_for(PROMPT)
         screen.press("y")
         screen.wait_for(PROMPT)

@@ -118,3 +118,8 @@ def test_without_polars_there_is_no_hint(monkeypatch):
     assert hint(words) is not None
     monkeypatch.setattr("linkwise.data.hints.find_spec", lambda name: None)
     assert hint(words) is None
+
+
+def test_words_without_a_digit_may_be_numbers():
+    assert "most of it is numbers, but not 'x'" in hint(["inf"] * 8 + ["x"])
+    assert hint(["red", "blue"] * 8) is None

@@ -163,7 +163,7 @@ def seeds() -> tuple[Case, ...]:
     return (*found, Case("folder", "pictures", _pictures()), Case("folder", "texts", _texts()))
 
 
-def large(name: str, n_columns: int = 12_000, n_marks: int = 100_000) -> Case:
+def large(name: str, n_columns: int = 9_000, n_marks: int = 100_000) -> Case:
     """A file that takes minutes where a cost is quadratic in its columns, or in the marks of a cell."""
     if name in LONG:
         cells = ["-" + "9" * n_marks]

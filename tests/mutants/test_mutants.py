@@ -101,7 +101,7 @@ def test_outcomes(tmp_path):
     )
     path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])])
     command = [sys.executable, "-c", script, str(results)]
-    env = os.environ | {"PYTHONPATH": path}
+    env = os.environ | {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     subprocess.run(command, cwd=tmp_path, env=env, check=True, stdout=subprocess.DEVNULL)
     lines = [json.loads(line) for line in results.read_text().splitlines()]
     assert len(lines) == len(list(edits_of(MODULE, ast.parse(MODULE))))

@@ -8,7 +8,7 @@ import pytest
 
 from linkwise.cluster.trees.tree import Condition, build_tree
 from linkwise.data import encode, from_frame
-from linkwise.reasons.clauses import Among, Between, describe_tests, gap, merge_clauses
+from linkwise.reasons.clauses import Among, Between, clauses_by_answer, describe_tests, gap, merge_clauses
 
 COLOURS = ("blue", "green", "red")
 
@@ -30,7 +30,7 @@ def table():
 def said(condition, encoded):
     """What yes and no to a condition say."""
     tree = build_tree([(((condition, True),), 0), (((condition, False),), 1)])
-    clauses = describe_tests(tree, encoded.X, encoded.features)
+    clauses = clauses_by_answer(describe_tests(tree, encoded.X, encoded.features))
     return tuple(str(merge_clauses(((0, answer),), clauses)[0]) for answer in (True, False))
 
 
@@ -91,7 +91,11 @@ def test_a_way_says_the_tightest_bounds_in_the_order_of_its_columns():
         5: Between("x0", above=4.5),
     }
     way = ((0, False), (1, True), (4, True), (5, False))
-    assert [str(clause) for clause in merge_clauses(way, tests)] == ["2.5 < x0 ≤ 4.5", "x1 > 0.5"]
+    merged = merge_clauses(way, clauses_by_answer(tests))
+    assert [str(clause) for clause in merged] == [
+        "2.5 < x0 ≤ 4.5",
+        "x1 > 0.5",
+    ]
 
 
 def test_a_number_is_round_among_the_rows_that_come_to_a_node():

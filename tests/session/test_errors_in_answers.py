@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import linkwise as lw
 from linkwise.constraints.evidence import Fact
@@ -198,7 +205,14 @@ class Erring(RuleBasedStateMachine):
 
 
 TestErring = Erring.TestCase
-TestErring.settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
+TestErring.settings = settings(max_examples=6, stateful_step_count=12, deadline=None)
+
+
+@pytest.mark.nightly
+def test_erring_more():
+    run_state_machine_as_test(
+        Erring, settings=settings(max_examples=50, stateful_step_count=20, deadline=None)
+    )
 
 
 # ---------------------------------------------------------------- without errors nothing changes

@@ -21,8 +21,10 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from session.session_examples import N_ROWS
 
-N_MUTANTS = 520
+N_MUTANTS = 130
 SEED = 20
+NIGHTLY_MUTANTS = 520
+NIGHTLY_SEED = 21
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +42,20 @@ def fates(good, tmp_path_factory):
     In the folder lies a module that leaves a trace when it is imported.
     """
     folder = tmp_path_factory.mktemp("cases")
-    (folder / "evil.py").write_text("open('evil was here', 'w')\n")
     for name in TABLE:
         edits.write_edited(good, folder / file_of(name), name)
-    for name, content in fuzz.mutants(good.read_bytes(), SEED, N_MUTANTS):
+    write_mutants(good, folder, SEED, N_MUTANTS)
+    return judge(folder)
+
+
+def write_mutants(good, folder, seed, n):
+    for name, content in fuzz.mutants(good.read_bytes(), seed, n):
         (folder / f"{name}.linkwise").write_bytes(content)
+
+
+def judge(folder):
+    """What becomes of each session in a folder, which stays as it is."""
+    (folder / "evil.py").write_text("open('evil was here', 'w')\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     done = subprocess.run(
         [sys.executable, fuzz.__file__, "--folder", str(folder)], capture_output=True, text=True, check=False
@@ -79,10 +90,20 @@ def test_an_edited_file_is_refused_or_consistent(fates, name):
 # ---------------------------------------------------------------- random bytes
 def test_random_damage_is_refused_or_consistent(fates):
     found = [fate for name, fate in fates.items() if name.startswith(f"{SEED}-")]
-    assert len(found) == N_MUTANTS
+    check_damage(found, N_MUTANTS)
+
+
+@pytest.mark.nightly
+def test_more_random_damage_is_refused_or_consistent(good, tmp_path):
+    write_mutants(good, tmp_path, NIGHTLY_SEED, NIGHTLY_MUTANTS)
+    check_damage([*judge(tmp_path).values()], NIGHTLY_MUTANTS)
+
+
+def check_damage(found, n):
+    assert len(found) == n
     assert [(fate["broken"], fate.get("trace")) for fate in found if "broken" in fate] == []
     n_refused = sum(fate.get("without") is not None for fate in found)
-    assert N_MUTANTS / 4 < n_refused < N_MUTANTS  # neither few of them, nor all
+    assert n / 4 < n_refused < n  # neither few of them, nor all
 
 
 # ---------------------------------------------------------------- what lies beside

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import linkwise as lw
 from linkwise.constraints.evidence import Evidence
@@ -238,7 +245,14 @@ class Doing(RuleBasedStateMachine):
 
 
 TestDoing = Doing.TestCase
-TestDoing.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
+TestDoing.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
+
+
+@pytest.mark.nightly
+def test_doing_more():
+    run_state_machine_as_test(
+        Doing, settings=settings(max_examples=50, stateful_step_count=30, deadline=None)
+    )
 
 
 # ---------------------------------------------------------------- one by one

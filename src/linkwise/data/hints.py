@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _DECIMALS: tuple[Decimal, ...] = (".", ",")
 _FIRSTS: tuple[First, ...] = ("day", "month")
 _MOST_OF_IT = 4  # numbers for each other value
+_MAY_BE_NUMBER = r"(?i)\d|inf|nan"  # in some cell of every column that holds numbers or dates
 
 
 def find_hint(series: nw.Series[Any], name: str) -> str | None:
@@ -48,8 +49,10 @@ def find_hint(series: nw.Series[Any], name: str) -> str | None:
         return None
     import polars as pl
 
-    cells = pl.DataFrame({name: pl.Series(to_words(series), dtype=pl.String)})
-    text, marked = (frame.to_series() for frame in strip_cells(cells))
+    words = pl.Series(name, to_words(series), dtype=pl.String)
+    if not words.str.contains(_MAY_BE_NUMBER).any():
+        return None
+    text, marked = (frame.to_series() for frame in strip_cells(words.to_frame()))
     text = text.set(marked, None)
     if text.null_count() == len(text) or parse_numbers(text) is not None:
         return None

@@ -111,7 +111,7 @@ class Among:
         return replace(self, words=frozenset(self.known) - self.words)
 
     def __and__(self, other: Among) -> Among:
-        return replace(self, words=self.words & other.words)
+        return Among(self.column, self.words & other.words, self.known)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -229,10 +229,16 @@ def _between(low: float, high: float) -> float:
     return middle
 
 
-def merge_clauses(way: Way, clauses: Mapping[int, Clause]) -> tuple[Clause, ...]:
+def clauses_by_answer(clauses: Mapping[int, Clause]) -> dict[tuple[int, bool], Clause]:
+    """The clause for each answer at each inner node, given those for the answer yes."""
+    opposites = {(node, False): clause.otherwise() for node, clause in clauses.items()}
+    return opposites | {(node, True): clause for node, clause in clauses.items()}
+
+
+def merge_clauses(way: Way, clauses: Mapping[tuple[int, bool], Clause]) -> tuple[Clause, ...]:
     """Merge the clauses of all tests on a path into one per column, in order of their first test."""
     by_column: dict[str, list[Clause]] = {}
-    for node, answer in way:
-        clause = clauses[node] if answer else clauses[node].otherwise()
+    for step in way:
+        clause = clauses[step]
         by_column.setdefault(clause.column, []).append(clause)
     return tuple(reduce(and_, clauses_of_column) for clauses_of_column in by_column.values())

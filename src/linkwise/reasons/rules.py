@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
-from linkwise.reasons.clauses import Clause, merge_clauses
+from linkwise.reasons.clauses import Clause, clauses_by_answer, merge_clauses
 
 Name = str | int
 """The name of a cluster: its label as it was given."""
@@ -96,7 +96,7 @@ def make_rules(
     tree : Tree
         With codes as labels.
     clauses : mapping
-        The clause of each inner node.
+        The clause for the answer yes at each inner node.
     leaf : ndarray of shape (n_rows,)
         The leaf that each row reaches.
     codes : ndarray of shape (n_rows,)
@@ -109,10 +109,11 @@ def make_rules(
     table = np.zeros((len(tree.tests), len(names)), dtype=np.int64)
     np.add.at(table, (leaf, codes), 1)
     touched, kept = _constraints_by_leaf(len(tree.tests), leaf, codes, constraints)
+    by_answer = clauses_by_answer(clauses)
     rules = [
         Rule(
             names[tree.label[node]],
-            merge_clauses(way, clauses),
+            merge_clauses(way, by_answer),
             node,
             int(table[node].sum()),
             int(table[node, tree.label[node]]),
