@@ -234,6 +234,30 @@ def status_command(path: SessionPath, as_json: Json = False) -> None:
     status(path, as_json=as_json)
 
 
+@app.command("review", cls=Command)
+def review_command(
+    path: SessionPath,
+    source: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="your name, stored with each decision  [default: reviewer]",
+            show_default=False,
+            rich_help_panel="session",
+        ),
+    ] = "reviewer",
+    as_json: Json = False,
+) -> None:
+    """Decide the pairs on which answers disagree or are probably wrong.
+
+    linkwise shows each pair with who answered what and when. Your word is certain: it outranks all other
+    answers. You can also pipe answers into the command, one per line (y, n, s, u, q).
+    """
+    from linkwise.cli.commands.review import review
+
+    review(path, source=source, as_json=as_json)
+
+
 @app.command("undo")
 def undo_command(path: SessionPath, as_json: Json = False) -> None:
     """Undo the last answer, change or import of a session."""

@@ -38,6 +38,8 @@ class SourceCounts(NamedTuple):
         Its answers to questions.
     n_volunteered : int
         The pairs that it volunteered.
+    n_certain : int
+        Those of all these that are certain, as the decisions of a reviewer are.
     """
 
     source: str
@@ -46,6 +48,7 @@ class SourceCounts(NamedTuple):
     n_no: int
     n_unsure: int
     n_volunteered: int
+    n_certain: int = 0
 
 
 class SourceAgreement(NamedTuple):
@@ -81,9 +84,11 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
     for event in events:
         if event.kind in ("answer", "add"):
             kind = "add" if event.kind == "add" else str(event.answer)
-            counts.setdefault(event.source, Counter())[kind] += 1
+            counts.setdefault(event.source, Counter()).update([kind, *(["sure"] if event.is_sure else [])])
     return [
-        SourceCounts(source, n["yes"] + n["no"] + n["unsure"], n["yes"], n["no"], n["unsure"], n["add"])
+        SourceCounts(
+            source, n["yes"] + n["no"] + n["unsure"], n["yes"], n["no"], n["unsure"], n["add"], n["sure"]
+        )
         for source, n in sorted(counts.items())
     ]
 
@@ -91,11 +96,12 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
 def measure_agreement(events: Iterable[Event]) -> list[SourceAgreement]:
     """Compare each two sources that answered a common pair.
 
-    If a source answered a pair several times, its last answer counts.
+    If a source answered a pair several times, its last answer counts. What a reviewer decided does not count:
+    these pairs were chosen because answers disagree, so they would make people seem to disagree more.
     """
     answers: dict[str, dict[Pair, Answer]] = {}
     for event in events:
-        if event.kind not in ("answer", "add"):
+        if event.kind not in ("answer", "add") or (event.kind == "add" and event.is_sure):
             continue
         (fact,) = facts_of(event)
         if fact.answer != "unsure":

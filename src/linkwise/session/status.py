@@ -123,7 +123,7 @@ def describe_errors(status: Status) -> str:
 
 
 def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str:
-    """Put the answers of a source into words, and how often they are wrong unless they all count as right.
+    """Put the answers of a source into words, and how often they are wrong unless they are all certain.
 
     For example ``24 answers: 10 same, 13 different, 1 not sure. About 1 in 12 seems wrong (at most 1 in 7).``
     """
@@ -132,7 +132,7 @@ def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str
         text += f": {counts.n_yes} same, {counts.n_no} different, {counts.n_unsure} not sure"
     if counts.n_volunteered:
         text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
-    if rate is None:
+    if rate is None or counts.n_certain == counts.n_answers + counts.n_volunteered:
         return text
     if rate.low == rate.high:
         return f"{text}. linkwise assumes that {_percent(rate.rate)} are wrong."

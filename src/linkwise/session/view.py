@@ -23,10 +23,19 @@ from linkwise.session.agreement import SourceAgreement, measure_agreement
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, apply_changes, drop_undone, evidence_of, names_of, order_events
+from linkwise.session.events import (
+    Event,
+    apply_changes,
+    certain_evidence_of,
+    drop_undone,
+    evidence_of,
+    names_of,
+    order_events,
+)
 from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
+from linkwise.session.review import ReviewCase, list_cases
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
@@ -191,6 +200,35 @@ class SessionView:
         if doubts is None:
             return []
         return explain_suspects(self._current_evidence(), self._settled_events(), doubts)
+
+    @synchronized
+    def review(self, reviewer: str = "") -> list[ReviewCase]:
+        """List the pairs that a reviewer should decide by `decide`.
+
+        These are the pairs with both a yes and a no, and those of `suspects`, unless what is certain decides
+        them already.
+
+        Parameters
+        ----------
+        reviewer : str, default=""
+            Who reviews: pairs that this person decided as ``"unsure"`` are left out.
+
+        Returns
+        -------
+        list of ReviewCase
+            Pairs with both a yes and a no first, then the most probable suspects. Empty if the session takes
+            all answers as right.
+        """
+        self._catch_up()
+        if self._error_rate == 0:
+            return []
+        return list_cases(
+            self._settled_events(),
+            self._certain_evidence(),
+            self._current_evidence(),
+            self.suspects,
+            " ".join(reviewer.split()),
+        )
 
     @synchronized
     def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
@@ -410,6 +448,12 @@ class SessionView:
                     f"{self._store.name} is damaged. {error}. Restore a copy of the file."
                 ) from error
         return self._evidence[1]
+
+    def _certain_evidence(self) -> Evidence:
+        """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
+        if self._error_rate == 0:
+            return self._current_evidence()
+        return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
 
     def _evidence_without_replay(self) -> Evidence:
         """The evidence by the events, and by what was stored of the belief with the labels."""
