@@ -74,6 +74,20 @@ def test_each_person_has_questions_and_undo_of_their_own(presenter):
     assert [event.source for event in presenter._session.history] == ["ben"]
 
 
+def test_a_second_person_gets_some_questions_too(presenter):
+    presenter._overlap = 1.0
+    question = presenter.state(("anna",))["personal"]["anna"]["question"]
+    send(presenter, "anna", do="answer", question=question["id"], answer="no")
+    parts = presenter.state(PEOPLE)["personal"]
+    again = parts["ben"]["question"]
+    assert (again["first"]["row"], again["second"]["row"]) == tuple(
+        sorted(question[side]["row"] for side in ("first", "second"))
+    )
+    assert presenter.state(PEOPLE)["personal"]["ben"]["question"]["id"] == again["id"]
+    send(presenter, "ben", do="answer", question=again["id"], answer="yes")
+    assert [(e.source, e.answer) for e in presenter._session.history] == [("anna", "no"), ("ben", "yes")]
+
+
 def test_without_people_the_state_has_no_word_of_them(presenter):
     state = presenter.state()
     assert {"personal", "team", "guidelines"}.isdisjoint(state)

@@ -40,6 +40,8 @@ class SourceCounts(NamedTuple):
         The pairs that it volunteered.
     n_certain : int
         Those of all these that are certain, as the decisions of a reviewer are.
+    n_gold, n_gold_right : int
+        Its answers of yes or no to gold pairs, which are not among the others, and those that are right.
     """
 
     source: str
@@ -49,6 +51,8 @@ class SourceCounts(NamedTuple):
     n_unsure: int
     n_volunteered: int
     n_certain: int = 0
+    n_gold: int = 0
+    n_gold_right: int = 0
 
 
 class SourceAgreement(NamedTuple):
@@ -82,12 +86,17 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
     """Count the settled answers and volunteered pairs of each source, in the order of their names."""
     counts: dict[str, Counter[str]] = {}
     for event in events:
-        if event.kind in ("answer", "add"):
+        if event.kind == "answer" and event.gold is not None:
+            kinds = [] if event.answer == "unsure" else ["gold", *["right"] * (event.answer == event.gold)]
+            counts.setdefault(event.source, Counter()).update(kinds)
+        elif event.kind in ("answer", "add"):
             kind = "add" if event.kind == "add" else str(event.answer)
             counts.setdefault(event.source, Counter()).update([kind, *(["sure"] if event.is_sure else [])])
     return [
         SourceCounts(
-            source, n["yes"] + n["no"] + n["unsure"], n["yes"], n["no"], n["unsure"], n["add"], n["sure"]
+            source,
+            n["yes"] + n["no"] + n["unsure"],
+            *(n[kind] for kind in ("yes", "no", "unsure", "add", "sure", "gold", "right")),
         )
         for source, n in sorted(counts.items())
     ]
@@ -125,13 +134,13 @@ def _compare(one: str, other: str, table: Counter[tuple[Answer, Answer]]) -> Sou
         return SourceAgreement(one, other, n, n_agreeing, None, None, None)
     # Cohen's interval takes the chance as fixed; Wilson's for the share does not vanish when all agree
     kappa, low, high = (
-        (share - chance) / (1 - chance) for share in (n_agreeing / n, *_wilson_interval(n_agreeing, n))
+        (share - chance) / (1 - chance) for share in (n_agreeing / n, *find_interval(n_agreeing, n))
     )
     return SourceAgreement(one, other, n, n_agreeing, kappa, max(low, -1.0), min(high, 1.0))
 
 
-def _wilson_interval(n_agreeing: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
+def find_interval(n_agreeing: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share, by Wilson."""
     share, z = n_agreeing / n, DEVIATIONS
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
