@@ -291,3 +291,14 @@ def test_not_sure_of_a_gold_pair_is_neither_right_nor_wrong():
     session.answer("unsure", question_id=q.id, source="anna")
     assert count_by_source(session.history)[0].n_gold == 0
     assert session.questions(1, to="anna", gold="gold.csv")[0].why != WHY
+
+
+def test_what_is_believed_does_not_depend_on_whether_the_learner_went_on():
+    """Answers to several open questions wait for the learner; whoever reads must not see less than it."""
+    session, rng = begin(error_rate=None), np.random.default_rng(0)
+    for read in (lambda: session.error_rates, lambda: session.suspects, session.review):
+        for q in session.questions(8, to="anna"):
+            session.answer(bool(says(q) != (rng.random() < 0.3)), question_id=q.id, source="anna")
+        first = read()
+        assert session.question is not None  # takes the learner on
+        assert read() == first

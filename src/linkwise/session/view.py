@@ -142,7 +142,7 @@ class SessionView:
 
         Only read it, add nothing to it, and only while no other thread answers: it grows with the session.
         """
-        self._catch_up()
+        self._catch_up_belief()
         return self._current_evidence()
 
     @property
@@ -153,7 +153,7 @@ class SessionView:
         All three numbers are 0 if the session takes all answers as right. None before the first answer if the
         share is estimated.
         """
-        self._catch_up()
+        self._catch_up_belief()
         doubts = self._current_doubts()
         return ErrorRate(0.0, 0.0, 0.0) if doubts is None else doubts.error_rate
 
@@ -171,7 +171,7 @@ class SessionView:
 
         All are 0 if the session takes all answers as right.
         """
-        self._catch_up()
+        self._catch_up_belief()
         return self._current_evidence().error_rates()
 
     @synchronized
@@ -195,7 +195,7 @@ class SessionView:
         Empty if the session takes all answers as right. Without the data, and after an event that was stored
         without them, the list follows from the answers alone.
         """
-        self._catch_up()
+        self._catch_up_belief()
         doubts = self._current_doubts()
         if doubts is None:
             return []
@@ -219,7 +219,7 @@ class SessionView:
             Pairs with both a yes and a no first, then the most probable suspects. Empty if the session takes
             all answers as right.
         """
-        self._catch_up()
+        self._catch_up_belief()
         if self._error_rate == 0:
             return []
         return list_cases(
@@ -290,7 +290,7 @@ class SessionView:
 
         If answers may be wrong, each pair counts as it is believed.
         """
-        self._catch_up()
+        self._catch_up_belief()
         return self._current_evidence().to_constraints()
 
     @property
@@ -417,6 +417,15 @@ class SessionView:
                 f"{self._store.path} is an older file than the one that was opened. Open it again."
             )
         self._version = version
+
+    def _catch_up_belief(self) -> None:
+        """Read new events, and take the learner there if what is believed of them rests on the data.
+
+        Answers to several open questions wait for the learner until somebody reads what follows from them.
+        """
+        self._catch_up()
+        if self._replay is not None and self._error_rate != 0:
+            self._current_replay()
 
     def _restart(self, learner: dict[str, Any], rate: AssumedRate) -> None:
         """Go on with another learner or error rate; an error leaves both as they were."""
