@@ -2,7 +2,13 @@
 
 import json
 
+import pytest
+
 import linkwise as lw
+from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.method_choice import MethodChoice
+from linkwise.workspace.options import Reading
+from linkwise.workspace.project import import_gold, open_project
 
 
 def words(done):
@@ -20,6 +26,76 @@ def test_names_reach_the_server(linkwise, fruit, tmp_path):
     done = linkwise("serve", fruit.path, "--annotators", "anna,anna")
     assert done.exit_code == 2
     assert "--annotators has the name anna twice. Name each person once." in words(done)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--overlap", "0.2"],
+            "--overlap is for several people who answer. Name them with --annotators ANNA,BEN.",
+        ),
+        (["--overlap", "0.2", "--annotators", "anna"], "--overlap is for several people who answer."),
+        (["--gold", "{gold}"], "--gold is for people who answer."),
+        (
+            ["--overlap", "2", "--annotators", "anna,ben"],
+            "--overlap takes no '2'. Give a share of",
+        ),
+        (["--overlap", "x", "--annotators", "anna,ben"], "--overlap takes no 'x'."),
+        (
+            ["--overlap", "0.2", "--annotators", "anna,ben", "--error-rate", "0"],
+            "--overlap shows how often answers are wrong, and this session takes all of them as right.",
+        ),
+        (["--gold", "{gold}", "--annotators", "anna", "--error-rate", "0"], "Add --error-rate estimate."),
+    ],
+)
+def test_extra_questions_need_people_who_may_err(linkwise, fruit, tmp_path, options, told):
+    gold = tmp_path / "gold.csv"
+    gold.write_text("id_a,id_b,kind\nf0,f3,must-link\n")
+    done = linkwise("serve", fruit.path, *(str(gold) if one == "{gold}" else one for one in options))
+    assert done.exit_code == 2
+    assert told in words(done)
+    assert not fruit.session.exists()
+
+
+def test_an_old_session_that_takes_answers_as_right_has_no_overlap(linkwise, fruit):
+    linkwise("ask", fruit.path, "--error-rate", "0", said="q\n")
+    done = linkwise("serve", fruit.path, "--annotators", "anna,ben", "--overlap", "0.2", "--no-browser")
+    assert done.exit_code == 2
+    assert "--overlap shows how often answers are wrong" in words(done)
+
+
+def test_gold_pairs_are_imported_once(linkwise, fruit, tmp_path):
+    linkwise("ask", fruit.path, said="q\n")
+    gold, copy = tmp_path / "gold.csv", tmp_path / "copy.csv"
+    for file in (gold, copy):
+        file.write_text("id_a,id_b,kind\nf0,f3,must-link\n")
+    for _ in range(2):
+        project = open_project(fruit.path, fruit.session, Reading(), MethodChoice())
+        with project.session:
+            assert import_gold(project, gold) == "gold.csv"
+            assert [(e.kind, e.source) for e in project.session.history] == [("import", "gold.csv")]
+    project = open_project(fruit.path, fruit.session, Reading(), MethodChoice())
+    with project.session, pytest.raises(UsageError, match=r"has all pairs of .*copy\.csv already"):
+        import_gold(project, copy)
+
+
+def test_status_counts_gold_pairs(linkwise, fruit):
+    linkwise("ask", fruit.path, said="q\n")
+    project = open_project(fruit.path, fruit.session, Reading(), MethodChoice())
+    with project.session as session:
+        pairs = lw.Constraints(session.n_rows, [(0, 3), (1, 4)])
+        session.import_constraints(pairs, source="gold.csv")
+        for _ in range(6):
+            for person in ("anna", "ben"):
+                (q,) = session.questions(1, to=person, gold="gold.csv")
+                session.answer(q.first % 3 == q.second % 3, question_id=q.id, source=person)
+    told = words(linkwise("status", fruit.path))
+    assert told.count("; 1 of 1 gold pair right. About 1 in ") == 2
+    (anna, _) = json.loads(linkwise("status", fruit.path, "--json").stdout)["sources"]
+    assert (anna["answers"], anna["gold"], anna["gold_right"]) == (5, 1, 1)
+    lines = linkwise("export", fruit.path, "--answers", "-").stdout.splitlines()
+    assert sum(",gold," in line for line in lines) == 2
 
 
 def test_status_and_export_of_several_people(linkwise, fruit, tmp_path):

@@ -98,6 +98,20 @@ def test_whoever_has_answered_least_gets_a_question_first(presenter):
     assert asked == ["ben", "anna"]
 
 
+def test_a_second_person_gets_some_questions_too(presenter):
+    presenter._overlap = 1.0
+    question = presenter.state(("anna",))["personal"]["anna"]["question"]
+    send(presenter, "anna", do="answer", question=question["id"], answer="no")
+    parts = presenter.state(PEOPLE)["personal"]
+    again = parts["ben"]["question"]
+    assert (again["first"]["row"], again["second"]["row"]) == tuple(
+        sorted(question[side]["row"] for side in ("first", "second"))
+    )
+    assert presenter.state(PEOPLE)["personal"]["ben"]["question"]["id"] == again["id"]
+    send(presenter, "ben", do="answer", question=again["id"], answer="yes")
+    assert [(e.source, e.answer) for e in presenter._session.history] == [("anna", "no"), ("ben", "yes")]
+
+
 def test_without_people_the_state_has_no_word_of_them(presenter):
     state = presenter.state()
     assert {"personal", "team", "guidelines"}.isdisjoint(state)

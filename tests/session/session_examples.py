@@ -40,8 +40,15 @@ ALL_LEARNERS = LEARNERS | {
 
 def told(event):
     """An event without its time; a confirmed answer says so, and one with a place has it."""
-    number, kind, _, *rest, is_sure, place = (getattr(event, field.name) for field in fields(event))
-    return number, kind, *rest, *(["sure"] if is_sure else []), *([place] if place else [])
+    number, kind, _, *rest, is_sure, place, gold = (getattr(event, field.name) for field in fields(event))
+    return (
+        number,
+        kind,
+        *rest,
+        *(["sure"] if is_sure else []),
+        *([place] if place else []),
+        *([gold] if gold else []),
+    )
 
 
 def present(session):

@@ -14,6 +14,8 @@ from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import (
     ANNOTATORS,
     ERROR_RATE,
+    GOLD,
+    OVERLAP,
     ExplainOptions,
     ProgramOptions,
     Reading,
@@ -166,6 +168,8 @@ def serve_command(
         ),
     ] = None,
     annotators: Annotated[str | None, option_of(ANNOTATORS)] = None,
+    overlap: Annotated[str | None, option_of(OVERLAP)] = None,
+    gold: Annotated[Path | None, option_of(GOLD)] = None,
 ) -> None:
     """Ask about pairs of rows of FILE on a page in the browser.
 
@@ -173,10 +177,18 @@ def serve_command(
     it. With --annotators each person has an address and questions of their own. Every answer is saved
     at once in FILE.linkwise (or --session PATH). Ctrl-C stops the server.
     """
-    from linkwise.cli.commands.serve import PageAddress, serve
+    from linkwise.cli.commands.serve import ExtraQuestions, PageAddress, serve
 
     people = () if annotators is None else tuple(annotators)  # parsed into names
-    serve(file, reading, choice, kept, PageAddress(host, port, browser, password_file, people))
+    share = 0.0 if overlap is None else float(overlap)
+    serve(
+        file,
+        reading,
+        choice,
+        kept,
+        PageAddress(host, port, browser, password_file, people),
+        ExtraQuestions(share, gold),
+    )
 
 
 @app.command("cluster", cls=Command)
@@ -232,6 +244,30 @@ def status_command(path: SessionPath, as_json: Json = False) -> None:
     from linkwise.cli.commands.session import status
 
     status(path, as_json=as_json)
+
+
+@app.command("review", cls=Command)
+def review_command(
+    path: SessionPath,
+    source: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="your name, stored with each decision  [default: reviewer]",
+            show_default=False,
+            rich_help_panel="session",
+        ),
+    ] = "reviewer",
+    as_json: Json = False,
+) -> None:
+    """Decide the pairs on which answers disagree or are probably wrong.
+
+    linkwise shows each pair with who answered what and when. Your word is certain: it outranks all other
+    answers. You can also pipe answers into the command, one per line (y, n, s, u, q).
+    """
+    from linkwise.cli.commands.review import review
+
+    review(path, source=source, as_json=as_json)
 
 
 @app.command("undo")

@@ -13,7 +13,9 @@ from linkwise.session.session import Session
 from linkwise.workspace.project import Project
 
 
-def present_project(project: Project, *, budget: int | None = None) -> Presenter:
+def present_project(
+    project: Project, *, budget: int | None = None, overlap: float = 0.0, gold: str = ""
+) -> Presenter:
     """Return the presenter of a data file and its session."""
     table, encoded = project.table, project.encoded
     view, columns = RowView(project.items, create_namer(table.ids)), None
@@ -32,6 +34,8 @@ def present_project(project: Project, *, budget: int | None = None) -> Presenter
         columns=columns,
         notes=(*table.notes, *encoded.notes),
         budget=budget,
+        overlap=overlap,
+        gold=gold,
     )
 
 

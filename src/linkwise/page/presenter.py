@@ -82,6 +82,10 @@ class Presenter:
         The number of answers after which no more questions are asked.
     classes : array-like of shape (n_rows,), optional
         The known class of each row. Nobody sees them; at the end the page shows how well the clusters agree.
+    overlap : float, default=0.0
+        The share of questions that a second person gets, too (`linkwise.Session.questions`).
+    gold : str, default=""
+        The source of an import whose pairs people get now and then.
     """
 
     def __init__(
@@ -97,10 +101,13 @@ class Presenter:
         notes: Sequence[str] = (),
         budget: int | None = None,
         classes: ArrayLike | None = None,
+        overlap: float = 0.0,
+        gold: str = "",
     ) -> None:
         self._session, self._X, self._view, self._columns = session, X, view, columns
         self._title, self._place, self._budget, self._classes = title, place, budget, classes
         self._notes = list(notes)
+        self._overlap, self._gold = overlap, gold
         self._person = ""  # whose request is handled
         self._lock = threading.RLock()
         self._coordinates = project_rows(X) if places is None else scale_places(places, len(X))
@@ -477,7 +484,7 @@ class Presenter:
 
     def _question_for(self, person: str) -> dict[str, Any] | None:
         """The question of one person; None if others hold all that are worth asking now."""
-        found = self._session.questions(1, to=person)
+        found = self._session.questions(1, to=person, overlap=self._overlap, gold=self._gold)
         return self._render_question(found[0].id, found[0]) if found else None
 
     def _render_question(

@@ -38,6 +38,10 @@ class SourceCounts(NamedTuple):
         Its answers to questions.
     n_volunteered : int
         The pairs that it volunteered.
+    n_certain : int
+        Those of all these that are certain, as the decisions of a reviewer are.
+    n_gold, n_gold_right : int
+        Its answers of yes or no to gold pairs, which are not among the others, and those that are right.
     """
 
     source: str
@@ -46,6 +50,9 @@ class SourceCounts(NamedTuple):
     n_no: int
     n_unsure: int
     n_volunteered: int
+    n_certain: int = 0
+    n_gold: int = 0
+    n_gold_right: int = 0
 
 
 class SourceAgreement(NamedTuple):
@@ -79,11 +86,18 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
     """Count the settled answers and volunteered pairs of each source, in the order of their names."""
     counts: dict[str, Counter[str]] = {}
     for event in events:
-        if event.kind in ("answer", "add"):
+        if event.kind == "answer" and event.gold is not None:
+            kinds = [] if event.answer == "unsure" else ["gold", *["right"] * (event.answer == event.gold)]
+            counts.setdefault(event.source, Counter()).update(kinds)
+        elif event.kind in ("answer", "add"):
             kind = "add" if event.kind == "add" else str(event.answer)
-            counts.setdefault(event.source, Counter())[kind] += 1
+            counts.setdefault(event.source, Counter()).update([kind, *(["sure"] if event.is_sure else [])])
     return [
-        SourceCounts(source, n["yes"] + n["no"] + n["unsure"], n["yes"], n["no"], n["unsure"], n["add"])
+        SourceCounts(
+            source,
+            n["yes"] + n["no"] + n["unsure"],
+            *(n[kind] for kind in ("yes", "no", "unsure", "add", "sure", "gold", "right")),
+        )
         for source, n in sorted(counts.items())
     ]
 
@@ -91,11 +105,12 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
 def measure_agreement(events: Iterable[Event]) -> list[SourceAgreement]:
     """Compare each two sources that answered a common pair.
 
-    If a source answered a pair several times, its last answer counts.
+    If a source answered a pair several times, its last answer counts. What a reviewer decided does not count:
+    these pairs were chosen because answers disagree, so they would make people seem to disagree more.
     """
     answers: dict[str, dict[Pair, Answer]] = {}
     for event in events:
-        if event.kind not in ("answer", "add"):
+        if event.kind not in ("answer", "add") or (event.kind == "add" and event.is_sure):
             continue
         (fact,) = facts_of(event)
         if fact.answer != "unsure":

@@ -65,6 +65,9 @@ class Event:
     place : Place or None
         The place of the question that an answer answers, if the question was one of several that were open
         at the same time.
+    gold : {"yes", "no"} or None
+        The right answer, if the question was about a pair that was imported before it was asked. Only a
+        settled event has it.
     """
 
     number: int
@@ -78,6 +81,7 @@ class Event:
     source: str = ""
     is_sure: bool = False
     place: Place | None = None
+    gold: Answer | None = None
 
 
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
@@ -98,7 +102,7 @@ def settle_events(events: Sequence[Event]) -> list[Event]:
 def apply_changes(left: Sequence[Event]) -> list[Event]:
     """Keep the events about pairs among those that are not undone, and give each its latest answer."""
     latest = {e.target: e for e in left if e.kind in REVISIONS}
-    return [_revise(e, latest.get(e.number)) for e in left if _is_about_pairs(e)]
+    return _mark_gold([_revise(e, latest.get(e.number)) for e in left if _is_about_pairs(e)])
 
 
 def order_events(settled: Sequence[Event], events: Sequence[Event]) -> list[Event]:
@@ -130,6 +134,28 @@ def _revise(event: Event, revision: Event | None) -> Event:
     return replace(event, facts=(), is_sure=True) if event.kind == "add" and event.facts else event
 
 
+def _mark_gold(settled: list[Event]) -> list[Event]:
+    """Give answers to pairs that were imported before they were asked the right answer.
+
+    A learner never asks such a pair, and only a question that was one of several has a place.
+    """
+    if all(event.place is None for event in settled):
+        return settled
+    imported: dict[frozenset[int], tuple[int, Answer]] = {}
+    for event in settled:
+        for fact in event.facts if event.kind == "import" else ():
+            if fact.answer != "unsure":
+                imported.setdefault(frozenset(fact.pair), (event.number, fact.answer))
+    return [_mark_if_gold(event, imported) for event in settled] if imported else settled
+
+
+def _mark_if_gold(event: Event, imported: dict[frozenset[int], tuple[int, Answer]]) -> Event:
+    if event.kind != "answer" or event.place is None or event.first is None or event.second is None:
+        return event
+    number, answer = imported.get(frozenset((event.first, event.second)), (0, None))
+    return event if answer is None or number > event.place.start else replace(event, gold=answer)
+
+
 def _is_about_pairs(event: Event) -> bool:
     return event.kind not in (*REVISIONS, "name")
 
@@ -152,7 +178,7 @@ def facts_of(event: Event) -> tuple[Fact, ...]:
         raise SessionDamagedError(
             f"Event {event.number} of the session ({event.kind}) has no pair or no answer"
         )
-    is_asked = event.kind == "answer"
+    is_asked = event.kind == "answer" and event.gold is None
     return (Fact(event.first, event.second, event.answer, event.source, is_asked, event.when),)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
 
-from linkwise.asking.batches import expect
+from linkwise.asking.batches import Expectation, expect
 from linkwise.asking.learner import Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
@@ -41,6 +41,7 @@ from linkwise.session.description import (
     to_json_value,
 )
 from linkwise.session.events import Place, evidence_of
+from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions
 from linkwise.session.leases import Lease, OpenQuestion, name_question
 from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
@@ -348,7 +349,15 @@ class Session(SessionWriter):
 
     # ------------------------------------------------------------ many questions at once
     @synchronized
-    def questions(self, n: int = 1, *, to: str = "", seconds: float = LEASE_S) -> list[OpenQuestion]:
+    def questions(
+        self,
+        n: int = 1,
+        *,
+        to: str = "",
+        seconds: float = LEASE_S,
+        overlap: float = 0.0,
+        gold: str = "",
+    ) -> list[OpenQuestion]:
         """Return up to n questions that are worth asking together.
 
         Each is leased for some time: meanwhile nobody else gets it. The questions that the same person has
@@ -362,6 +371,14 @@ class Session(SessionWriter):
             Who shall answer: the name of a person or a program.
         seconds : float, default=600.0
             How long each question is leased.
+        overlap : float, default=0.0
+            The share of questions that are given to a second person, too, from 0 to 1. It falls as the
+            agreement of people becomes known. The pairs are drawn by the seed of the session, and nobody gets
+            a pair twice.
+        gold : str, default=""
+            The source of an import. Its pairs are certain; about one of ten questions is about one of them,
+            so that the error rate of whoever answers becomes known. The answers do not count as answers to
+            questions of the learner. By default there are no such questions.
 
         Returns
         -------
@@ -372,31 +389,37 @@ class Session(SessionWriter):
         Raises
         ------
         ValueError
-            `n` or `seconds` is not positive.
+            `n` or `seconds` is not positive, or `overlap` is not a share.
         TypeError
             `n` is not an integer, or `to` is not a string.
         SessionError
-            The session was opened without its data, or `to` is not valid Unicode.
+            The session was opened without its data, or `to` is not valid Unicode; or it takes all answers as
+            right, although `overlap` or `gold` is given.
         """
         if not isinstance(n, Integral) or isinstance(n, bool):
             raise TypeError(f"n is not an integer: {short_repr(n)}. Give the number of questions.")
         if n < 1 or not 0 < seconds < math.inf:
             raise ValueError(f"n is {n} and seconds is {seconds}. Give positive numbers.")
+        if not 0 <= overlap <= 1:
+            raise ValueError(f"overlap is {overlap}. Give a share of the questions, from 0 to 1.")
         name = check_source(to)
         self._catch_up()
         replay, start = self._current_replay(), self._last_start()
         held = [lease for lease in self._leases.current() if self._is_open(lease)]
         mine = [lease for lease in held if lease.question.to == name]
         present = replay.question
-        if n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
+        extra = self._choose_extra(n - len(mine), name, held, overlap, gold)
+        if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
             if present is None:
                 return []
             mine = [self._leases.give(expect(present), Place(start, 0), name, seconds, is_single=True)]
             return [lease.question for lease in mine]
         mine = [self._leases.renew(lease, seconds) for lease in mine[:n]]
+        mine += [self._leases.give(one, self._leases.place(one, start), name, seconds) for one in extra]
         request = self._last_number, n - len(mine), tuple(lease.question.id for lease in held)
         if len(mine) < n and request != self._unmet:
-            batch = replay.choose_batch(n - len(mine), [lease.expectation for lease in held])
+            taken = [*(lease.expectation for lease in held), *extra]
+            batch = replay.choose_batch(n - len(mine), taken)
             self._unmet = None if batch else request
             for chosen in batch:
                 is_present = present is not None and {*chosen.pair} == {present.first, present.second}
@@ -488,6 +511,34 @@ class Session(SessionWriter):
         ]
         self._store.put_meta({"audits": [*others, plan]})
         self._meta["audits"] = (*others, plan)
+
+    def _choose_extra(
+        self, n: int, person: str, held: Sequence[Lease], overlap: float, gold: str
+    ) -> list[Expectation]:
+        """Choose up to n gold pairs and second opinions for a person."""
+        if not (overlap or gold):
+            return []
+        if self._error_rate == 0:
+            raise SessionError(
+                "This session takes all answers as right, so overlap and gold tell nothing. "
+                "Open it with error_rate=None, or leave them out."
+            )
+        if n <= 0:
+            return []
+        # in the order of their questions, so that it does not matter when answers arrived
+        settled, seed = self._ordered_events(), self._meta["seed"]
+        open_pairs = {_sort_pair(*lease.expectation.pair) for lease in held}
+        pairs = choose_gold(settled, person, open_pairs, gold, seed) if gold else []
+        second = choose_second_opinions(settled, person, open_pairs, overlap, seed) if overlap else []
+        if second:
+            certain = self._certain_evidence()
+            pairs += [pair for pair in second if certain.verdict(*pair) not in ("yes", "no")]
+        return [self._expect_extra(pair) for pair in pairs[:n]]
+
+    def _expect_extra(self, pair: tuple[int, int]) -> Expectation:
+        labels = self._current_replay().labels
+        likely: Answer = "yes" if labels[pair[0]] == labels[pair[1]] else "no"
+        return Expectation(pair, WHY, likely, is_check=True)
 
     def _is_open(self, lease: Lease) -> bool:
         """Whether the question of a lease waits for its answer."""
@@ -638,6 +689,10 @@ class Session(SessionWriter):
         else:
             text = "The answer is not stored: the session asks another question now. Answer that one."
         return StaleAnswerError(text, question)
+
+
+def _sort_pair(first: int, second: int) -> tuple[int, int]:
+    return min(first, second), max(first, second)
 
 
 def _list_believed_facts(evidence: Evidence) -> list[Fact]:

@@ -76,7 +76,7 @@ def build_status(
     doubts: Doubts | None = None,
 ) -> Status:
     """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
-    answers = [e.answer for e in history if e.kind == "answer"]
+    answers = [e.answer for e in history if e.kind == "answer" and e.gold is None]
     return Status(
         n_rows=len(labels),
         n_answers=len(answers),
@@ -123,7 +123,7 @@ def describe_errors(status: Status) -> str:
 
 
 def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str:
-    """Put the answers of a source into words, and how often they are wrong unless they all count as right.
+    """Put the answers of a source into words, and how often they are wrong unless they are all certain.
 
     For example ``24 answers: 10 same, 13 different, 1 not sure. About 1 in 12 seems wrong (at most 1 in 7).``
     """
@@ -132,7 +132,9 @@ def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str
         text += f": {counts.n_yes} same, {counts.n_no} different, {counts.n_unsure} not sure"
     if counts.n_volunteered:
         text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
-    if rate is None:
+    if counts.n_gold:
+        text += f"; {counts.n_gold_right} of {count_noun(counts.n_gold, 'gold pair')} right"
+    if rate is None or counts.n_certain == counts.n_answers + counts.n_volunteered + counts.n_gold:
         return text
     if rate.low == rate.high:
         return f"{text}. linkwise assumes that {_percent(rate.rate)} are wrong."

@@ -24,10 +24,19 @@ from linkwise.session.audit import AuditPlan, AuditReport, answers_of, measure_a
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, apply_changes, drop_undone, evidence_of, names_of, order_events
+from linkwise.session.events import (
+    Event,
+    apply_changes,
+    certain_evidence_of,
+    drop_undone,
+    evidence_of,
+    names_of,
+    order_events,
+)
 from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
+from linkwise.session.review import ReviewCase, list_cases
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
@@ -136,7 +145,7 @@ class SessionView:
 
         Only read it, add nothing to it, and only while no other thread answers: it grows with the session.
         """
-        self._catch_up()
+        self._catch_up_belief()
         return self._current_evidence()
 
     @property
@@ -147,7 +156,7 @@ class SessionView:
         All three numbers are 0 if the session takes all answers as right. None before the first answer if the
         share is estimated.
         """
-        self._catch_up()
+        self._catch_up_belief()
         doubts = self._current_doubts()
         return ErrorRate(0.0, 0.0, 0.0) if doubts is None else doubts.error_rate
 
@@ -165,7 +174,7 @@ class SessionView:
 
         All are 0 if the session takes all answers as right.
         """
-        self._catch_up()
+        self._catch_up_belief()
         return self._current_evidence().error_rates()
 
     @synchronized
@@ -231,11 +240,40 @@ class SessionView:
         Empty if the session takes all answers as right. Without the data, and after an event that was stored
         without them, the list follows from the answers alone.
         """
-        self._catch_up()
+        self._catch_up_belief()
         doubts = self._current_doubts()
         if doubts is None:
             return []
         return explain_suspects(self._current_evidence(), self._settled_events(), doubts)
+
+    @synchronized
+    def review(self, reviewer: str = "") -> list[ReviewCase]:
+        """List the pairs that a reviewer should decide by `decide`.
+
+        These are the pairs with both a yes and a no, and those of `suspects`, unless what is certain decides
+        them already.
+
+        Parameters
+        ----------
+        reviewer : str, default=""
+            Who reviews: pairs that this person decided as ``"unsure"`` are left out.
+
+        Returns
+        -------
+        list of ReviewCase
+            Pairs with both a yes and a no first, then the most probable suspects. Empty if the session takes
+            all answers as right.
+        """
+        self._catch_up_belief()
+        if self._error_rate == 0:
+            return []
+        return list_cases(
+            self._settled_events(),
+            self._certain_evidence(),
+            self._current_evidence(),
+            self.suspects,
+            " ".join(reviewer.split()),
+        )
 
     @synchronized
     def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
@@ -297,7 +335,7 @@ class SessionView:
 
         If answers may be wrong, each pair counts as it is believed.
         """
-        self._catch_up()
+        self._catch_up_belief()
         return self._current_evidence().to_constraints()
 
     @property
@@ -426,6 +464,15 @@ class SessionView:
             )
         self._version = version
 
+    def _catch_up_belief(self) -> None:
+        """Read new events, and take the learner there if what is believed of them rests on the data.
+
+        Answers to several open questions wait for the learner until somebody reads what follows from them.
+        """
+        self._catch_up()
+        if self._replay is not None and self._error_rate != 0:
+            self._current_replay()
+
     def _restart(self, learner: dict[str, Any], rate: AssumedRate) -> None:
         """Go on with another learner or error rate; an error leaves both as they were."""
         before, self._meta["error_rate"] = self._error_rate, rate
@@ -456,6 +503,12 @@ class SessionView:
                     f"{self._store.name} is damaged. {error}. Restore a copy of the file."
                 ) from error
         return self._evidence[1]
+
+    def _certain_evidence(self) -> Evidence:
+        """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
+        if self._error_rate == 0:
+            return self._current_evidence()
+        return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
 
     def _evidence_without_replay(self) -> Evidence:
         """The evidence by the events, and by what was stored of the belief with the labels."""

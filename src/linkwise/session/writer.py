@@ -12,7 +12,7 @@ from linkwise.asking.learner import check_answer
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.constraints.evidence import Answer, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.session.description import is_unicode
@@ -37,6 +37,9 @@ UNCHANGED = (
 UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
     "or leave this answer unconfirmed."
+)
+UNDECIDED = (
+    "This contradicts what is certain: {}. Answer otherwise, or undo or change one of these answers first."
 )
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
 
@@ -88,6 +91,48 @@ class SessionWriter(SessionView):
             return {"first": i, "second": j, "answer": answer, "source": name, "facts": facts}
 
         self._write_checked("add", check_pair)
+
+    @synchronized
+    def decide(self, first: int, second: int, answer: Answer | bool, *, source: str = "") -> int:
+        """Decide a pair of `review`; a yes or no is certain from then on, and outranks all other answers.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions of the two rows.
+        answer : {"yes", "no", "unsure"} or bool
+            Whether the rows belong together. ``"unsure"`` decides nothing: `review` leaves the pair out for
+            this reviewer only.
+        source : str, default=""
+            Who reviews.
+
+        Returns
+        -------
+        int
+            The number of the event, for `undo`.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The answer contradicts what is certain; the error names the chain. Nothing is stored.
+        ConstraintError
+            The rows do not exist.
+        TypeError
+            The answer is unknown, or `source` is not a string.
+        SessionError
+            `source` is not valid Unicode.
+        """
+        checked = check_answer(answer, first, second)
+        name = check_source(source)
+
+        def check_pair() -> dict[str, Any]:
+            i, j = self._certain_evidence().check(first, second, checked)
+            is_certain = self._error_rate != 0 and checked != "unsure"
+            facts = (Fact(i, j, checked),) if is_certain else ()
+            return {"first": i, "second": j, "answer": checked, "source": name, "facts": facts}
+
+        self._write_checked("add", check_pair, UNDECIDED)
+        return self._last_number
 
     @synchronized
     def import_constraints(self, constraints: Constraints, *, source: str = "") -> int:
@@ -357,12 +402,6 @@ class SessionWriter(SessionView):
         self._write_checked("sure", check_certain, UNCONFIRMED)
 
     # ------------------------------------------------------------ storing
-    def _certain_evidence(self) -> Evidence:
-        """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
-        if self._error_rate == 0:
-            return self._current_evidence()
-        return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
-
     def _check_row(self, row: int) -> int:
         """Check that a row exists and return it as a plain integer."""
         return check_row(row, self.n_rows)

@@ -27,8 +27,8 @@ class AnswerRecord(NamedTuple):
         Who gave it; empty if the answer has no source.
     time : str
         When it was given: UTC, ISO 8601.
-    kind : {"answer", "add"}
-        Whether the pair was asked or volunteered.
+    kind : {"answer", "gold", "add"}
+        Whether the pair was asked, asked although it is known (gold), or volunteered.
     believed : {"yes", "no", ""}
         What holds for the pair by all answers; empty if nothing follows from them.
     suspect : {"likely wrong", "very likely wrong", ""}
@@ -58,7 +58,7 @@ def list_answers(session: Session) -> list[AnswerRecord]:
             event.answer,
             event.source,
             event.when,
-            event.kind,
+            event.kind if event.gold is None else "gold",
             evidence.verdict(event.first, event.second) or "",
             grades.get(event.number, ""),
         )

@@ -231,6 +231,17 @@ def _annotators(flag: str, given: str) -> tuple[str, ...]:
     return names
 
 
+def _overlap(flag: str, given: str) -> float:
+    """A share of questions."""
+    try:
+        share = float(given)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"{flag} takes no {given!r}. Give a share of the questions, from 0 to 1.")
+    return share
+
+
 PERSON = re.compile(r"[\w.-]{1,40}")
 ANNOTATORS = Declared(
     "--annotators",
@@ -238,6 +249,23 @@ ANNOTATORS = Declared(
     "page",
     metavar="ANNA,BEN",
     parse=_annotators,
+)
+
+
+OVERLAP = Declared(
+    "--overlap",
+    "share of questions that a second person answers, too; it falls as agreement becomes known  [default: 0]",
+    "page",
+    metavar="SHARE",
+    parse=_overlap,
+)
+GOLD = Declared(
+    "--gold",
+    "pairs that are known, shown now and then to learn how often each person errs: id_a,id_b,kind",
+    "page",
+    type=Path,
+    metavar="PAIRS.csv",
+    may_be_folder=False,
 )
 
 

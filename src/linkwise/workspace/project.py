@@ -329,6 +329,18 @@ def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: 
     return notes
 
 
+def import_gold(project: Project, gold: Path) -> str:
+    """Import the pairs of a file, which are known, and return the source by which questions find them."""
+    session, name = project.session, gold.name
+    pairs = read_pairs_file(gold, row_ids(project.table), len(project.table))
+    session.import_constraints(pairs, source=name)
+    if not any(event.kind == "import" and event.source == name for event in session.history):
+        raise UsageError(
+            f"The session has all pairs of {gold} already, from another file. Give --gold that file."
+        )
+    return name
+
+
 # ---------------------------------------------------------------- labels of a session
 def open_with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
     """Open a session whose labels follow from all answers; read the data file if necessary.

@@ -46,6 +46,46 @@ class PageAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtraQuestions:
+    """Questions that tell how reliable people are.
+
+    Attributes
+    ----------
+    overlap : float
+        The share of questions that a second person gets, too.
+    gold : Path or None
+        A file of pairs that are known.
+    """
+
+    overlap: float = 0.0
+    gold: Path | None = None
+
+    def check(self, people: tuple[str, ...], kept: SessionOptions) -> None:
+        """Check that the options go together."""
+        for flag, needed in (("--overlap", 2 * bool(self.overlap)), ("--gold", self.gold is not None)):
+            if len(people) < needed:
+                who = "several people" if needed > 1 else "people"
+                raise UsageError(f"{flag} is for {who} who answer. Name them with --annotators ANNA,BEN.")
+            if needed:
+                self.check_errors(flag, is_fallible=kept.error_rate != 0)
+
+    def check_errors(self, flag: str, *, is_fallible: bool) -> None:
+        """Check that the session can learn from the answers."""
+        if not is_fallible:
+            raise UsageError(
+                f"{flag} shows how often answers are wrong, and this session takes all of them as right. "
+                "Add --error-rate estimate."
+            )
+
+    def options(self) -> tuple[object, ...]:
+        """The options that say the same."""
+        return (
+            *(("--overlap", f"{self.overlap:g}") if self.overlap else ()),
+            *(("--gold", self.gold) if self.gold else ()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class PageSource:
     """What is served: how it is opened, and what to say of it.
 
@@ -69,14 +109,23 @@ def serve(
     choice: MethodChoice,
     kept: SessionOptions,
     where: PageAddress,
+    extra: ExtraQuestions | None = None,
 ) -> None:
     """Serve the page about the rows of `file` until Ctrl-C."""
+    extra = ExtraQuestions() if extra is None else extra
+    extra.check(where.people, kept)
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
 
     def begin() -> Presenter:
         from linkwise.page.opening import present_project
-        from linkwise.workspace.project import data_of_session, is_session, new_session_path, open_project
+        from linkwise.workspace.project import (
+            data_of_session,
+            import_gold,
+            is_session,
+            new_session_path,
+            open_project,
+        )
 
         data, path = file, kept.session
         if path is None and is_session(file):
@@ -84,14 +133,17 @@ def serve(
         path = new_session_path(data, path)
         found.append(open_project(data, path, reading, choice, kept))
         _print_opening(found[0])
-        return present_project(found[0], budget=kept.budget)
+        for flag in ["--overlap"] * bool(extra.overlap) + ["--gold"] * bool(extra.gold):
+            extra.check_errors(flag, is_fallible=found[0].session.status.is_fallible)
+        gold = "" if extra.gold is None else import_gold(found[0], extra.gold)
+        return present_project(found[0], budget=kept.budget, overlap=extra.overlap, gold=gold)
 
     def ended(n_answers: int | None) -> str:
         from linkwise.wording import count_noun, quote_command, strip_controls
 
         session = () if kept.session is None else ("--session", kept.session)
         people = ("--annotators", ",".join(where.people)) if where.people else ()
-        again = quote_command("linkwise", "serve", file, *session, *people)
+        again = quote_command("linkwise", "serve", file, *session, *people, *extra.options())
         if not found:
             return f"Interrupted before the first question. Every answer is saved. Go on with: {again}"
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"

@@ -139,6 +139,8 @@ def _sources_as_json(session: Session) -> dict[str, Any]:
                 "no": each.n_no,
                 "unsure": each.n_unsure,
                 "added": each.n_volunteered,
+                "gold": each.n_gold,
+                "gold_right": each.n_gold_right,
                 "error_rate": _rate_as_json(rates.get(each.source)),
             }
             for each in sources

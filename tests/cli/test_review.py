@@ -1,0 +1,104 @@
+"""``linkwise review``: a person decides what others disagree on."""
+
+import json
+
+import pytest
+
+import linkwise as lw
+
+
+@pytest.fixture
+def disputed(fruit, linkwise):
+    """A session in which anna and ben disagree on two pairs."""
+    linkwise("ask", fruit.path, "--error-rate", "0.1", said="q\n")
+    with lw.Session.open(fruit.session) as session:
+        session.set_guidelines("Same flavour.")
+        for first, second in ((0, 3), (1, 4)):
+            session.add(first, second, "must-link", source="anna")
+            session.add(first, second, "cannot-link", source="ben")
+    return fruit
+
+
+def words(done):
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def test_the_terminal_shows_who_answered_what_and_stores_decisions(linkwise, disputed):
+    done = linkwise("review", disputed.path, "--source", "carla", said="y\nn\n")
+    assert done.exit_code == 0
+    told = words(done)
+    assert "Guidelines: what belongs together here Same flavour." in told
+    assert "Review: 2 pairs left" in told
+    assert "1: f0" in told
+    with lw.Session.open(disputed.session) as session:
+        anna = session.history[0]
+        assert f"anna: Same, {anna.when[:10]} {anna.when[11:16]} UTC" in told
+        assert [(e.answer, e.source, e.is_sure) for e in session.history[4:]] == [
+            ("yes", "carla", True),
+            ("no", "carla", True),
+        ]
+    assert "Same saved certain from now on" in told
+    assert "No pair needs a review." in told
+
+
+def test_not_sure_undo_help_and_quit(linkwise, disputed):
+    done = linkwise("review", disputed.session, said="u\n?\nwhat\ng\ny\nu\nu\ns\nq\n")
+    told = words(done)
+    assert told.count("undo There is nothing to undo.") == 2  # before the first decision and after its undo
+    assert "Your word outranks them." in told
+    assert "'what' is not an answer. Type y, n, s, u, q or ?." in told
+    assert told.count("Same flavour.") == 2
+    assert "undo taken back: Same for f0 and f3, added" in told
+    assert "Not sure saved Review: 1 pair left" in told
+    assert "Stopped." in told
+    assert f"take back the last decision linkwise undo {disputed.session}" in told
+    with lw.Session.open(disputed.session) as session:
+        assert [(e.answer, e.source) for e in session.history[4:]] == [("unsure", "reviewer")]
+        assert len(session.review("reviewer")) == 1
+
+
+def test_a_pair_that_became_certain_waits_no_longer(linkwise, disputed):
+    with lw.Session.open(disputed.session) as session:
+        session.import_constraints(lw.Constraints(session.n_rows, [(0, 6), (6, 3)], [(1, 7)]))
+        session.import_constraints(lw.Constraints(session.n_rows, [(4, 7)]))
+    done = linkwise("review", disputed.path, said="y\n")
+    assert "No pair needs a review." in words(done)
+    assert "pairs left" not in words(done)
+
+
+def test_the_stream(linkwise, disputed):
+    done = linkwise("review", disputed.path, "--json", "--source", "carla", said="y\nx\nu\ns\ng\nn\n")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [
+        "case",
+        "state",
+        "case",
+        "refused",
+        "state",
+        "case",
+        "state",
+        "case",
+        "guidelines",
+        "state",
+        "summary",
+    ]
+    assert [one["type"] for one in found] == kinds
+    case = found[0]
+    assert (case["ids"], case["disputed"], case["left"]) == (["f0", "f3"], True, 2)
+    assert [(a["source"], a["answer"]) for a in case["answers"]] == [("anna", "yes"), ("ben", "no")]
+    assert case["answers"][0]["when"].endswith("+00:00")
+    assert case["items"][0]["colour"] == "green"
+    assert found[4]["undone"]["source"] == "carla"
+    assert found[-1]["reason"] == "exhausted"
+
+
+def test_a_session_that_takes_all_answers_as_right(linkwise, fruit):
+    linkwise("ask", fruit.path, "--error-rate", "0", said="q\n")
+    told = words(linkwise("review", fruit.path, said="y\n"))
+    assert "This session takes all answers as right, so no pair needs a review." in told
+
+
+def test_there_must_be_a_session(linkwise, fruit):
+    done = linkwise("review", fruit.path)
+    assert done.exit_code == 3
+    assert "Begin one with: linkwise ask" in done.stderr
