@@ -9,7 +9,8 @@ from typing import Any
 
 from patience import patience
 
-DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+MEDIA = {"color_scheme": "light", "reduced_motion": "no-preference"}
+START: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}} | MEDIA
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
 
 
@@ -19,11 +20,10 @@ class Tab:
 
     page: Any
     kind: str
-    options: dict[str, Any]
     errors: list[str] = field(default_factory=list)
 
     def reset(self) -> None:
-        """Leave the server, and bring back what the context had at its beginning."""
+        """Leave the server, and forget what the last test left in the browser."""
         for other in self.page.context.pages:
             if other is not self.page:
                 other.close()
@@ -31,12 +31,6 @@ class Tab:
         self.page.context.clear_cookies()
         self.page.goto(self.page.evaluate("() => location.origin"))  # nobody is let in without a cookie
         self.page.mouse.move(0, 0)
-        self.page.emulate_media(
-            color_scheme=self.options.get("color_scheme", "light"),
-            reduced_motion=self.options.get("reduced_motion", "no-preference"),
-        )
-        if self.page.viewport_size != self.options["viewport"]:
-            self.page.set_viewport_size(self.options["viewport"])
 
 
 class Tabs:
@@ -48,17 +42,23 @@ class Tabs:
 
     def lend(self, script: str | None, options: dict[str, Any]) -> Tab:
         """A tab whose context has these options; every page of it runs the script first."""
-        options = DESKTOP | options
+        options = START | options
+        size = options.pop("viewport")
+        media = {
+            name: options.pop(name) for name in MEDIA
+        }  # what a page can change later is no kind of its own
         kind = json.dumps([script, options], sort_keys=True)
         tab = self._idle[kind].pop() if self._idle[kind] else self._open(kind, script, options)
         tab.page.context.set_default_timeout(1000 * patience())
+        tab.page.set_viewport_size(size)
+        tab.page.emulate_media(**media)
         return tab
 
     def _open(self, kind: str, script: str | None, options: dict[str, Any]) -> Tab:
         page = self._browser.new_context(**options).new_page()
         if script is not None:
             page.add_init_script(f"({script})()")
-        tab = Tab(page, kind, options)
+        tab = Tab(page, kind)
         page.on("pageerror", lambda error: tab.errors.append(str(error)))
         return tab
 
