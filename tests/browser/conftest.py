@@ -22,9 +22,9 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser with software WebGL, for this folder: its event loop may not outlive it."""
+    """A browser with software WebGL, for one module: its event loop may not outlive it."""
     playwright = pytest.importorskip("playwright.sync_api", reason='install it: pip install "linkwise[dev]"')
     if CHROMIUM is None:
         pytest.skip("install chromium: apt-get install -y chromium")
@@ -36,7 +36,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def tabs(chromium: Any) -> Tabs:
     return Tabs(chromium)
 
