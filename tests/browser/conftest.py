@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from bench.served import Served
 
+from browser.tabs import Tabs
 from patience import patience
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -36,6 +37,11 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
+def tabs(chromium: Any) -> Tabs:
+    return Tabs(chromium)
+
+
+@pytest.fixture(scope="module")
 def served() -> Iterator[Callable[[Callable[[], Any]], Served]]:
     """Serve presenters until the end of the module."""
     with ExitStack() as stack:
@@ -50,23 +56,32 @@ def served() -> Iterator[Callable[[Callable[[], Any]], Served]]:
 
 
 @pytest.fixture
-def browse(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Open pages that are ready, with options of a browser's context; errors of scripts fail the test."""
-    contexts, wrong = [], []
+def browse(chromium: Any, tabs: Tabs) -> Iterator[Callable[..., Any]]:
+    """Open pages that are ready, with options of a browser's context; errors of scripts fail the test.
 
-    def open_page(server: Served, *, before: Callable[[Any], Any] | None = None, **options: Any) -> Any:
-        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
-        context.set_default_timeout(1000 * patience())
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        if before is not None:
-            before(page)
-        page.goto(server.address())
-        page.wait_for_selector(".lw-cluster")
-        return page
+    `script` runs before those of the page. `before` may do anything with the page, which no other test gets.
+    """
+    lent, own = [], []
+
+    def open_page(
+        server: Served,
+        *,
+        script: str | None = None,
+        before: Callable[[Any], Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        if before is None:
+            lent.append(tab := tabs.lend(script, options))
+        else:
+            own.append(tab := Tabs(chromium).lend(script, options))
+            before(tab.page)
+        tab.page.goto(server.address())
+        tab.page.wait_for_selector(".lw-cluster")
+        return tab.page
 
     yield open_page
-    for context in contexts:
-        context.close()
-    assert not wrong
+    for tab in lent:
+        tabs.take_back(tab)
+    for tab in own:
+        tab.page.context.close()
+    assert not [error for tab in (*lent, *own) for error in tab.errors]

@@ -231,6 +231,7 @@ def test_announcements_are_heard_while_a_dialog_is_open(server, browse):
     page.wait_for_function(
         "() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Taken back')"
     )
+    tools.detach()
 
 
 def test_a_lost_connection_is_heard_while_a_dialog_is_open(server, browse):

@@ -30,7 +30,7 @@ def test_the_end_of_a_session_by_keyboard(served, browse):
     whole = Bundled("iris")
     while (question := whole.session.question) is not None:
         whole.session.answer(whole.oracle(question.first, question.second))
-    bundled = Bundled("iris", answers=whole.n_answers - 25)
+    bundled = Bundled("iris", answers=whole.n_answers - 10)
     page = browse(served(bundled))
     while page.locator(".lw-finish").is_hidden():
         press(page, by_truth(page, bundled))

@@ -159,7 +159,9 @@ def test_answers_that_are_probably_wrong(served, browse, look):
 
 
 def test_many_clusters(served, browse, look):
-    page = browse(served(crowd(60)))
+    page = browse(served(crowd(20)))  # axe-core compares every control with every other
+    assert page.locator(".lw-legend").is_visible()
+    assert page.locator(".lw-clusters").evaluate("list => list.scrollHeight > list.clientHeight")
     look(page, "many clusters")
     page.get_by_label("Search clusters").fill("row 7")
     page.wait_for_selector(".lw-hits:visible")
@@ -172,7 +174,7 @@ def test_many_clusters(served, browse, look):
     page.wait_for_function("() => document.querySelectorAll('.lw-choices button').length === 1")
     look(page, "a search in a dialog")
     page.keyboard.press("Escape")
-    assert page.locator("dialog .lw-choices button").count() == 59  # it clears the field, and then closes
+    assert page.locator("dialog .lw-choices button").count() == 19  # it clears the field, and then closes
     shut(page)
     page.get_by_label("Search clusters").fill("")
     one, other = (page.locator(".lw-size").nth(n).bounding_box() for n in (0, 1))

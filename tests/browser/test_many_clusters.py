@@ -165,16 +165,18 @@ def test_a_chosen_cluster_dims_the_others_while_it_is_there(server, browse):
     assert page.evaluate(points) == whole
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_many_clusters_need_no_scrolling_sideways_on_a_phone(server, browse, width):
+def test_many_clusters_need_no_scrolling_sideways_on_a_phone(server, browse):
     fits = "() => document.documentElement.scrollWidth <= innerWidth"
-    page = browse(server, viewport={"width": width, "height": 760}, has_touch=True)
-    assert page.evaluate(fits)
-    find(page, "row", "60 of 60 clusters")
-    assert page.evaluate(fits)
-    page.locator(".lw-cluster").last.scroll_into_view_if_needed()
-    box = page.get_by_label(FIELD).bounding_box()
-    assert 0 <= box["y"] < 200  # the search stays in sight
+    page = browse(server, viewport={"width": 320, "height": 760}, has_touch=True)
+    for width in (320, 390):
+        page.set_viewport_size({"width": width, "height": 760})
+        page.get_by_label(FIELD).fill("")
+        assert page.evaluate(fits)
+        find(page, "row", "60 of 60 clusters")
+        assert page.evaluate(fits)
+        page.locator(".lw-cluster").last.scroll_into_view_if_needed()
+        box = page.get_by_label(FIELD).bounding_box()
+        assert 0 <= box["y"] < 200  # the search stays in sight
 
 
 # ---------------------------------------------------------------- merging by dragging

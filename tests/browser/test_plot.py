@@ -11,6 +11,7 @@ from linkwise.asking.learner import Question
 from linkwise.data.items import value_items
 from linkwise.session.session import Session
 
+# WebGL in software takes itself for a graphics card
 CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;
   WebGL2RenderingContext.prototype.getParameter = function (name) {
     const found = real.call(this, name);
@@ -27,11 +28,6 @@ COLOUR = """() => Object.fromEntries([...document.querySelectorAll(".lw-cluster"
 @pytest.fixture(scope="module")
 def server(served):
     return served(blobs())
-
-
-def with_card(page):
-    """WebGL in software takes itself for a graphics card."""
-    page.add_init_script(f"({CARD})()")
 
 
 def seen(page, server):
@@ -63,18 +59,18 @@ def is_right(found):
 
 
 @pytest.mark.parametrize(
-    ("options", "before"),
+    ("options", "script"),
     [
         ({}, None),
         ({"color_scheme": "dark"}, None),
         ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, None),
-        ({}, with_card),
-        ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, with_card),
+        ({}, CARD),
+        ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, CARD),
     ],
     ids=["light", "dark", "phone", "card", "card of a phone"],
 )
-def test_rows_are_where_they_are(server, browse, options, before):
-    found = seen(browse(server, before=before, **options), server)
+def test_rows_are_where_they_are(server, browse, options, script):
+    found = seen(browse(server, script=script, **options), server)
     assert len(np.unique(found["labels"])) >= 3
     assert is_right(found), agreement(**found)
 
@@ -82,16 +78,16 @@ def test_rows_are_where_they_are(server, browse, options, before):
 def test_who_draws_the_points(server, browse):
     by = "() => document.querySelector('.lw-scatter').dataset.painter"
     drawn = "() => document.querySelector('.lw-points').getContext('webgl2') !== null"
-    page = browse(server, before=with_card)
+    page = browse(server, script=CARD)
     assert (page.evaluate(by), page.evaluate(drawn)) == ("card", True)
-    for before in (None, lambda page: page.add_init_script(f"({NO_WEBGL})()")):  # WebGL in software, or none
-        page = browse(server, before=before)
+    for script in (None, NO_WEBGL):  # WebGL in software, or none
+        page = browse(server, script=script)
         assert (page.evaluate(by), page.evaluate(drawn)) == ("memory", False)
 
 
 def test_memory_draws_what_a_card_draws(server, browse):
     """Also where points are large, and at the edge."""
-    card, memory = browse(server, before=with_card), browse(server)
+    card, memory = browse(server, script=CARD), browse(server)
     x, y = seen(card, server)["at"][0]
     for _ in range(3):
         one, other = (seen(page, server)["shown"] for page in (card, memory))
@@ -136,7 +132,7 @@ def test_colours_follow_an_answer(served, browse):
 
 
 def test_a_lost_context_comes_back(server, browse):
-    page = browse(server, before=with_card)
+    page = browse(server, script=CARD)
     page.evaluate("""() => { const gl = document.querySelector(".lw-points").getContext("webgl2");
         window.ending = gl.getExtension("WEBGL_lose_context"); ending.loseContext(); }""")
     page.wait_for_timeout(150)
@@ -248,12 +244,12 @@ class Crowd:
         return labels
 
 
-@pytest.mark.parametrize("before", [None, with_card], ids=["memory", "card"])
-def test_more_clusters_than_a_byte_can_tell(served, browse, before):
+@pytest.mark.parametrize("script", [None, CARD], ids=["memory", "card"])
+def test_more_clusters_than_a_byte_can_tell(served, browse, script):
     X = np.array([[i % 30, i // 30] for i in range(600)], dtype=float)
     session = Session(X, Crowd(300))
     server = served(lambda: shown_as(session, X, value_items(X, ("x", "y")), places=X))
-    page = browse(server, before=before)
+    page = browse(server, script=script)
     state = server.hub.presenter.state()
     assert state["two_bytes"]
     press(page, "n")

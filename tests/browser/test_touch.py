@@ -32,6 +32,7 @@ def touch(page, *moves):
         points = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(fingers)]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
         page.wait_for_timeout(30)
+    session.detach()
 
 
 def middle(page):
