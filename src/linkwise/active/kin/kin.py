@@ -52,7 +52,7 @@ from linkwise.active.kin.kernels import (
     make_views,
     scale_rows,
 )
-from linkwise.active.kin.model import expect_classes
+from linkwise.active.kin.model import TINY, expect_classes
 from linkwise.active.kin.pair_model import expect_weights
 from linkwise.active.kin.posterior import PreparedItems, Task, current_kernel, item_chances, verdicts
 from linkwise.active.kin.prior_belief import are_unit_rows, find_prior_belief
@@ -66,7 +66,6 @@ from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import check_rows
 
 LIKELY = 0.3  # probability from which a relation is worth a question
-TINY = 1e-9
 STEPS = 5  # of `prepare`, for whoever waits
 
 Asked = Generator[Question, Answer, None]
