@@ -43,7 +43,7 @@ def main(path: str) -> None:
         for number, cluster in enumerate(np.unique(model.labels_)):
             rows = X[model.labels_ == cluster]
             axes.scatter(*rows.T, s=11, color=COLOURS[number % len(COLOURS)], linewidths=0)
-        wrong = {frozenset(suspect.fact[:2]) for suspect in model.suspects_}
+        wrong = {frozenset(suspect.fact.pair) for suspect in model.suspects_}
         for first, second, answer in oracle.asked:
             is_suspect = frozenset((first, second)) in wrong
             colour = SUSPECT if is_suspect else SAME if answer == "yes" else DIFFERENT

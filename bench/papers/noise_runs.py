@@ -199,7 +199,9 @@ def describe_belief(evidence: Evidence, oracle: MajorityOracle) -> Row:
     if not isinstance(evidence, FallibleEvidence):
         return dict.fromkeys(("rate", "deviation", "suspects", "hits", "chances"), "")
     suspects = evidence.suspects()
-    is_hit = np.array([oracle.is_wrong(*suspect.fact) for suspect in suspects], dtype=bool)
+    is_hit = np.array(
+        [oracle.is_wrong(*suspect.fact.pair, suspect.fact.answer) for suspect in suspects], dtype=bool
+    )
     chances = np.array([suspect.chance for suspect in suspects])
     return {
         "rate": f"{evidence.belief.error_rate:.4f}",

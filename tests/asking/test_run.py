@@ -337,7 +337,7 @@ def test_a_learner_hears_what_is_believed():
         run.answer(truth.get(asked[-1], "no"))
     assert len(set(asked)) == len(asked)
     assert run.reason == "exhausted"
-    assert [suspect.fact[:2] for suspect in run.evidence.suspects()] in ([(0, 1)], [(1, 0)])
+    assert [suspect.fact.pair for suspect in run.evidence.suspects()] in ([(0, 1)], [(1, 0)])
     assert run.evidence.verdict(0, 1) == "yes"
     assert learner.heard[1:4] == ["yes"] * 3
     assert learner.heard[4:] == ["yes"] * 4  # started anew, it hears what is believed of its first question

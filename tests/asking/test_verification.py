@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linkwise as lw
-from linkwise.asking.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, choose_check
+from linkwise.asking.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, ENOUGH, choose_check
 from linkwise.constraints.belief import Nearness
 from linkwise.constraints.fallible import FallibleEvidence
 
@@ -69,18 +69,19 @@ def test_no_pair_is_checked_that_was_answered_whatever_the_answer():
         chosen = check(evidence, 3)
         if chosen is None:
             break
-        assert frozenset(chosen[:2]) not in {frozenset(fact[:2]) for fact in evidence}
+        assert frozenset(chosen[:2]) not in {frozenset(fact.pair) for fact in evidence}
         said.append((*chosen[:2], "unsure"))
     else:
         raise AssertionError("there are 28 pairs only")
 
 
-def with_witnesses(*, known=()):
+def with_witnesses(*, known=(), n_rows=ENOUGH + 2, given=None):
+    """The eight rows of `PLACES`, and others about which nothing is known."""
     near = Nearness(
         lambda rows: KERNEL[np.ix_(rows, rows)],
         witnesses=lambda row: np.array([other for other in np.argsort(-KERNEL[row]) if other != row][:5]),
     )
-    evidence = FallibleEvidence(8, error_rate=0.1)
+    evidence = FallibleEvidence(n_rows, given, error_rate=0.1)
     for fact in known:
         evidence.add(*fact)
         evidence.believe(near)
@@ -92,7 +93,7 @@ def test_where_all_rows_were_compared_a_row_nearby_is_asked_about_instead():
     evidence, near = with_witnesses(known=[(0, 3, "no")])
     first, second, why = choose_check(evidence, (0, 3), near, None)
     assert (first, second, why) == (1, 3, CHECK_WITNESS)
-    askable = np.ones(8, dtype=bool)
+    askable = np.ones(evidence.n_rows, dtype=bool)
     askable[1] = False
     assert choose_check(evidence, (0, 3), near, askable)[:2] == (2, 3)
     askable[3] = False
@@ -102,6 +103,19 @@ def test_where_all_rows_were_compared_a_row_nearby_is_asked_about_instead():
 def test_a_first_answer_that_the_rows_agree_with_needs_no_witness():
     evidence, near = with_witnesses(known=[(2, 3, "yes")])
     assert choose_check(evidence, (2, 3), near, None) is None
+
+
+def test_a_witness_is_asked_about_only_if_enough_rows_are_open():
+    """It would save the rows about which nothing is known; constraints may say it, too."""
+    first_answer = [(0, 3, "no")]
+    evidence, near = with_witnesses(known=first_answer, n_rows=ENOUGH + 1)
+    assert choose_check(evidence, (0, 3), near, None) is None
+    given = lw.Constraints(ENOUGH + 4, [(9, 10)])
+    evidence, near = with_witnesses(known=first_answer, n_rows=ENOUGH + 4, given=given)
+    assert choose_check(evidence, (0, 3), near, None)[2] == CHECK_WITNESS
+    given = lw.Constraints(ENOUGH + 4, [(9, 10), (10, 11)])
+    evidence, near = with_witnesses(known=first_answer, n_rows=ENOUGH + 4, given=given)
+    assert choose_check(evidence, (0, 3), near, None) is None
 
 
 def test_what_is_certain_is_not_checked():

@@ -115,7 +115,7 @@ def test_a_cell_measures_what_fit_does(small):
     assert (row["10"], row["30"]) == (f"{curve[9]:.4f}", f"{curve[-1]:.4f}")
     assert row["lowest"] == f"{min(curve) - float(row['0']):.4f}"
     assert int(row["answers 30"]) == model.n_questions_
-    is_hit = [oracle.is_wrong(*suspect.fact) for suspect in model.suspects_]
+    is_hit = [oracle.is_wrong(*suspect.fact.pair, suspect.fact.answer) for suspect in model.suspects_]
     assert (row["suspects 30"], row["hits 30"]) == (str(len(is_hit)), str(sum(is_hit)))
     assert runs.read_bins(row["chances 30"])[:, 0].sum() == len(is_hit)
     assert float(row["longest_ms"]) >= float(row["median_ms"])

@@ -53,7 +53,7 @@ def follow(seed, *, n, n_answers, noise, rate, near, constraints=0, kinds=3):
     plain = PlainBelief(kernel, nearness, rate, certain, groups.apart)
     askable = None if seed % 2 else rng.random(n) < 0.8
     limits = {"likely": checks.LIKELY, "sure": checks.SURE, "large": checks.LARGE, "least": checks.LEAST}
-    answers, asked = [], {frozenset(fact[:2]) for fact in evidence}
+    answers, asked = [], {frozenset(fact.pair) for fact in evidence}
     for _ in range(n_answers):
         first, second = rng.choice(n, 2, replace=False).tolist()
         yes = bool(y[first] == y[second]) ^ bool(rng.random() < noise)

@@ -94,7 +94,7 @@ def test_reasons_are_valid_and_shortest(problem):
             if i == j or relation.verdict is None:
                 assert relation.because == ()
                 continue
-            assert all((frozenset(f[:2]), f.answer) in given_facts for f in relation.because)
+            assert all((frozenset(f.pair), f.answer) in given_facts for f in relation.because)
             assert replayed(i, j, relation.because) == relation.verdict
             fewest = steps(n, must, i)[j] if relation.verdict == "yes" else steps_apart(n, must, cannot, i, j)
             assert len(relation.because) == fewest
@@ -103,10 +103,10 @@ def test_reasons_are_valid_and_shortest(problem):
 def replayed(i, j, because):
     """Walk the chain from i: every fact begins where the one before ended; at most one is a no."""
     at, apart = i, 0
-    for first, second, answer in because:
-        assert first == at
-        at = second
-        apart += answer == "no"
+    for fact in because:
+        assert fact.first == at
+        at = fact.second
+        apart += fact.answer == "no"
     assert at == j
     assert apart <= 1
     return "no" if apart else "yes"
@@ -453,7 +453,7 @@ def test_numpy_integers_are_rows():
     evidence = Evidence(np.int64(3))
     evidence.add(np.int32(0), np.uint8(2), "yes")
     assert evidence.verdict(np.int64(2), np.int64(0)) == "yes"
-    assert [type(row) for row in next(iter(evidence))[:2]] == [int, int]
+    assert [type(row) for row in next(iter(evidence)).pair] == [int, int]
 
 
 def test_copies_are_independent():

@@ -260,10 +260,10 @@ def test_all_that_is_read_fits_together(problem):
     assert len(evidence) == len(facts) == len(believed)
     suspects = {suspect.number: suspect.fact for suspect in evidence.suspects()}
     for at, (fact, held) in enumerate(zip(facts, believed, strict=True)):
-        assert held[:2] == fact[:2]
+        assert held.pair == fact.pair
         assert (held.answer == "unsure") == (fact.answer == "unsure")
         if fact.answer != "unsure":
-            assert held.answer == evidence.verdict(*fact[:2])
+            assert held.answer == evidence.verdict(*fact.pair)
         assert (at in suspects) == (held != fact)
     assert all(facts[at] == fact for at, fact in suspects.items())
     chances = [suspect.chance for suspect in evidence.suspects()]
@@ -295,7 +295,7 @@ def test_reasons_lead_from_one_row_to_the_other(problem):
     right = Evidence(n, known)
     for fact, believed in zip(facts, held, strict=True):
         if fact == believed:
-            right.add(*fact)  # no error: what is believed never contradicts itself
+            right.add(*fact.pair, fact.answer)  # no error: what is believed never contradicts itself
     for i, j in itertools.combinations(range(n), 2):
         relation = evidence.relation(i, j)
         if relation.verdict in (None, "unsure"):
@@ -304,10 +304,10 @@ def test_reasons_lead_from_one_row_to_the_other(problem):
         assert [fact.first for fact in relation.because] == ends[:-1]
         assert ends[-1] == j
         assert sum(fact.answer == "no" for fact in relation.because) == (relation.verdict == "no")
-        named = {(frozenset(fact[:2]), fact.answer) for fact in relation.because}
-        assert named <= {(frozenset(fact[:2]), fact.answer) for fact in held}
+        named = {(frozenset(fact.pair), fact.answer) for fact in relation.because}
+        assert named <= {(frozenset(fact.pair), fact.answer) for fact in held}
         if right.verdict(i, j) == relation.verdict:
-            assert named <= {(frozenset(fact[:2]), fact.answer) for fact in facts}
+            assert named <= {(frozenset(fact.pair), fact.answer) for fact in facts}
 
 
 def read(evidence):
@@ -332,7 +332,7 @@ def test_the_same_answers_bring_the_same_belief(problem):
         steps.append(read(evidence))
     again = FallibleEvidence(n, known)
     for fact, step in zip(evidence.since(known.n_constraints), steps, strict=True):
-        again.add(*fact)
+        again.add(*fact.pair, fact.answer)
         again.believe(nearness)
         assert read(again) == step
     for copy in (deepcopy(evidence), pickle.loads(pickle.dumps(evidence))):

@@ -68,8 +68,8 @@ def test_what_is_reported_of_two_rows_is_true_after_undo_and_in_another_client(e
         labels = session.labels
         for reason in here:
             assert reason.together == (labels[reason.first] == labels[reason.second])
-            for first, second, answer in reason.facts:
-                assert answer == ("yes" if y[first] == y[second] else "no")
+            for fact in reason.facts:
+                assert fact.answer == ("yes" if y[fact.first] == y[fact.second] else "no")
     with lw.Session.open(path) as without_data:
         known = [reason for reason in here if reason.by == "answers"]
         for reason in known:

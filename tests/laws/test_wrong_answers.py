@@ -32,7 +32,7 @@ def assert_labels_fit(labels, evidence):
 def assert_suspects_fit(suspects, facts, verdict):
     """They are answers as they were given, each against what is believed, and all of these."""
     assert all(facts[suspect.number] == suspect.fact for suspect in suspects)
-    broken = {at for at, (i, j, answer) in enumerate(facts) if answer not in ("unsure", verdict(i, j))}
+    broken = {at for at, fact in enumerate(facts) if fact.answer not in ("unsure", verdict(*fact.pair))}
     assert {suspect.number for suspect in suspects} == broken
     assert all(0 <= suspect.chance <= 1 + 1e-9 for suspect in suspects)
 
@@ -53,7 +53,7 @@ def drive(entry, X, oracle, *, rate=None, constraints=None, **options):
     assert_labels_fit(run.labels, evidence)
     facts = list(evidence)
     assert facts[: len(given_ones)] == given_ones
-    assert [frozenset(fact[:2]) for fact in facts[len(given_ones) :]] == asked
+    assert [frozenset(fact.pair) for fact in facts[len(given_ones) :]] == asked
     assert_suspects_fit(evidence.suspects(), facts, evidence.verdict)
     assert evidence.n_questions == len(asked)
     return run

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import linkwise as lw
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session
@@ -276,7 +277,7 @@ def test_a_full_disk_loses_nothing_and_the_error_says_what_to_do(path):
         was = image(session)
         pages = session._store._db.execute("PRAGMA page_count").fetchone()[0]
         session._store._db.execute(f"PRAGMA max_page_count={pages}")
-        facts = [(0, row, "unsure") for row in range(1, N_ROWS)] * 200
+        facts = [Fact(0, row, "unsure") for row in range(1, N_ROWS)] * 200
         with pytest.raises(SessionError, match=r"s\.linkwise is full.*Delete or move other files") as error:
             session._store.append("import", after=len(session.events), facts=facts)
         assert type(error.value) is SessionError

@@ -263,7 +263,7 @@ def test_a_suspect_comes_with_the_answers_that_speak_against_it():
     session = ask_far()
     given_ = {(*sorted((e.first, e.second)), e.answer) for e in session.history}
     for suspect in session.suspects:
-        assert all((*sorted(fact[:2]), fact.answer) in given_ for fact in suspect.because)
+        assert all((*sorted(fact.pair), fact.answer) in given_ for fact in suspect.because)
         chain = [fact.answer for fact in suspect.because]
         assert chain.count("no") == (suspect.answer == "yes")
         ends = {fact.first for fact in suspect.because} ^ {fact.second for fact in suspect.because}

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 import linkwise as lw
 from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
-from linkwise.session.events import names_of
+from linkwise.session.events import facts_of, names_of
 from linkwise.session.session import Session
 from session.session_examples import (
     ALL_LEARNERS,
@@ -215,8 +215,8 @@ class Doing(RuleBasedStateMachine):
         session, known = self.session, Evidence(N_ROWS)
         history, status = session.history, session.status
         for event in history:
-            for fact in event.facts or [(event.first, event.second, event.answer)]:
-                known.add(*fact)
+            for fact in facts_of(event):
+                known.add(*fact.pair, fact.answer)
         assert session.constraints == known.to_constraints()
         assert [v.sum() for v in session.constraints.find_violations(session.labels)] == [0, 0]
         assert sum(status.cluster_sizes) == status.n_rows == N_ROWS

@@ -10,6 +10,7 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k import estimators
 from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import ConstraintError, SessionError
 from linkwise.session import registry
 from linkwise.session.description import describe_learner
@@ -268,13 +269,14 @@ def test_an_interruption_between_the_commit_and_its_return(path, monkeypatch):
 
 def test_an_interruption_in_the_middle_of_a_write_leaves_nothing(path):
     class Interrupting:
-        def __iter__(self):
+        @property
+        def pair(self):
             raise KeyboardInterrupt
 
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
         was = image(session)
         with pytest.raises(KeyboardInterrupt):
-            session._store.append("import", after=0, facts=[(0, 1, "yes"), Interrupting()])
+            session._store.append("import", after=0, facts=[Fact(0, 1, "yes"), Interrupting()])
         assert not session._store._db.in_transaction
         assert image(session) == was
         session.answer("no")

@@ -30,7 +30,7 @@ class Neighbours:
     def start(self, problem):
         assert (problem.prepared, problem.seed) == ("prepared", SEED)
         assert (problem.askable, problem.budget) == (None, None)
-        self.notes.append(("start", *map(tuple, problem.evidence)))
+        self.notes.append(("start", *((*fact.pair, fact.answer) for fact in problem.evidence)))
         return problem
 
     def ask(self, problem):
@@ -105,7 +105,7 @@ def asked(replay):
 
 
 def shown(replay):
-    facts = [tuple(fact) for fact in replay.evidence]
+    facts = [(*fact.pair, fact.answer) for fact in replay.evidence]
     return (
         replay.at,
         asked(replay),

@@ -30,7 +30,7 @@ def state(session):
     """What a reader sees, to compare it to the bit."""
     question = session.question
     return (
-        [(*fact, fact.source, fact.asked, fact.when) for fact in session.evidence],
+        [(*fact.pair, fact.answer, fact.source, fact.asked, fact.when) for fact in session.evidence],
         session.labels.tolist(),
         None if question is None else (question.first, question.second, question.why),
         [(suspect.number, suspect.grade) for suspect in session.suspects],
@@ -149,14 +149,23 @@ def test_the_rates_of_sources_are_stored_and_may_change(tmp_path):
         assert session.error_rates.by_source["bot"].rate == 0.2
 
 
-@pytest.mark.parametrize("text", ['{"anna": 0.5}', '{"anna": "often"}', '{"anna": {"bot": 0.1}}', "[0.1]"])
-def test_a_file_with_wrong_rates_is_damaged(text, tmp_path):
+OF_SOURCES = "error rates of sources are not numbers"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        *((text, OF_SOURCES) for text in ('{"anna": 0.5}', '{"anna": "often"}', '{"anna": {"bot": 0.1}}')),
+        ("[0.1]", "error rate is not a number"),
+    ],
+)
+def test_a_file_with_wrong_rates_is_damaged(text, words, tmp_path):
     path = tmp_path / "s"
     Session.open(path, X, learner(), error_rate=CERTAIN).close()
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE meta SET value = ? WHERE key = 'error_rate'", (text,))
         db.commit()
-    with pytest.raises(SessionDamagedError, match=r"error rate is not a number from 0 up to 0\.5"):
+    with pytest.raises(SessionDamagedError, match=rf"{words} from 0 up to 0\.5"):
         Session.open(path)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.asking.learner import Question
+from linkwise.constraints.evidence import Fact
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session
 from linkwise.session.writer import SNAPSHOT_MAX_ROWS
@@ -143,7 +144,7 @@ def test_an_event_is_whole_or_not_there(path):
     """A fact that cannot be stored takes its whole import with it."""
     with Session.open(path, X) as session:
         was = image(session)
-        facts = [(0, 1, "no"), (0, 2, "no"), (None, 3, "no")]
+        facts = [Fact(0, 1, "no"), Fact(0, 2, "no"), Fact(None, 3, "no")]
         with pytest.raises(lw.SessionError):
             session._store.append("import", after=len(session.events), facts=facts)
         assert query(path, "SELECT max(event), count(*) FROM imported") == [(6, 2)]

@@ -160,7 +160,7 @@ def test_what_is_read_is_a_copy():
 def test_the_first_answer_needs_no_look_at_the_question():
     session = lw.Session(X, Neighbours())
     session.answer("yes")
-    assert list(session.evidence) == [(0, 1, "yes")]
+    assert list(session.evidence) == [Fact(0, 1, "yes")]
 
 
 class Checked(Neighbours):
@@ -206,7 +206,7 @@ def test_what_is_known_and_why():
     session = lw.Session(X, Plain())
     session.add(0, 1, "must-link")
     session.add(1, 4, "cannot-link")
-    assert list(session.evidence) == [(0, 1, "yes"), (1, 4, "no")]
+    assert list(session.evidence) == [Fact(0, 1, "yes"), Fact(1, 4, "no")]
     assert session.constraints == Constraints(5, [(0, 1)], [(1, 4)])
     assert session.labels.tolist() == [0, 0, 1, 2, 3]
     told = session.why(0, 4)
@@ -336,7 +336,7 @@ def test_evidence_is_made_once_for_each_event(reader):
     kept, writer = reader
     assert kept.evidence is kept.evidence
     writer.answer("no")
-    assert list(kept.evidence) == [(0, 1, "no")]
+    assert list(kept.evidence) == [Fact(0, 1, "no")]
     assert kept.evidence is kept.evidence
 
 
@@ -417,7 +417,7 @@ def test_what_was_stored_but_not_heard_of_is_taken_in():
     assert [e.number for e in session.events] == [1]
     session._store.append("answer", after=1, first=1, second=2, answer="yes")
     assert session.labels.tolist() == [0, 1, 1, 2, 3]
-    assert list(session.evidence) == [(0, 1, "no"), (1, 2, "yes")]
+    assert list(session.evidence) == [Fact(0, 1, "no"), Fact(1, 2, "yes")]
 
 
 def test_a_file_that_is_older_than_what_was_read_is_refused(path, tmp_path):

@@ -334,7 +334,10 @@ class ActiveFeatureWeights(ActiveLearner):
     def _tune(self, prepared: PreparedDimensions, facts: list[Fact], m: int, seed: int) -> Weighed:
         """Tune the weights of m dimensions by these facts."""
         first = prepared.points.first
-        pairs = {said: [(first[i], first[j]) for i, j, a in facts if a == said] for said in ("yes", "no")}
+        pairs = {
+            said: [(first[fact.first], first[fact.second]) for fact in facts if fact.answer == said]
+            for said in ("yes", "no")
+        }
         said = Constraints(len(prepared.Z), pairs["yes"], pairs["no"])
         model = clone(self._tuner()).set_params(
             n_clusters=min(self.n_clusters, len(first)),
@@ -395,10 +398,10 @@ class PointFacts:
         if self._n_revisions != self._rows.n_revisions:
             self.evidence = Evidence(self.evidence.n_rows)
             self._n_read, self._n_revisions = 0, self._rows.n_revisions
-        for first, second, answer in self._rows.read_believed(self._n_read):
-            i, j = int(self._of[first]), int(self._of[second])
-            if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
-                self.evidence.add(i, j, answer)
+        for fact in self._rows.read_believed(self._n_read):
+            i, j = int(self._of[fact.first]), int(self._of[fact.second])
+            if i != j and self.evidence.verdict(i, j) in (None, "unsure", fact.answer):
+                self.evidence.add(i, j, fact.answer)
         self._n_read = len(self._rows)
         return [fact for fact in self.evidence if fact.answer != "unsure"]
 

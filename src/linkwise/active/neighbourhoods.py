@@ -69,7 +69,7 @@ class PointEvidence:
         if self._has_duplicates:
             order = {answer: at for at, answer in enumerate(ANSWERS)}
             known = evidence.read_believed(0)
-            self._add(sorted(known, key=lambda fact: (order[fact.answer], sorted(fact[:2]))))
+            self._add(sorted(known, key=lambda fact: (order[fact.answer], sorted(fact.pair))))
 
     def current(self) -> Evidence:
         """All that is known of points by now; a cannot-link between identical rows is left out."""
@@ -89,10 +89,10 @@ class PointEvidence:
 
     def _add(self, facts: Iterable[Fact]) -> None:
         """Add facts one by one, so that it does not matter when somebody looks."""
-        for first, second, answer in facts:
-            i, j = int(self._of[first]), int(self._of[second])
+        for fact in facts:
+            i, j = int(self._of[fact.first]), int(self._of[fact.second])
             if i != j and self._points.verdict(i, j) in (None, "unsure"):
-                self._points.add(i, j, answer)
+                self._points.add(i, j, fact.answer)
             self._n_read += 1
 
 

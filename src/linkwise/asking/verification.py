@@ -4,6 +4,8 @@ Three things can be doubtful: where the rows belong that were asked about last, 
 and whether a cluster is two. Each is asked about through other rows than before, the closest first, because
 an answer about the same rows again would be wrong for the same reason. While answers are about few rows,
 there may be no others: then a row nearby, which nobody was asked about, is the witness of a doubtful one.
+A witness costs a question, and it saves the rows that a wrong answer would misplace, so there must be enough
+rows about which nothing is known yet.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ SURE = 0.85  # chance from which a row has its place
 # A cut of n rows is asked about from max(LIKELY min(1, LARGE / (error rate n)), LEAST).
 LARGE, LEAST = 0.3, 0.03
 FEW = 6  # rows that answers are about, up to which others are witnesses
+ENOUGH = 28  # rows about which nothing is known, from which a witness saves more rows than it costs
 
 Nodes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -79,7 +82,8 @@ class _Pairs:
     def through_witness(self, node: int, others: Nodes) -> tuple[int, int] | None:
         """A row close to a node, which nobody was asked about, and the node's closest row of the others."""
         rows = self._belief.rows
-        if self._witnesses is None or len(others) == 0:
+        n_open = self._evidence.n_rows - len(self._evidence.groups().row)
+        if self._witnesses is None or len(others) == 0 or n_open < ENOUGH:
             return None
         other = int(rows[others[self._kernel[node, others].round(6).argmax()]])
         for witness in self._witnesses(int(rows[node])).tolist():

@@ -33,6 +33,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
+from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
 from linkwise.constraints.evidence import Groups
 from linkwise.parallel import one_blas_thread
 
@@ -40,8 +41,6 @@ Rows = NDArray[np.int64]
 Table = NDArray[np.float64]
 
 RIDGE, DOUBTFUL_RIDGE = 0.05, 0.5  # ridge of a row, and what is added as far as its place is doubtful
-FIRST_WRONG, FIRST_RIGHT = 1.0, 19.0  # answers that the prior of the error rate counts like
-LOWEST_RATE, HIGHEST_RATE = 0.005, 0.3
 LEAST_ASSUMED = 0.03  # rate: whoever trusts answers more never finds the wrong ones
 CAUTION = 0.4  # deviations of the rate that are added where it is decided whether to ask again
 HIGHEST_CAREFUL = 0.35
@@ -223,6 +222,22 @@ def begin_belief(error_rate: float | None = None) -> Belief:
     )
 
 
+def knows_enough_clusters(n_clusters: int, n_placed: float, n_expected: float) -> bool:
+    """Whether so many of the expected clusters are reached that regression counts.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Clusters that answers have reached.
+    n_placed : float
+        Rows or items that have a place in one of them.
+    n_expected : float
+        Clusters that are expected.
+    """
+    n_reached = min(n_clusters, n_placed)
+    return n_clusters > 1 and (n_reached >= MET * n_expected or n_placed >= PLACED * n_expected)
+
+
 def log_odds(rate: float) -> float:
     """The log odds that an answer is right."""
     return float(np.log((1 - rate) / rate))
@@ -358,8 +373,9 @@ class _Search:
     def _trust(self) -> float:
         """How far regression counts, by the share of the expected clusters that answers have reached."""
         k, expected = self.k, self.nearness.n_expected
-        tells_apart = k > 1 and (k >= MET * expected or len(self.label) >= PLACED * expected)
-        return min(1.0, (k + 1) / expected) ** 2 if tells_apart else 0.0
+        return (
+            min(1.0, (k + 1) / expected) ** 2 if knows_enough_clusters(k, len(self.label), expected) else 0.0
+        )
 
     def _left_out(self, nodes: Rows, member: Table) -> Table:
         """(k + 1,) mean chances of some nodes, by all others."""

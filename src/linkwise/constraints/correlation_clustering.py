@@ -35,11 +35,10 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import ConstraintKind
 from linkwise.constraints.closure import Pairs, find_components
+from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
 
 Net = list[dict[int, int]]  # of every node, its neighbours with the net weight in units
 
-FIRST_WRONG, FIRST_RIGHT = 1.0, 19.0  # pairs that the prior of the error rate counts like
-LOWEST_RATE, HIGHEST_RATE = 0.005, 0.3
 CAUTION = 0.75  # by which log odds are multiplied, since only few other partitions are compared
 UNIT = 1_000_000  # the mean weight of a pair; weights are integers, so that sums and ties are exact
 AGREEMENT, MOST_AGREEMENT = (

@@ -23,7 +23,8 @@ AssumedRate = float | Mapping[str, float | None] | None
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-WRONG, RIGHT = 1.0, 19.0  # answers that the prior of all sources counts like
+FIRST_WRONG, FIRST_RIGHT = 1.0, 19.0  # answers that the prior of the error rate counts like
+LOWEST_RATE, HIGHEST_RATE = 0.005, 0.3  # that a search for wrong answers assumes
 STRENGTH = 10.0  # answers that the rate of all sources counts like for one of them
 CAREFUL_STRENGTH = 40.0  # the same where answers are weighed: an early estimate must not mislead the search
 HALF = 0.5  # of an answer that only the similarity of the rows can show to be wrong
@@ -100,7 +101,7 @@ def estimate_rates(
     of = np.array(sources, dtype=object)
     tested = np.where(is_spare | is_broken, 1.0, HALF)
     is_fallible = np.array([given[source] != 0 for source in sources], dtype=bool)
-    overall = _estimate(is_broken[is_fallible], tested[is_fallible], WRONG, RIGHT)
+    overall = _estimate(is_broken[is_fallible], tested[is_fallible], FIRST_WRONG, FIRST_RIGHT)
     told = [rate for source in sources if (rate := given[source]) is not None and rate != 0]
     if told and len(told) == len(is_fallible[is_fallible]):  # nothing to estimate
         shared = share_rates(told)

@@ -11,10 +11,10 @@ import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,11 @@ Origin = tuple[str, bool, str | None]
 UNKNOWN: Origin = ("", False, None)  # source, asked, when
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Fact:
     """One answer about one pair of rows.
 
-    It unpacks to ``first, second, answer``. Two facts are equal if their pair, answer and source are. A fact
-    without a source equals the tuple to which it unpacks.
+    Two facts are equal if their pair, answer and source are, whatever `asked` and `when`.
 
     Attributes
     ----------
@@ -62,30 +61,13 @@ class Fact:
     second: int
     answer: Answer
     source: str = ""
-    asked: bool = False
-    when: str | None = None
+    asked: bool = field(default=False, compare=False)
+    when: str | None = field(default=None, compare=False)
 
     @property
     def pair(self) -> tuple[int, int]:
         """Both rows."""
         return self.first, self.second
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Fact):
-            return tuple(self) == tuple(other) and self.source == other.source
-        return tuple(self) == other and not self.source if isinstance(other, tuple) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.first, self.second, self.answer))
-
-    def __len__(self) -> int:
-        return 3
-
-    def __getitem__(self, at: Any) -> Any:
-        return (self.first, self.second, self.answer)[at]
 
     def __repr__(self) -> str:
         source = f", source={self.source!r}" if self.source else ""

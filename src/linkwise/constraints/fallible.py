@@ -325,7 +325,7 @@ class FallibleEvidence(Evidence):
             known = self.verdict(fact.first, fact.second)
             if fact.answer != "unsure" and known in ("yes", "no"):
                 believed[at] = _change_answer(fact, known)
-            super().add(*believed[at])
+            super().add(*fact.pair, believed[at].answer)
         self._believed = believed
 
     def _start_closure(self) -> None:
@@ -419,7 +419,7 @@ class FallibleEvidence(Evidence):
             unbroken = self._given.copy()
             for given, believed in zip(self._facts, self._believed, strict=False):
                 if given == believed:
-                    unbroken.add(*given)
+                    unbroken.add(*given.pair, given.answer)
             self._unbroken = self.n_revisions, len(self._believed), unbroken
         return self._unbroken[2]
 
@@ -433,7 +433,7 @@ class FallibleEvidence(Evidence):
         """
         n_given = len(self._given)
         found = [
-            Suspect(n_given + at, given, self.belief.chance_of_error(*given))
+            Suspect(n_given + at, given, self.belief.chance_of_error(*given.pair, given.answer))
             for at, (given, believed) in enumerate(zip(self._facts, self._believed, strict=False))
             if given != believed
         ]

@@ -76,8 +76,8 @@ def serialize_suspect(suspect: SuspectAnswer, name_row: Namer) -> dict[str, Any]
 def describe_doubt(suspect: SuspectAnswer, name_row: Namer) -> str:
     """Put into words what speaks against an answer."""
     against = [
-        f"{answer_word(answer)} for {name_row(first)} and {name_row(second)}"
-        for first, second, answer in suspect.because
+        f"{answer_word(fact.answer)} for {name_row(fact.first)} and {name_row(fact.second)}"
+        for fact in suspect.because
     ]
     if not against:
         return "The similarity of the rows speaks against it."
@@ -104,7 +104,7 @@ def serialize_chain(
     name_row : callable
     """
     events = {
-        (min(fact[:2]), max(fact[:2]), fact.answer): event
+        (min(fact.pair), max(fact.pair), fact.answer): event
         for event in history
         if event.number != changed
         for fact in facts_of(event)

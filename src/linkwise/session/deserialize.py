@@ -102,7 +102,8 @@ def _read_error_rate(db: sqlite3.Connection) -> AssumedRate:
     try:
         return check_error_rate(rate)
     except ValueError:
-        raise Damage("Its error rate is not a number from 0 up to 0.5") from None
+        what = "rates of sources are not numbers" if isinstance(rate, dict) else "rate is not a number"
+        raise Damage(f"Its error {what} from 0 up to 0.5") from None
 
 
 def _read_guidelines(db: sqlite3.Connection) -> str:
@@ -307,7 +308,9 @@ def _check_event(event: Event, n_rows: int) -> None:
         raise Damage(f"{str(kind)[:20]!r} is not a kind of event")
     if tuple(value is not None for value in (first, second, answer, event.target)) != REQUIRED_FIELDS[kind]:
         raise Damage(f"It has more or fewer fields than an event of its kind ({kind})")
-    is_certain = kind == "add" and [fact[:3] for fact in event.facts] == [(first, second, answer)]
+    is_certain = kind == "add" and [(*fact.pair, fact.answer) for fact in event.facts] == [
+        (first, second, answer)
+    ]
     if event.facts and kind not in WITH_FACTS and not is_certain:
         raise Damage(f"It has pairs, but its kind is {kind}")
     if second is not None:

@@ -202,7 +202,7 @@ def add_event(evidence: Evidence, event: Event) -> None:
         if certain:
             evidence.add_constraints(constraints_of(evidence.n_rows, certain))
     for fact in fallible_facts(event) if evidence.is_fallible else facts_of(event):
-        evidence.add(*fact, asked=fact.asked, source=fact.source, when=fact.when)
+        evidence.add(*fact.pair, fact.answer, asked=fact.asked, source=fact.source, when=fact.when)
 
 
 def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:
@@ -229,7 +229,7 @@ def certain_evidence_of(n_rows: int, events: Sequence[Event], error_rate: Assume
     evidence = Evidence(n_rows)
     for event in events:
         for fact in certain_facts(event, error_rate):
-            evidence.add(*fact)
+            evidence.add(*fact.pair, fact.answer)
     return evidence
 
 

@@ -301,7 +301,7 @@ class Session(SessionWriter):
         """
         name = check_source(source)
         self._catch_up()
-        if question_id is not None and self._is_late(question_id):
+        if question_id is not None and self._has_other_place(question_id):
             self._answer_open(answer, question_id, name)
             return
         q = self._current_replay().question
@@ -321,8 +321,8 @@ class Session(SessionWriter):
         except WriteConflict:
             raise self._stale_error() from None
 
-    def _is_late(self, question_id: str) -> bool:
-        """Whether a question that `questions` gave is not the first after the last event."""
+    def _has_other_place(self, question_id: str) -> bool:
+        """Whether `questions` gave a question elsewhere than where the session asks now."""
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         return found is not None and found[2] != Place(self._last_start(), 0)
 
@@ -615,9 +615,9 @@ class Session(SessionWriter):
         position = {name: row for row, name in enumerate(self.ids)}
         here = {row: position[name] for row, name in enumerate(names) if name in position}
         moved: dict[Answer, list[tuple[int, int]]] = {"yes": [], "no": [], "unsure": []}
-        for first, second, answer in facts:
-            if first in here and second in here:
-                moved[answer].append((here[first], here[second]))
+        for fact in facts:
+            if fact.first in here and fact.second in here:
+                moved[fact.answer].append((here[fact.first], here[fact.second]))
         unsure = tuple(Fact(i, j, "unsure") for i, j in dict.fromkeys(moved["unsure"]))
         taken = self._import(Constraints(self.n_rows, moved["yes"], moved["no"]), unsure, Path(path).name)
         return taken, len(facts) - sum(map(len, moved.values()))

@@ -168,7 +168,8 @@ class Store:
                 (event.number, kind, when, first, second, answer, target, source),
             )
             self._db.executemany(
-                "INSERT INTO imported VALUES (?, ?, ?, ?)", ((event.number, *fact) for fact in facts)
+                "INSERT INTO imported VALUES (?, ?, ?, ?)",
+                ((event.number, *fact.pair, fact.answer) for fact in facts),
             )
             if place is not None:
                 key = f"{deserialize.PLACE_KEY}{event.number}"

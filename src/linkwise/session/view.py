@@ -151,7 +151,10 @@ class SessionView:
     @property
     @synchronized
     def error_rate(self) -> ErrorRate | None:
-        """The estimated share of wrong answers with its range.
+        """The share of wrong answers that the search for them works with, and its range.
+
+        It is cautious, on average above the true share, because the search needs that. `status` and the page
+        show it. `error_rates` has the best estimates, for all answers and for each source.
 
         All three numbers are 0 if the session takes all answers as right. None before the first answer if the
         share is estimated.
@@ -170,7 +173,9 @@ class SessionView:
     @property
     @synchronized
     def error_rates(self) -> ErrorRates:
-        """The estimated share of wrong answers of each source, and of all together.
+        """The best estimate of the share of wrong answers, of each source and of all together.
+
+        It describes people and programs. `error_rate` is the cautious estimate that the search works with.
 
         All are 0 if the session takes all answers as right.
         """

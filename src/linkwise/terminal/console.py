@@ -195,5 +195,5 @@ def suspect_in_words(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> s
 
 
 def _answer_in_words(fact: Fact, name_of: Callable[[int], str]) -> str:
-    first, second = (strip_controls(name_of(row)) for row in fact[:2])
+    first, second = (strip_controls(name_of(row)) for row in fact.pair)
     return f"{answer_word(fact.answer)} for {first} and {second}"

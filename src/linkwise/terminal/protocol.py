@@ -104,7 +104,9 @@ class JsonLines:
             "ids": [self.id_of(suspect.first), self.id_of(suspect.second)],
             "answer": suspect.answer,
             "grade": suspect.grade,
-            "because": [[self.id_of(i), self.id_of(j), answer] for i, j, answer in suspect.because],
+            "because": [
+                [self.id_of(fact.first), self.id_of(fact.second), fact.answer] for fact in suspect.because
+            ],
         }
 
     def end(self, reason: Ending | str, status: Status) -> None:

@@ -98,7 +98,7 @@ def test_each_cluster_is_reached_in_few_questions(kind):
     for _ in range(3):  # another cluster, and the third against both
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
     assert adjusted_rand_score(y, run.labels) == 1.0
-    assert len({int(y[row]) for fact in run.evidence for row in fact[:2]}) == 3
+    assert len({int(y[row]) for fact in run.evidence for row in fact.pair}) == 3
 
 
 @nobody_is_asked

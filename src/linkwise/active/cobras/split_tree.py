@@ -225,9 +225,9 @@ def find_merges(evidence: Evidence, representatives: NDArray[np.int64]) -> Merge
 
     children, question = [], []
     n_given = len(evidence) - evidence.n_questions
-    for number, (first, second, answer) in enumerate(evidence.read_believed(0)):
-        one, other = name(first), name(second)
-        if answer != "yes" or one == other:
+    for number, fact in enumerate(evidence.read_believed(0)):
+        one, other = name(fact.first), name(fact.second)
+        if fact.answer != "yes" or one == other:
             continue
         group[other] = one
         theirs = node.pop(other, None)

@@ -51,7 +51,7 @@ from linkwise.active.kin.kernels import (
     make_views,
     scale_rows,
 )
-from linkwise.active.kin.model import expect_classes
+from linkwise.active.kin.model import TINY, expect_classes
 from linkwise.active.kin.pair_model import expect_weights
 from linkwise.active.kin.posterior import (
     Posterior,
@@ -74,7 +74,6 @@ from linkwise.validation import check_rows
 
 LIKELY = 0.3  # probability from which a relation is worth a question
 EVEN = 0.5  # probability from which "yes" is the likelier answer
-TINY = 1e-9
 STEPS = 5  # of `prepare`, for whoever waits
 NO_LABELS = np.empty(0, dtype=np.int32)  # of questions whose labels nobody sees
 

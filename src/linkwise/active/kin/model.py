@@ -28,7 +28,7 @@ PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is ne
 ROUND = 16  # items after which the regression and the posterior covariance are computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
-TINY = 1e-9
+TINY = 1e-9  # least divisor of a probability
 FIRST_GUESS = 5.0  # answers about places that the first guess of the number of classes counts like
 
 

@@ -7,6 +7,7 @@ from hashlib import blake2b
 import numpy as np
 
 from linkwise.active.kin.kernels import Rows, Table
+from linkwise.active.kin.model import TINY
 from linkwise.active.kin.placement import Mask
 from linkwise.active.kin.posterior import (
     Posterior,
@@ -22,7 +23,6 @@ from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
 from linkwise.asking.learner import rng_at
 
 JITTER = 0.05
-TINY = 1e-9
 CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
 

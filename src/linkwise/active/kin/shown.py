@@ -34,11 +34,11 @@ from linkwise.active.kin.posterior import (
 from linkwise.active.kin.prior_belief import PriorBelief
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
+from linkwise.constraints.belief import knows_enough_clusters
 from linkwise.parallel import one_blas_thread
 
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
-MET, PLACED = 0.4, 0.5  # shares of the expected classes that are met, or have items: the regression counts
 GIVEN = 0.1  # weight, in items that were asked about, of an item that only given facts have put where it is
 MOST_PAIRED = 200  # known items from whose pairs similarities are judged
 
@@ -211,7 +211,7 @@ def tells_apart(known: Known, n_classes: float) -> bool:
     k, n_asked = known.n_neighbourhoods, int((~np.isnan(known.coverage)).sum())
     n_given = len(known.items) - n_asked
     worth = n_asked + max(min(n_given, 1), GIVEN * n_given)  # nobody is asked about the first item of all
-    return k > 1 and (min(k, worth) >= MET * n_classes or worth >= PLACED * n_classes)
+    return knows_enough_clusters(k, worth, n_classes)
 
 
 def _rule_out(posterior: Posterior, at: Chances) -> Chances:
