@@ -280,7 +280,9 @@ class FallibleEvidence(Evidence):
     def _name_belief(self, nearness: Nearness) -> None:
         """Name the next belief by the last one, the facts that are new, and what the rows say."""
         name = blake2b(self._key, digest_size=16)
-        new = [(*fact, fact.source) for fact in self._facts[len(self._believed) :]]
+        new = [
+            (fact.first, fact.second, fact.answer, fact.source) for fact in self._facts[len(self._believed) :]
+        ]
         name.update(repr((self.n_rows, self.error_rate, new, nearness.key)).encode())
         for certain in (self._given, self._certain):
             name.update(certain._pairs.tobytes() + certain._answers)
