@@ -13,7 +13,7 @@ from linkwise.active import active_feature_weights as afw
 from linkwise.active.active_feature_weights import PointFacts, round_ends
 from linkwise.active.neighbourhoods import distinct_points
 from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.evidence import Evidence, Fact
 
 
 def three_columns(n=60, seed=0):
@@ -138,7 +138,7 @@ def test_answers_that_part_identical_rows_say_nothing_of_points():
     evidence.add(0, 1, "no")
     evidence.add(0, 2, "no")
     evidence.add(1, 2, "yes")
-    assert [tuple(fact) for fact in known.facts()] == [(0, 1, "no")]
+    assert known.facts() == [Fact(0, 1, "no")]
     evidence.add(1, 3, "yes")
     assert len(known.facts()) == 1
 

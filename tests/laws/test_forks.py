@@ -21,7 +21,7 @@ def report(run):
     """What a run asks and shows."""
     q, evidence = run.question, run.evidence
     asked = None if q is None else (q.first, q.second, q.why, q.labels.tolist())
-    believed = [tuple(fact) for fact in evidence.read_believed(0)]
+    believed = list(evidence.read_believed(0))
     return asked, run.labels.tolist(), run.reason, run.chance(), believed, evidence.n_questions
 
 

@@ -274,7 +274,7 @@ def test_a_contradiction_is_an_error_only_where_all_answers_count_as_right():
 
 def test_the_error_rate_of_a_program_is_estimated():
     session = begin({"": 0, "coin": None})
-    lw.answer(session, lw.TruthOracle(Y, noise=0.3, random_state=1), source="coin", budget=20)
+    lw.answer(session, lw.TruthOracle(Y, noise=0.3, random_state=1), source="coin", budget=40)
     assert session.error_rates.by_source["coin"].rate > 0.05
     assert session.assumed_error_rate == {"": 0, "coin": None}
 

@@ -119,7 +119,7 @@ def test_a_replay_asks_the_same_next(pool):
         run.answer(oracle(run.question.first, run.question.second))
     evidence = Evidence(len(X))
     for fact in run.evidence:
-        evidence.add(*fact, asked=True)
+        evidence.add(*fact.pair, fact.answer, asked=True)
     again = Run(ActiveCOBS(), X, evidence, 1, prepared=pool)
     assert (again.question.first, again.question.second) == (run.question.first, run.question.second)
 

@@ -61,7 +61,7 @@ def test_nothing_that_was_said_is_lost(name, path):
                 e.second,
                 e.answer,
                 e.target,
-                tuple(map(list, e.facts)),
+                tuple([*fact.pair, fact.answer] for fact in e.facts),
                 e.source,
             )
             for e in session.events

@@ -17,6 +17,7 @@ import pytest
 from fuzz import session_edits as edits
 from fuzz import session_mutations as fuzz
 from fuzz.session_edits import OPENS, REFUSED, REFUSED_WITH_DATA, TABLE, UNREADABLE, file_of
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from session.session_examples import N_ROWS
@@ -143,7 +144,7 @@ def test_an_index_hides_no_pair(good, tmp_path):
     edits.execute(path, "INSERT INTO imported VALUES (7, 2, 8, 'yes')")
     edits.execute(path, "PRAGMA writable_schema=ON", f"INSERT INTO sqlite_master VALUES {entry.format(page)}")
     with Session.open(path) as session:
-        assert session.events[6].facts[-1] == (2, 8, "yes")
+        assert session.events[6].facts[-1] == Fact(2, 8, "yes")
 
 
 def test_a_schema_that_changes_while_it_is_open(good, tmp_path):

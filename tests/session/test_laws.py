@@ -228,7 +228,7 @@ class Doing(RuleBasedStateMachine):
         assert status.n_volunteered == sum(e.kind == "add" for e in history)
         assert status.n_imported == sum(len(e.facts) for e in history if e.kind == "import")
         assert status.n_done == sum(e.kind == "done" for e in history)
-        pairs = {tuple(sorted((i, j))) for i, j, said in known if said != "unsure"}
+        pairs = {tuple(sorted(fact.pair)) for fact in known if fact.answer != "unsure"}
         every = [(i, j) for i in range(N_ROWS) for j in range(i) if known.verdict(i, j) in ("yes", "no")]
         assert status.n_inferred == len(every) - len(pairs)
         assert (status.reason is None) == (session.question is not None)

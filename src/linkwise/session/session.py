@@ -478,7 +478,7 @@ class Session(SessionWriter):
         program, person = check_source(source), check_source(by)
         if program == person:
             raise ValueError(f"The source {program!r} cannot audit itself. Give by another name.")
-        self._catch_up()
+        self._catch_up_belief()
         self._current_replay()  # an error without data
         evidence = self._current_evidence()
         if not isinstance(evidence, FallibleEvidence):

@@ -217,7 +217,7 @@ class SessionView:
         SessionError
             This person has begun no audit of this program.
         """
-        self._catch_up()
+        self._catch_up_belief()
         plan = self._find_audit(source, by)
         if plan is None:
             raise SessionError(
