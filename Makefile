@@ -27,8 +27,8 @@ dev: .venv/dev  ## set up .venv for work on linkwise: about three minutes
 demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
 
-test: .venv/dev  ## all tests, on all cores and two workers more, since some wait; ARGS goes to pytest
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 2)') \
+test: .venv/dev  ## all tests, on all cores and one worker more, since some wait; ARGS goes to pytest
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') \
 	  --dist loadfile --no-loadscope-reorder $(ARGS)
 
 quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest

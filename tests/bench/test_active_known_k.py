@@ -25,6 +25,7 @@ def small(monkeypatch):
     monkeypatch.setitem(bench.LEARNERS, "NPU", lambda k, **more: NPU(k, n_trees=3, **more))
 
 
+@pytest.mark.nightly
 def test_all_ways_are_measured(small, tmp_path, capsys):
     assert bench.main(["--runs", "2", "--tasks", "digits", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out

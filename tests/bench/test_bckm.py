@@ -168,6 +168,7 @@ def test_verdicts(task, method, nmi, verdict):
     assert (row["verdict"], row["rounds"], row["sets"], row["starts"]) == (verdict, "4.00", "1", "1")
 
 
+@pytest.mark.nightly
 def test_everything_is_written_and_printed(folder, tmp_path, capsys):
     out = tmp_path / "out"
     methods = "BCKM, letter;BCKM;CKM"
@@ -209,6 +210,7 @@ def test_seconds_on_few_rows(folder, tmp_path, capsys):
     assert float(line["seconds"]) > 0
 
 
+@pytest.mark.nightly
 def test_figures_are_drawn_from_few_rows(folder, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(bckm_figures, "CURVES", ("glass",))

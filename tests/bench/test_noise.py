@@ -50,6 +50,7 @@ def read(file):
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.nightly
 def test_all_learners_are_measured(small, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bench, "GROUPS", {"development": ("iris",), "others": ("glass",)})
     choices = ["--noise", "0", "0.1", "--kinds", "independent", "streaks", "--groups", "development"]
@@ -240,6 +241,7 @@ def test_long_runs_report_falls_and_waits(small, tmp_path, capsys):
     assert lines[2]["questions"] == ""
 
 
+@pytest.mark.nightly
 def test_a_team_has_a_rate_for_each_member(small, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bench, "TEAM_AT", (10, 60))
     assert bench.main(["--team", "--runs", "2", "--tasks", "iris", "--out", str(tmp_path)]) == 0

@@ -102,6 +102,7 @@ def test_the_program_is_found_where_it_was_put(program, tmp_path, monkeypatch, w
     assert a3s.find_program(parser.parse_args(["--a3s", str(tmp_path)])) is None
 
 
+@pytest.mark.nightly
 def test_it_takes_part_in_the_experiment_if_it_is_there(program, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(data, "names", lambda source: ["yale"])
     monkeypatch.setattr(active, "GROUPS", {"many": ("yale",)})

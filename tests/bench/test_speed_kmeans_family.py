@@ -17,6 +17,7 @@ def small(monkeypatch):
     monkeypatch.setattr(speed, "find_spec", lambda name: None)
 
 
+@pytest.mark.nightly
 def test_every_clusterer_has_its_lines(small, tmp_path, capsys):
     code = speed.main(["--quick", "--out", str(tmp_path)])
     with (tmp_path / "speed_kmeans_family.csv").open(newline="") as file:
