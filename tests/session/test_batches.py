@@ -122,6 +122,17 @@ def test_two_people_never_hold_the_same_question(rng):
         clock.time += timedelta(seconds=rng.choice([1, 400]))
 
 
+def test_nobody_gets_a_check_that_somebody_holds():
+    session = begin(error_rate=None)
+    rng = random.Random(0)
+    while session.evidence.verdict(session.question.first, session.question.second) is None:
+        session.answer(says(session.question) != (rng.random() < 0.25))
+    (first,) = session.questions(1, to="anna")
+    assert pair(first) == {session.question.first, session.question.second}
+    assert pair(first) not in map(pair, session.questions(1, to="ben"))
+    assert [q.id for q in session.questions(1, to="anna")] == [first.id]
+
+
 def test_a_batch_asks_nothing_twice_and_shows_no_row_often():
     session = begin()
     batch = session.questions(10)

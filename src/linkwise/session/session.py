@@ -412,8 +412,8 @@ class Session(SessionWriter):
         if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
             if present is None:
                 return []
-            mine = [self._leases.give(expect(present), Place(start, 0), name, seconds, is_single=True)]
-            return [lease.question for lease in mine]
+            chosen = expect(present, replay.evidence)
+            return [self._leases.give(chosen, Place(start, 0), name, seconds, is_single=True).question]
         mine = [self._leases.renew(lease, seconds) for lease in mine[:n]]
         mine += [self._leases.give(one, self._leases.place(one, start), name, seconds) for one in extra]
         request = self._last_number, n - len(mine), tuple(lease.question.id for lease in held)
