@@ -281,3 +281,18 @@ def test_look_ahead_and_undo_find_no_belief_anew(monkeypatch):
     session._replay.follow([], 0)
     session.answer("yes")
     assert not n_found
+
+
+def test_answers_to_a_batch_wait_for_what_is_believed(monkeypatch):
+    session = begin(error_rate=None)
+    batch = session.questions(5)
+    n_found = []
+    find = fallible.update_belief
+    monkeypatch.setattr(fallible, "update_belief", lambda *args: n_found.append(args) or find(*args))
+    for q in batch:
+        session.answer(says(q), question_id=q.id)
+    assert len(batch) >= 3
+    assert len(n_found) <= 1  # the first one may be the present question
+    assert len(session.history) == len(batch)
+    assert session.suspects == []
+    assert len(n_found) > 1

@@ -328,7 +328,7 @@ class Session(SessionPeople):
         def check_open() -> dict[str, Any]:
             if self._is_answered(i, j, place.start, source):
                 raise self._stale_error()
-            first, second = self._current_evidence().check(i, j, checked, source=source)
+            first, second = self._checking_evidence().check(i, j, checked, source=source)
             return {"first": first, "second": second, "answer": checked, "source": source, "place": place}
 
         self._write_checked("answer", check_open)

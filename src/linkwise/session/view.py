@@ -426,6 +426,12 @@ class SessionView:
                 ) from error
         return self._evidence[1]
 
+    def _checking_evidence(self) -> Evidence:
+        """Evidence to check a new answer against; what is believed is found only if somebody reads it."""
+        if self._error_rate == 0 or (self._replay is not None and self._replay.at == self._last_number):
+            return self._current_evidence()
+        return evidence_of(self.n_rows, self._ordered_events(), self._error_rate)
+
     def _certain_evidence(self) -> Evidence:
         """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
         if self._error_rate == 0:

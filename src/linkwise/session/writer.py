@@ -84,7 +84,7 @@ class SessionWriter(SessionView):
 
         def check_pair() -> dict[str, Any]:
             is_certain = is_sure and self._error_rate != 0
-            known = self._certain_evidence() if is_certain else self._current_evidence()
+            known = self._certain_evidence() if is_certain else self._checking_evidence()
             i, j = known.check(first, second, answer, source=name)
             facts = (Fact(i, j, answer),) if is_certain else ()
             return {"first": i, "second": j, "answer": answer, "source": name, "facts": facts}
@@ -148,7 +148,7 @@ class SessionWriter(SessionView):
         def check_pairs() -> dict[str, Any] | None:
             certain = self._certain_evidence()
             certain.check_constraints(constraints)
-            unsure_before = (fact for fact in self._current_evidence() if fact.answer == "unsure")
+            unsure_before = (fact for fact in self._checking_evidence() if fact.answer == "unsure")
             held = {(*sorted(fact.pair), fact.answer) for fact in (*certain, *unsure_before)}
             is_new = any((*sorted(fact.pair), fact.answer) not in held for fact in facts)
             # the name of a file need not be valid Unicode
