@@ -122,6 +122,17 @@ def test_two_people_never_hold_the_same_question(rng):
         clock.time += timedelta(seconds=rng.choice([1, 400]))
 
 
+def test_nobody_gets_a_check_that_somebody_holds():
+    session = begin(error_rate=None)
+    rng = random.Random(0)
+    while session.evidence.verdict(session.question.first, session.question.second) is None:
+        session.answer(says(session.question) != (rng.random() < 0.25))
+    (first,) = session.questions(1, to="anna")
+    assert pair(first) == {session.question.first, session.question.second}
+    assert pair(first) not in map(pair, session.questions(1, to="ben"))
+    assert [q.id for q in session.questions(1, to="anna")] == [first.id]
+
+
 def test_a_batch_asks_nothing_twice_and_shows_no_row_often():
     session = begin()
     batch = session.questions(10)
@@ -270,3 +281,18 @@ def test_look_ahead_and_undo_find_no_belief_anew(monkeypatch):
     session._replay.follow([], 0)
     session.answer("yes")
     assert not n_found
+
+
+def test_answers_to_a_batch_wait_for_what_is_believed(monkeypatch):
+    session = begin(error_rate=None)
+    batch = session.questions(5)
+    n_found = []
+    find = fallible.update_belief
+    monkeypatch.setattr(fallible, "update_belief", lambda *args: n_found.append(args) or find(*args))
+    for q in batch:
+        session.answer(says(q), question_id=q.id)
+    assert len(batch) >= 3
+    assert len(n_found) <= 1  # the first one may be the present question
+    assert len(session.history) == len(batch)
+    assert session.suspects == []
+    assert len(n_found) > 1

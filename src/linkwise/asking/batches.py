@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwise.asking.learner import Question, rng_at
 from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Answer, Groups
+from linkwise.constraints.evidence import Answer, Evidence, Groups
 from linkwise.errors import InfeasibleConstraintsError
 
 MOST_OF_ROW = 2  # questions of a batch that show the same row
@@ -51,11 +51,21 @@ class Expectation:
     is_check: bool = False
 
 
-def expect(question: Question, *, is_check: bool = False) -> Expectation:
-    """Find the most probable answer to a question: what the learner expects, or what its labels say."""
+def expect(question: Question, evidence: Evidence) -> Expectation:
+    """Find the most probable answer to a question.
+
+    It is what is believed of the pair, else what the learner expects, else what the labels of the question
+    suggest.
+    """
     i, j = question.first, question.second
+    known = evidence.verdict(i, j)
+    is_check = known is not None
+    if known in ("yes", "no"):
+        return Expectation((i, j), question.why, known, is_check)
     if question.expected is not None:
         return Expectation((i, j), question.why, question.expected, is_check)
+    if len(question.labels) == 0:  # a check through a row nearby
+        return Expectation((i, j), question.why, "yes", is_check)
     likely: Answer = "yes" if question.labels[i] == question.labels[j] else "no"
     return Expectation((i, j), question.why, likely, is_check)
 
@@ -136,7 +146,7 @@ def _follow_likely(run: Run, n: int, batch: _Batch) -> None:
     for _ in range(TRIES * n):
         if run.question is None or len(batch.chosen) == n_wanted:
             return
-        likely = _expect_next(run, run.question)
+        likely = expect(run.question, run.evidence)
         if batch.accepts(likely):
             batch.add(likely)
         _tell(run, likely.pair, likely.answer)
@@ -148,7 +158,7 @@ def _follow_drawn(run: Run, n: int, batch: _Batch, rng: np.random.Generator) -> 
     for _ in range(TRIES * n):
         if run.question is None or len(batch.chosen) == n_wanted or n_certain == MOST_CERTAIN:
             return
-        likely, chance = _expect_next(run, run.question), run.chance()
+        likely, chance = expect(run.question, run.evidence), run.chance()
         if chance is None:
             chance = CHANCE if likely.answer == "yes" else 1 - CHANCE
         if batch.accepts(likely):
@@ -159,16 +169,6 @@ def _follow_drawn(run: Run, n: int, batch: _Batch, rng: np.random.Generator) -> 
                 batch.leave(likely)
                 n_certain += 1
         _tell(run, likely.pair, "yes" if rng.random() < chance else "no")
-
-
-def _expect_next(run: Run, question: Question) -> Expectation:
-    pair = question.first, question.second
-    known = run.evidence.verdict(*pair)
-    if known in ("yes", "no"):
-        return Expectation(pair, question.why, known, is_check=True)
-    if question.expected is None and len(question.labels) == 0:  # a check through a row nearby
-        return Expectation(pair, question.why, "yes", is_check=known is not None)
-    return expect(question, is_check=known is not None)
 
 
 def _tell(run: Run, pair: tuple[int, int], answer: Answer) -> None:

@@ -6,32 +6,25 @@ it counts even if another learner, or a newer version of the same one, would hav
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
-from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
 
-from linkwise.asking.batches import Expectation, expect
 from linkwise.asking.learner import Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Evidence, Fact
-from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import (
     DataMismatchError,
     InfeasibleConstraintsError,
     SessionDamagedError,
     SessionError,
     StaleAnswerError,
-    short_repr,
 )
-from linkwise.session.audit import AuditPlan, answers_of, draw_plan, list_open, verdicts_of
 from linkwise.session.description import (
     check_ids,
     data_difference,
@@ -41,23 +34,21 @@ from linkwise.session.description import (
     to_json_value,
 )
 from linkwise.session.events import Place, evidence_of
-from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions
-from linkwise.session.leases import Lease, OpenQuestion, name_question
+from linkwise.session.leases import OpenQuestion, name_question
+from linkwise.session.people import SessionPeople
 from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
 from linkwise.session.store import Store, WriteConflict
 from linkwise.session.view import synchronized
-from linkwise.session.writer import SessionWriter, check_rates, check_source
+from linkwise.session.writer import check_rates, check_source
 from linkwise.validation import check_rows
 
 __all__ = ["OpenQuestion", "Session", "Status"]
 
-LEASE_S = 600.0  # how long a question is leased, unless the caller says otherwise
-AUDIT_REASON = "Your answer shows how often {} is wrong."
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
 
-class Session(SessionWriter):
+class Session(SessionPeople):
     """The answers of one person or one team about one data set.
 
     Threads may share a session: each call waits until the previous one returns. Each process opens the file
@@ -337,215 +328,10 @@ class Session(SessionWriter):
         def check_open() -> dict[str, Any]:
             if self._is_answered(i, j, place.start, source):
                 raise self._stale_error()
-            first, second = self._current_evidence().check(i, j, checked, source=source)
+            first, second = self._checking_evidence().check(i, j, checked, source=source)
             return {"first": first, "second": second, "answer": checked, "source": source, "place": place}
 
         self._write_checked("answer", check_open)
-
-    def _is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
-        """Whether the pair was answered after an event, by a certain source or by any."""
-        numbers = self._find_last_answers().get(frozenset((first, second)), {})
-        return any(number > start for name, number in numbers.items() if source in (None, name))
-
-    # ------------------------------------------------------------ many questions at once
-    @synchronized
-    def questions(
-        self,
-        n: int = 1,
-        *,
-        to: str = "",
-        seconds: float = LEASE_S,
-        overlap: float = 0.0,
-        gold: str = "",
-    ) -> list[OpenQuestion]:
-        """Return up to n questions that are worth asking together.
-
-        Each is leased for some time: meanwhile nobody else gets it. The questions that the same person has
-        still open come first. Answers may come in any order, also after the lease. Leases are not stored.
-
-        Parameters
-        ----------
-        n : int, default=1
-            Largest number of questions.
-        to : str, default=""
-            Who shall answer: the name of a person or a program.
-        seconds : float, default=600.0
-            How long each question is leased.
-        overlap : float, default=0.0
-            The share of questions that are given to a second person, too, from 0 to 1. It falls as the
-            agreement of people becomes known. The pairs are drawn by the seed of the session, and nobody gets
-            a pair twice.
-        gold : str, default=""
-            The source of an import. Its pairs are certain; about one of ten questions is about one of them,
-            so that the error rate of whoever answers becomes known. The answers do not count as answers to
-            questions of the learner. By default there are no such questions.
-
-        Returns
-        -------
-        list of OpenQuestion
-            Answer each by ``answer(..., question_id=question.id)``. There may be fewer than n of them; empty
-            if nothing else is worth asking until others have answered.
-
-        Raises
-        ------
-        ValueError
-            `n` or `seconds` is not positive, or `overlap` is not a share.
-        TypeError
-            `n` is not an integer, or `to` is not a string.
-        SessionError
-            The session was opened without its data, or `to` is not valid Unicode; or it takes all answers as
-            right, although `overlap` or `gold` is given.
-        """
-        if not isinstance(n, Integral) or isinstance(n, bool):
-            raise TypeError(f"n is not an integer: {short_repr(n)}. Give the number of questions.")
-        if n < 1 or not 0 < seconds < math.inf:
-            raise ValueError(f"n is {n} and seconds is {seconds}. Give positive numbers.")
-        if not 0 <= overlap <= 1:
-            raise ValueError(f"overlap is {overlap}. Give a share of the questions, from 0 to 1.")
-        name = check_source(to)
-        self._catch_up()
-        replay, start = self._current_replay(), self._last_start()
-        held = [lease for lease in self._leases.current() if self._is_open(lease)]
-        mine = [lease for lease in held if lease.question.to == name]
-        present = replay.question
-        extra = self._choose_extra(n - len(mine), name, held, overlap, gold)
-        if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
-            if present is None:
-                return []
-            mine = [self._leases.give(expect(present), Place(start, 0), name, seconds, is_single=True)]
-            return [lease.question for lease in mine]
-        mine = [self._leases.renew(lease, seconds) for lease in mine[:n]]
-        mine += [self._leases.give(one, self._leases.place(one, start), name, seconds) for one in extra]
-        request = self._last_number, n - len(mine), tuple(lease.question.id for lease in held)
-        if len(mine) < n and request != self._unmet:
-            taken = [*(lease.expectation for lease in held), *extra]
-            batch = replay.choose_batch(n - len(mine), taken)
-            self._unmet = None if batch else request
-            for chosen in batch:
-                is_present = present is not None and {*chosen.pair} == {present.first, present.second}
-                place = Place(start, 0) if is_present else self._leases.place(chosen, start)
-                mine.append(self._leases.give(chosen, place, name, seconds))
-        return [lease.question for lease in mine]
-
-    @synchronized
-    def release(self, to: str = "") -> None:
-        """Let others have the open questions of somebody who has left. Late answers count nevertheless.
-
-        Parameters
-        ----------
-        to : str, default=""
-            The name of the person or program.
-        """
-        self._leases.release(check_source(to))
-
-    @synchronized
-    def audit(self, source: str, n: int = 30, *, by: str = "") -> list[OpenQuestion]:
-        """Return up to n pairs that a program answered, for a person to answer them, too.
-
-        A third of them are the most doubtful answers of the program, "yes" and "no" by turns; the others are
-        drawn at random. While pairs of the last audit are open, they are returned and no others are chosen.
-        `audit_report` tells what follows from the answers.
-
-        Parameters
-        ----------
-        source : str
-            Name of the program.
-        n : int, default=30
-            Largest number of pairs.
-        by : str, default=""
-            Name of the person who answers.
-
-        Returns
-        -------
-        list of OpenQuestion
-            Answer each by ``answer(..., question_id=question.id, source=by)``. Empty if the person has
-            answered all pairs of the program.
-
-        Raises
-        ------
-        ValueError
-            `n` is not positive, or `source` and `by` are the same.
-        TypeError
-            `n` is not an integer, or a name is not a string.
-        SessionError
-            The session takes all answers as right, it was opened without its data, or the program has given
-            no answer.
-        """
-        if not isinstance(n, Integral) or isinstance(n, bool):
-            raise TypeError(f"n is not an integer: {short_repr(n)}. Give the number of pairs.")
-        if n < 1:
-            raise ValueError(f"n is {n}. Give a positive number of pairs.")
-        program, person = check_source(source), check_source(by)
-        if program == person:
-            raise ValueError(f"The source {program!r} cannot audit itself. Give by another name.")
-        self._catch_up_belief()
-        self._current_replay()  # an error without data
-        evidence = self._current_evidence()
-        if not isinstance(evidence, FallibleEvidence):
-            raise SessionError(
-                "This session takes all answers as right, so there is nothing to audit. "
-                "Open it with error_rate=None to let answers be wrong."
-            )
-        remaining = self._remaining_events()
-        answers = answers_of(remaining, program)
-        if not answers:
-            raise SessionError(f"{program!r} has given no answer. Take a source from history.")
-        verdicts = verdicts_of(remaining, self._settled_events(), program, person)
-        plan = self._find_audit(program, person)
-        if plan is None or not list_open(plan, answers, verdicts):
-            place = int(self._meta["seed"]), self._last_number
-            plan = draw_plan(program, person, int(n), answers, verdicts, evidence, place)
-            if plan.pairs:
-                self._store_audit(plan)
-        why, until = AUDIT_REASON.format(program), self._leases.now() + timedelta(seconds=LEASE_S)
-        pairs, start = list_open(plan, answers, verdicts)[:n], self._last_start()
-        return [
-            OpenQuestion(name_question(Place(start, position), *pair), *pair, why, person, until)
-            for position, pair in enumerate(pairs, 1)
-        ]
-
-    def _store_audit(self, plan: AuditPlan) -> None:
-        """Store an audit in place of an earlier one of the same two."""
-        others = [
-            each for each in self._meta.get("audits", ()) if (each.source, each.by) != (plan.source, plan.by)
-        ]
-        self._store.put_meta({"audits": [*others, plan]})
-        self._meta["audits"] = (*others, plan)
-
-    def _choose_extra(
-        self, n: int, person: str, held: Sequence[Lease], overlap: float, gold: str
-    ) -> list[Expectation]:
-        """Choose up to n gold pairs and second opinions for a person."""
-        if not (overlap or gold):
-            return []
-        if self._error_rate == 0:
-            raise SessionError(
-                "This session takes all answers as right, so overlap and gold tell nothing. "
-                "Open it with error_rate=None, or leave them out."
-            )
-        if n <= 0:
-            return []
-        # in the order of their questions, so that it does not matter when answers arrived
-        settled, seed = self._ordered_events(), self._meta["seed"]
-        open_pairs = {_sort_pair(*lease.expectation.pair) for lease in held}
-        pairs = choose_gold(settled, person, open_pairs, gold, seed) if gold else []
-        second = choose_second_opinions(settled, person, open_pairs, overlap, seed) if overlap else []
-        if second:
-            certain = self._certain_evidence()
-            pairs += [pair for pair in second if certain.verdict(*pair) not in ("yes", "no")]
-        return [self._expect_extra(pair) for pair in pairs[:n]]
-
-    def _expect_extra(self, pair: tuple[int, int]) -> Expectation:
-        labels = self._current_replay().labels
-        likely: Answer = "yes" if labels[pair[0]] == labels[pair[1]] else "no"
-        return Expectation(pair, WHY, likely, is_check=True)
-
-    def _is_open(self, lease: Lease) -> bool:
-        """Whether the question of a lease waits for its answer."""
-        first, second = lease.expectation.pair
-        if self._is_answered(first, second, lease.place.start):
-            return False
-        return lease.expectation.is_check or self._current_evidence().verdict(first, second) is None
 
     @synchronized
     def look_ahead(self, answer: Answer | bool, *, stop: Callable[[], bool] = bool) -> bool:
@@ -569,21 +355,6 @@ class Session(SessionWriter):
         replay = self._current_replay()
         q = replay.question
         return q is not None and replay.foresee(check_answer(answer, q.first, q.second), stop)
-
-    def import_csv(self, path: str | os.PathLike[str]) -> int:
-        """Import the pairs of a file with the columns ``id_a,id_b,kind``; return their number.
-
-        Parameters
-        ----------
-        path : path
-            The file. Its ids are those of the session.
-
-        Returns
-        -------
-        int
-            The number of pairs.
-        """
-        return self.import_constraints(Constraints.read_csv(path, ids=self.ids), source=Path(path).name)
 
     @synchronized
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
@@ -678,10 +449,6 @@ class Session(SessionWriter):
             return None
         return name_question(Place(self._last_start(), 0), question.first, question.second)
 
-    def _last_start(self) -> int:
-        """Number of the last event, names aside; 0 before the first."""
-        return next((e.number for e in reversed(self._events) if e.kind != "name"), 0)
-
     def _stale_error(self) -> StaleAnswerError:
         question = self.question
         if question is None:
@@ -689,10 +456,6 @@ class Session(SessionWriter):
         else:
             text = "The answer is not stored: the session asks another question now. Answer that one."
         return StaleAnswerError(text, question)
-
-
-def _sort_pair(first: int, second: int) -> tuple[int, int]:
-    return min(first, second), max(first, second)
 
 
 def _list_believed_facts(evidence: Evidence) -> list[Fact]:

@@ -19,8 +19,6 @@ from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
-from linkwise.session.agreement import SourceAgreement, measure_agreement
-from linkwise.session.audit import AuditPlan, AuditReport, answers_of, measure_audit, verdicts_of
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
@@ -36,7 +34,6 @@ from linkwise.session.events import (
 from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
-from linkwise.session.review import ReviewCase, list_cases
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
@@ -182,61 +179,6 @@ class SessionView:
         self._catch_up_belief()
         return self._current_evidence().error_rates()
 
-    @synchronized
-    def agreement(self) -> list[SourceAgreement]:
-        """Compare the answers of each two sources to the pairs that both answered with yes or no.
-
-        Returns
-        -------
-        list of SourceAgreement
-            One for each two sources with a common pair, with Cohen's kappa and its 95 % interval. Volunteered
-            pairs count as answers.
-        """
-        self._catch_up()
-        return measure_agreement(self._settled_events())
-
-    @synchronized
-    def audit_report(self, source: str, *, by: str = "") -> AuditReport:
-        """Compare the answers of a program with those that a person gave in its audit (see `Session.audit`).
-
-        Parameters
-        ----------
-        source : str
-            Name of the program.
-        by : str, default=""
-            Name of the person.
-
-        Returns
-        -------
-        AuditReport
-            The share of wrong answers with its interval, by the audit alone and by all answers, and whether
-            the program is wrong where the distance is wrong. The last part needs the data.
-
-        Raises
-        ------
-        SessionError
-            This person has begun no audit of this program.
-        """
-        self._catch_up_belief()
-        plan = self._find_audit(source, by)
-        if plan is None:
-            raise SessionError(
-                f"There is no audit of {source!r} by {by!r}. Begin it with audit({source!r}, by={by!r})."
-            )
-        remaining = self._remaining_events()
-        return measure_audit(
-            plan,
-            answers_of(remaining, source),
-            verdicts_of(remaining, self._settled_events(), source, by),
-            self._current_evidence().error_rates().by_source.get(source),
-            self.X,
-        )
-
-    def _find_audit(self, source: str, by: str) -> AuditPlan | None:
-        """The last audit of a source by a person; None before the first."""
-        plans: tuple[AuditPlan, ...] = self._meta.get("audits", ())
-        return next((plan for plan in plans if (plan.source, plan.by) == (source, by)), None)
-
     @property
     @synchronized
     def suspects(self) -> list[SuspectAnswer]:
@@ -250,35 +192,6 @@ class SessionView:
         if doubts is None:
             return []
         return explain_suspects(self._current_evidence(), self._settled_events(), doubts)
-
-    @synchronized
-    def review(self, reviewer: str = "") -> list[ReviewCase]:
-        """List the pairs that a reviewer should decide by `decide`.
-
-        These are the pairs with both a yes and a no, and those of `suspects`, unless what is certain decides
-        them already.
-
-        Parameters
-        ----------
-        reviewer : str, default=""
-            Who reviews: pairs that this person decided as ``"unsure"`` are left out.
-
-        Returns
-        -------
-        list of ReviewCase
-            Pairs with both a yes and a no first, then the most probable suspects. Empty if the session takes
-            all answers as right.
-        """
-        self._catch_up_belief()
-        if self._error_rate == 0:
-            return []
-        return list_cases(
-            self._settled_events(),
-            self._certain_evidence(),
-            self._current_evidence(),
-            self.suspects,
-            " ".join(reviewer.split()),
-        )
 
     @synchronized
     def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
@@ -447,6 +360,10 @@ class SessionView:
         """Number of the last event that this client knows of."""
         return self._events[-1].number if self._events else 0
 
+    def _last_start(self) -> int:
+        """Number of the last event, names aside; 0 before the first."""
+        return next((e.number for e in reversed(self._events) if e.kind != "name"), 0)
+
     def _catch_up(self) -> None:
         """Read new events: those of other clients, and those that this one did not see stored."""
         version = self._store.version()
@@ -509,6 +426,12 @@ class SessionView:
                 ) from error
         return self._evidence[1]
 
+    def _checking_evidence(self) -> Evidence:
+        """Evidence to check a new answer against; what is believed is found only if somebody reads it."""
+        if self._error_rate == 0 or (self._replay is not None and self._replay.at == self._last_number):
+            return self._current_evidence()
+        return evidence_of(self.n_rows, self._ordered_events(), self._error_rate)
+
     def _certain_evidence(self) -> Evidence:
         """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
         if self._error_rate == 0:
@@ -565,6 +488,11 @@ class SessionView:
                     found.setdefault(frozenset((event.first, event.second)), {})[event.source] = event.number
             self._last_answers = self._last_number, found
         return self._last_answers[1]
+
+    def _is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
+        """Whether the pair was answered after an event, by a certain source or by any."""
+        numbers = self._find_last_answers().get(frozenset((first, second)), {})
+        return any(number > start for name, number in numbers.items() if source in (None, name))
 
     def _ordered_events(self) -> list[Event]:
         """The settled events in the order of their questions, derived once after each event."""

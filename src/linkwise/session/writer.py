@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,14 +40,11 @@ UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
     "or leave this answer unconfirmed."
 )
-UNDECIDED = (
-    "This contradicts what is certain: {}. Answer otherwise, or undo or change one of these answers first."
-)
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
 
 
 class SessionWriter(SessionView):
-    """The writing half of `linkwise.Session`: everything that stores an event, except answers."""
+    """The writing half of `linkwise.Session`: what stores an event, except answers and decisions."""
 
     @synchronized
     def add(
@@ -85,54 +84,12 @@ class SessionWriter(SessionView):
 
         def check_pair() -> dict[str, Any]:
             is_certain = is_sure and self._error_rate != 0
-            known = self._certain_evidence() if is_certain else self._current_evidence()
+            known = self._certain_evidence() if is_certain else self._checking_evidence()
             i, j = known.check(first, second, answer, source=name)
             facts = (Fact(i, j, answer),) if is_certain else ()
             return {"first": i, "second": j, "answer": answer, "source": name, "facts": facts}
 
         self._write_checked("add", check_pair)
-
-    @synchronized
-    def decide(self, first: int, second: int, answer: Answer | bool, *, source: str = "") -> int:
-        """Decide a pair of `review`; a yes or no is certain from then on, and outranks all other answers.
-
-        Parameters
-        ----------
-        first, second : int
-            Positions of the two rows.
-        answer : {"yes", "no", "unsure"} or bool
-            Whether the rows belong together. ``"unsure"`` decides nothing: `review` leaves the pair out for
-            this reviewer only.
-        source : str, default=""
-            Who reviews.
-
-        Returns
-        -------
-        int
-            The number of the event, for `undo`.
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            The answer contradicts what is certain; the error names the chain. Nothing is stored.
-        ConstraintError
-            The rows do not exist.
-        TypeError
-            The answer is unknown, or `source` is not a string.
-        SessionError
-            `source` is not valid Unicode.
-        """
-        checked = check_answer(answer, first, second)
-        name = check_source(source)
-
-        def check_pair() -> dict[str, Any]:
-            i, j = self._certain_evidence().check(first, second, checked)
-            is_certain = self._error_rate != 0 and checked != "unsure"
-            facts = (Fact(i, j, checked),) if is_certain else ()
-            return {"first": i, "second": j, "answer": checked, "source": name, "facts": facts}
-
-        self._write_checked("add", check_pair, UNDECIDED)
-        return self._last_number
 
     @synchronized
     def import_constraints(self, constraints: Constraints, *, source: str = "") -> int:
@@ -165,6 +122,21 @@ class SessionWriter(SessionView):
             )
         return self._import(constraints, (), source)
 
+    def import_csv(self, path: str | os.PathLike[str]) -> int:
+        """Import the pairs of a file with the columns ``id_a,id_b,kind``; return their number.
+
+        Parameters
+        ----------
+        path : path
+            The file. Its ids are those of the session.
+
+        Returns
+        -------
+        int
+            The number of pairs.
+        """
+        return self.import_constraints(Constraints.read_csv(path, ids=self.ids), source=Path(path).name)
+
     def _import(self, constraints: Constraints, unsure: tuple[Fact, ...], source: str) -> int:
         """Store one event for all pairs, or none if the session holds all of them; return their number."""
         facts = (
@@ -176,7 +148,7 @@ class SessionWriter(SessionView):
         def check_pairs() -> dict[str, Any] | None:
             certain = self._certain_evidence()
             certain.check_constraints(constraints)
-            unsure_before = (fact for fact in self._current_evidence() if fact.answer == "unsure")
+            unsure_before = (fact for fact in self._checking_evidence() if fact.answer == "unsure")
             held = {(*sorted(fact.pair), fact.answer) for fact in (*certain, *unsure_before)}
             is_new = any((*sorted(fact.pair), fact.answer) not in held for fact in facts)
             # the name of a file need not be valid Unicode
