@@ -77,6 +77,7 @@ class SessionView:
         self._replay: Replay | None = None  # without data there is none
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
         self._doubts: tuple[int, Doubts | None] | None = None  # the same
+        self._cases: tuple[int, list[ReviewCase]] | None = None  # as of an event
         self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
         self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
@@ -272,13 +273,13 @@ class SessionView:
         self._catch_up_belief()
         if self._error_rate == 0:
             return []
-        return list_cases(
-            self._settled_events(),
-            self._certain_evidence(),
-            self._current_evidence(),
-            self.suspects,
-            " ".join(reviewer.split()),
-        )
+        if self._cases is None or self._cases[0] != self._last_number:
+            found = list_cases(
+                self._settled_events(), self._certain_evidence(), self._current_evidence(), self.suspects
+            )
+            self._cases = self._last_number, found
+        name = " ".join(reviewer.split())
+        return [case for case in self._cases[1] if case.waits_for(name)]
 
     @synchronized
     def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
@@ -457,7 +458,7 @@ class SessionView:
         self._meta["guidelines"] = meta.get("guidelines", "")
         self._meta["audits"] = meta.get("audits", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
-            self._evidence = self._doubts = None
+            self._evidence = self._doubts = self._cases = None
         if learner != self._meta["learner"] or rate != self._error_rate:
             self._restart(learner, rate)
             self._meta["learner"], self._has_changed = learner, True
