@@ -212,11 +212,16 @@ class Presenter:
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
-                **({PERSONAL: self._personal_states(people, ended)} if people or self._here else {}),
+                **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
             }
 
-    def _personal_states(self, people: Sequence[str], ended: str | None) -> dict[str, dict[str, Any]]:
-        """What each person is shown: their own question, undo and counts."""
+    def _personal_states(
+        self, people: Sequence[str], ended: str | None, changes: Sequence[float]
+    ) -> dict[str, dict[str, Any]]:
+        """What each person is shown: their own question, undo and counts.
+
+        After the last question of the learner they still get second opinions and gold pairs.
+        """
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
         for person in self._here - set(people):
@@ -224,11 +229,12 @@ class Presenter:
         self._here = set(people)
         states = {}
         for person in sorted(people, key=counts.__getitem__):  # whoever has answered least waits least
-            question = None if ended else self._question_for(person)
+            question = None if ended == "budget" else self._question_for(person)
             own = self._last_of(person)
             states[person] = {
                 "question": question,
-                "ended": ended or ("waiting" if question is None else None),
+                "ended": (ended or "waiting") if question is None else None,
+                "advice": advise(changes, ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {"you": person, "own": counts[person], "all": counts.total(), "here": list(people)},
@@ -340,12 +346,19 @@ class Presenter:
     def _answer(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         question = requests.read_text(request, "question")
-        if self._end_reason() is not None:
-            raise RefusedRequest(
-                "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
-            )
+        reason = self._end_reason()
+        has_ended = RefusedRequest(
+            "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
+        )
+        if reason == "budget" or (reason is not None and not self._person):
+            raise has_ended
         begun = perf_counter()
-        self._session.answer(answer, question_id=question, source=self._person)
+        try:
+            self._session.answer(answer, question_id=question, source=self._person)
+        except StaleAnswerError:
+            if reason is None:
+                raise
+            raise has_ended from None
         if self._try_refresh():
             self._times.append(perf_counter() - begun)
         return {}

@@ -405,9 +405,14 @@ class Session(SessionWriter):
         name = check_source(to)
         self._catch_up()
         replay, start = self._current_replay(), self._last_start()
-        held = [lease for lease in self._leases.current() if self._is_open(lease)]
-        mine = [lease for lease in held if lease.question.to == name]
         present = replay.question
+        # if the learner needs no further answer, only questions that check others are still worth asking
+        held = [
+            lease
+            for lease in self._leases.current()
+            if self._is_open(lease) and (present is not None or lease.expectation.is_check)
+        ]
+        mine = [lease for lease in held if lease.question.to == name]
         extra = self._choose_extra(n - len(mine), name, held, overlap, gold)
         if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
             if present is None:
