@@ -41,7 +41,7 @@ from linkwise.session.description import (
     to_json_value,
 )
 from linkwise.session.events import Place, evidence_of
-from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions
+from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.leases import Lease, OpenQuestion, name_question
 from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
@@ -374,7 +374,7 @@ class Session(SessionWriter):
         overlap : float, default=0.0
             The share of questions that are given to a second person, too, from 0 to 1. It falls as the
             agreement of people becomes known. The pairs are drawn by the seed of the session, and nobody gets
-            a pair twice.
+            a pair twice. While the learner has questions, they are at most this share of what a person gets.
         gold : str, default=""
             The source of an import. Its pairs are certain; about one of ten questions is about one of them,
             so that the error rate of whoever answers becomes known. The answers do not count as answers to
@@ -413,7 +413,7 @@ class Session(SessionWriter):
             if self._is_open(lease) and (present is not None or lease.expectation.is_check)
         ]
         mine = [lease for lease in held if lease.question.to == name]
-        extra = self._choose_extra(n - len(mine), name, held, overlap, gold)
+        extra = self._choose_extra(n - len(mine), name, held, overlap, gold, has_others=present is not None)
         if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
             if present is None:
                 return []
@@ -430,6 +430,10 @@ class Session(SessionWriter):
                 is_present = present is not None and {*chosen.pair} == {present.first, present.second}
                 place = Place(start, 0) if is_present else self._leases.place(chosen, start)
                 mine.append(self._leases.give(chosen, place, name, seconds))
+        if len(mine) < n and overlap:  # others hold what the learner asks
+            held = [lease for lease in self._leases.current() if self._is_open(lease)]
+            left = self._choose_extra(n - len(mine), name, held, overlap)
+            mine += [self._leases.give(one, self._leases.place(one, start), name, seconds) for one in left]
         return [lease.question for lease in mine]
 
     @synchronized
@@ -518,9 +522,16 @@ class Session(SessionWriter):
         self._meta["audits"] = (*others, plan)
 
     def _choose_extra(
-        self, n: int, person: str, held: Sequence[Lease], overlap: float, gold: str
+        self,
+        n: int,
+        person: str,
+        held: Sequence[Lease],
+        overlap: float,
+        gold: str = "",
+        *,
+        has_others: bool = False,
     ) -> list[Expectation]:
-        """Choose up to n gold pairs and second opinions for a person."""
+        """Choose up to n gold pairs and second opinions for a person; not too many if there are others."""
         if not (overlap or gold):
             return []
         if self._error_rate == 0:
@@ -535,6 +546,8 @@ class Session(SessionWriter):
         open_pairs = {_sort_pair(*lease.expectation.pair) for lease in held}
         pairs = choose_gold(settled, person, open_pairs, gold, seed) if gold else []
         second = choose_second_opinions(settled, person, open_pairs, overlap, seed) if overlap else []
+        if second and has_others:
+            n = min(n, len(pairs) + count_due_opinions(settled, person, n, overlap))
         if second:
             certain = self._certain_evidence()
             pairs += [pair for pair in second if certain.verdict(*pair) not in ("yes", "no")]
