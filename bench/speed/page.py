@@ -104,7 +104,7 @@ class Stub:
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
-            "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0,
+            "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,
                  "exemplar": k, "exemplars": [k], "exemplar_names": [f"c{k}"]}

@@ -158,6 +158,31 @@ def test_answers_that_are_probably_wrong(served, browse, look):
     look(page, "suspects on a phone")
 
 
+def test_pairs_that_need_a_review(served, browse, look):
+    session = doubtful()
+    for row in (0, 20):
+        session.add(row, row + 2, "must-link", source="anna")
+    page = browse(served(lambda: shown_as(session, session.X, value_items(session.X, ("x", "y")))))
+    look(page, "a number of pairs to review")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog >> text=Review: decide pairs")
+    shut(page)
+    page.keyboard.press("r")
+    page.wait_for_selector(".lw-opinions li")
+    look(page, "a pair to review, and another one")
+    page.set_viewport_size({"width": 360, "height": 740})
+    look(page, "a review on a phone")
+    for n_left in (1, 0):
+        read(page)
+        page.keyboard.press("s")
+        page.wait_for_function(
+            "n => document.querySelectorAll('dialog .lw-choices button').length < 2 &&"
+            " document.querySelectorAll('dialog .lw-opinions li:is(:not([hidden] *))').length > 0 === n > 0",
+            arg=n_left,
+        )
+    look(page, "no pair to review any more")
+
+
 def test_many_clusters(served, browse, look):
     page = browse(served(crowd(20)))  # axe-core compares every control with every other
     assert page.locator(".lw-legend").is_visible()

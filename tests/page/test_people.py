@@ -1,10 +1,13 @@
 """Several people on one page: who is let in as whom, and what each is shown."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from starlette.datastructures import Headers
 
 from linkwise.active.kin.kin import KIN
+from linkwise.constraints.constraints import Constraints
 from linkwise.data.items import value_items
 from linkwise.page.auth import AccessControl
 from linkwise.page.cards import RowView, create_namer
@@ -15,6 +18,18 @@ from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import ANNOTATORS, SessionOptions
 
 PEOPLE = ("anna", "ben")
+
+
+def answer_by_parity(first, second):
+    return "yes" if (first - second) % 2 == 0 else "no"
+
+
+@pytest.fixture
+def few():
+    """So few rows that the questions come to an end."""
+    X = np.array([[0.0], [5.0], [0.1], [5.1], [0.2], [5.2]])
+    session = Session(X, KIN(random_state=0), error_rate=0.1)
+    return Presenter(session, X, RowView(value_items(X, ("x",)), create_namer(None)), title="things")
 
 
 @pytest.fixture
@@ -110,6 +125,59 @@ def test_a_second_person_gets_some_questions_too(presenter):
     assert presenter.state(PEOPLE)["personal"]["ben"]["question"]["id"] == again["id"]
     send(presenter, "ben", do="answer", question=again["id"], answer="yes")
     assert [(e.source, e.answer) for e in presenter._session.history] == [("anna", "no"), ("ben", "yes")]
+
+
+def answer_all(presenter, person):
+    """Answer until the page of a person, who is alone, has no question; the pairs."""
+    pairs = []
+    while (own := presenter.state((person,))["personal"][person])["question"] is not None:
+        question = own["question"]
+        assert own["ended"] is None
+        assert own["advice"]["text"] != "There are no more questions."
+        rows = sorted(question[side]["row"] for side in ("first", "second"))
+        send(presenter, person, do="answer", question=question["id"], answer=answer_by_parity(*rows))
+        pairs.append(tuple(rows))
+    assert own["ended"] == "exhausted"
+    assert own["advice"]["stop"]
+    return pairs
+
+
+def test_second_opinions_come_after_the_last_question_of_the_learner(few):
+    few._overlap = 1.0
+    asked = answer_all(few, "anna")
+    assert few._session.question is None
+    assert sorted(answer_all(few, "ben")) == sorted(asked)
+    assert few.state(PEOPLE)["ended"] == "exhausted"
+    given = [(e.source, *sorted((e.first, e.second))) for e in few._session.history]
+    assert sorted(given) == sorted((person, *pair) for person in PEOPLE for pair in asked)
+
+
+def test_gold_pairs_come_after_the_last_question_of_the_learner(few):
+    asked = answer_all(few, "anna")
+    assert len(asked) >= 5  # from then on a gold pair is due
+    left = [pair for pair in combinations(range(6), 2) if pair not in asked]
+    apart = [pair for pair in left if answer_by_parity(*pair) == "no"]
+    few._session.import_constraints(Constraints(6, cannot_link=apart), source="known.csv")
+    few._gold = "known.csv"
+    assert few.state(PEOPLE)["personal"]["ben"]["ended"] == "exhausted"
+    (gold,) = answer_all(few, "anna")
+    assert gold in apart
+
+
+def test_the_budget_ends_second_opinions_too(few):
+    few._overlap, few._budget = 1.0, 2
+    for _ in range(2):
+        question = few.state(("anna",))["personal"]["anna"]["question"]
+        send(few, "anna", do="answer", question=question["id"], answer="no")
+    part = few.state(PEOPLE)["personal"]["ben"]
+    assert (part["question"], part["ended"]) == (None, "budget")
+
+
+def test_an_answer_to_no_question_after_the_end_tells_that_it_has_ended(few):
+    answer_all(few, "anna")
+    for question in (f"{few._session.events[-1].number}:0-1", "nothing"):
+        reply = few.handle({"id": "1", "do": "answer", "question": question, "answer": "no"}, "ben")
+        assert reply.body["error"]["kind"] == "ended"
 
 
 def test_without_people_the_state_has_no_word_of_them(presenter):

@@ -166,6 +166,47 @@ def test_nothing_is_lost_when_the_server_is_killed(fruit):
         assert [event.answer[0] for event in session.history] == answers
 
 
+def test_nothing_of_two_people_is_lost_when_the_server_is_killed(fruit):
+    """Killed between two answers, while the second one is on its way."""
+    acknowledged = []
+    for last_person in ("anna", "ben", "anna"):
+        with served(fruit.path, "--annotators", "anna,ben", "--overlap", "0.5") as page:
+            lines = [page.address, page.process.stdout.readline()]
+            views = {}
+            for person, address in (line.split() for line in lines):
+                page.address = address
+                views[person] = page.view()
+            for view in views.values():
+                view.until(lambda view: view.state["team"]["here"] == ["anna", "ben"])
+                assert view.state["team"]["all"] == len(acknowledged)
+            for person, view in [*views.items()] * 2:
+                view.until(lambda view: view.state["question"] is not None)
+                asked, answer = read_question(view, fruit)
+                assert view.answer(answer)["ok"]
+                acknowledged.append((person, *asked, answer))
+            last = views[last_person]
+            last.until(lambda view: view.state["question"] is not None)
+            pair, answer = read_question(last, fruit)
+            late = last_person, *pair, answer
+            last.say("answer", question=last.state["question"]["id"], answer=answer)
+            page.process.kill()
+            page.process.wait()
+        with Session.open(fruit.session) as session:
+            stored = [(e.source, *sorted((e.first, e.second)), e.answer) for e in session.history]
+        assert stored in (acknowledged, [*acknowledged, late])  # the late one may be stored already
+        acknowledged = stored
+    given = [(source, pair) for source, *pair, _ in acknowledged]
+    assert len(given) >= 12
+    assert all(given.count(one) == 1 for one in given)
+
+
+def read_question(view, fruit):
+    """The rows of the question that is shown, and its answer by the truth."""
+    first, second = (view.state["question"][which] for which in ("first", "second"))
+    answer = "yes" if fruit.same(first["name"], second["name"]) == "y" else "no"
+    return sorted((first["row"], second["row"])), answer
+
+
 def test_the_terminal_and_the_page_go_on_with_one_session(fruit, linkwise):
     with served(fruit.path) as page:
         view = page.view()

@@ -70,6 +70,41 @@ def test_with_overlap_1_everything_is_shown_to_two_people_and_to_nobody_twice():
     assert {a.n_common > 0 for a in session.agreement()} == {True}
 
 
+def test_whoever_comes_late_gets_second_opinions_among_other_questions():
+    session = begin(1)
+    first = {pair for _, pair, _ in work(session, ("anna",), 8, overlap=0.5)}
+    late = work(session, ("ben",), 60, overlap=0.5)
+    are_second = [is_second for _, _, is_second in late]
+    fresh = [at for at, is_second in enumerate(are_second) if not is_second]
+    assert sum(are_second) > 1
+    assert len(fresh) > 1
+    for n in range(1, max(fresh) + 2):  # after the last question of the learner the others come in a row
+        assert sum(are_second[:n]) <= (n + 1) // 2
+    drawn = {pair_of(q) for q in session.questions(20, to="carl", overlap=0.5)}
+    assert not drawn & first - {pair for _, pair, _ in late}  # none was left out
+
+
+def test_a_batch_has_second_opinions_by_their_share_and_all_where_nothing_else_is_asked():
+    session = begin(1)
+    work(session, ("anna",), 8, overlap=1)
+    batch = session.questions(3, to="ben", overlap=0.3)
+    assert [q.why == WHY for q in batch].count(True) <= 1
+    session.release("ben")
+    assert all(q.why == WHY for q in session.questions(3, to="ben", overlap=1))
+
+
+def test_where_others_hold_the_questions_of_the_learner_second_opinions_come_in_a_row():
+    session = begin(1)
+    work(session, ("anna",), 8, overlap=0.5)
+    for _ in range(2):
+        held = session.questions(100, to="carl")
+        assert session.question is not None
+        assert len(held) < 100  # carl holds all
+        (q,) = session.questions(1, to="ben", overlap=0.5)
+        assert q.why == WHY
+        session.answer(says(q), question_id=q.id, source="ben")
+
+
 def test_the_share_is_drawn_by_the_seed():
     events = asked(300)
     chosen = choose_second_opinions(events, "ben", (), 0.2, seed=0)

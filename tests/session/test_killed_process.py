@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 
 import pytest
 
@@ -47,9 +48,9 @@ def undisturbed(plan):
     return states
 
 
-def killed(workers, path, plan, done, acknowledged, delay):
+def killed(workers, path, plan, done, acknowledged, delay, *options):
     """Kill a worker some time after it acknowledged a step; the last step that it acknowledged."""
-    worker, last = workers.start("follow_plan", path, plan, done), done
+    worker, last = workers.start("follow_plan", path, plan, done, *options), done
     while last < acknowledged:
         last = workers.hear(worker)
     until = time.perf_counter() + delay
@@ -80,6 +81,34 @@ def test_nothing_acknowledged_is_lost_or_doubled(workers, tmp_path, plan, n):
         halfway += done < stored < len(plan)
         path, done = (path, stored) if stored < len(plan) else (tmp_path / f"{number}.linkwise", 0)
     assert halfway > n // 4  # the moments were such that it could have gone wrong
+
+
+def test_nothing_of_several_people_is_lost_or_doubled(workers, tmp_path):
+    """Whoever leased which question is forgotten then, but no answer."""
+    path, plan, moments = (
+        tmp_path / "s.linkwise",
+        [("answer", "anna"), ("answer", "ben")] * 6,
+        random.Random(1),
+    )
+    known, n_kills = [], 0
+    while len(known) < len(plan):
+        done = len(known)
+        acknowledged = min(done + moments.randrange(3), len(plan))
+        last = killed(workers, path, plan, done, acknowledged, moments.expovariate(200), "KIN", 0.1)
+        n_kills += 1
+        if not path.exists():
+            assert last == 0
+            continue
+        with Session.open(path, X) as session:
+            stored = session.events
+            assert last <= len(stored) <= last + 1
+            assert stored[:done] == known
+            assert [event.source for event in stored] == [person for _, person in plan[: len(stored)]]
+            known = stored
+    given = Counter((event.source, event.first, event.second) for event in known)
+    assert set(given.values()) == {1}
+    assert len({frozenset(key[1:]) for key in given}) < len(given)  # there were second opinions
+    assert n_kills > 2  # the moments were such that it could have gone wrong
 
 
 def test_what_was_killed_in_the_middle_of_a_write_holds_no_lock(workers, tmp_path):

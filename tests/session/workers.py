@@ -29,6 +29,9 @@ def do(session, step):
         case ["answer"]:
             q = session.question
             session.answer(TRUTH(q.first, q.second))
+        case ["answer", person]:  # one of several people, who get half of each other's pairs, too
+            (q,) = session.questions(1, to=person, overlap=0.5)
+            session.answer(TRUTH(q.first, q.second), question_id=q.id, source=person)
         case ["undo"]:
             session.undo()
         case ["add", i, j]:
@@ -42,9 +45,9 @@ def do(session, step):
 
 
 # ---------------------------------------------------------------- in the worker
-def follow_plan(say, path, plan, done):
+def follow_plan(say, path, plan, done, learner="COBRAS", error_rate=0):
     """Do the steps of a plan that are left, saying each after it was acknowledged."""
-    with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
+    with Session.open(path, X, LEARNERS[learner](), error_rate=error_rate) as session:
         for number, step in enumerate(plan[done:], done + 1):
             do(session, step)
             say(number)

@@ -73,6 +73,12 @@ def serialize_suspect(suspect: SuspectAnswer, name_row: Namer) -> dict[str, Any]
     }
 
 
+def describe_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> str:
+    """Put into words whose answer is probably wrong, and what speaks against it."""
+    whose = f"of {source}" if source else "without a name"
+    return f"The answer {whose} is {suspect.grade}. {describe_doubt(suspect, name_row)}"
+
+
 def describe_doubt(suspect: SuspectAnswer, name_row: Namer) -> str:
     """Put into words what speaks against an answer."""
     against = [

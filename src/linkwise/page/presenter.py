@@ -32,7 +32,13 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
-from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_event, serialize_suspect
+from linkwise.page.answer_list import (
+    AnswerList,
+    describe_suspect,
+    serialize_chain,
+    serialize_event,
+    serialize_suspect,
+)
 from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
@@ -43,6 +49,7 @@ from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import advise, count_moved_rows, measure_change
 from linkwise.session.events import Event
 from linkwise.session.leases import OpenQuestion
+from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, count_suspects, describe_errors
 from linkwise.wording import NO_MORE_QUESTIONS
@@ -51,7 +58,17 @@ from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
 EXPORTS = ("labels", "constraints", "session", "rules")
-MOVING_ACTIONS = ("answer", "undo", "take_back", "change", "sure", "add", "merge", "done")  # may move rows
+MOVING_ACTIONS = (
+    "answer",
+    "undo",
+    "take_back",
+    "change",
+    "sure",
+    "decide",
+    "add",
+    "merge",
+    "done",
+)  # may move rows
 SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 
@@ -193,12 +210,18 @@ class Presenter:
                 "undo": None if listed.last is None else self._serialize(listed.last),
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
+                "n_review": len(self._find_cases("")),
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
-                **({PERSONAL: self._personal_states(people, ended)} if people or self._here else {}),
+                **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
             }
 
-    def _personal_states(self, people: Sequence[str], ended: str | None) -> dict[str, dict[str, Any]]:
-        """What each person is shown: their own question, undo and counts."""
+    def _personal_states(
+        self, people: Sequence[str], ended: str | None, changes: Sequence[float]
+    ) -> dict[str, dict[str, Any]]:
+        """What each person is shown: their own question, undo and counts.
+
+        After the last question of the learner they still get second opinions and gold pairs.
+        """
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
         for person in self._here - set(people):
@@ -206,16 +229,23 @@ class Presenter:
         self._here = set(people)
         states = {}
         for person in sorted(people, key=counts.__getitem__):  # whoever has answered least waits least
-            question = None if ended else self._question_for(person)
+            question = None if ended == "budget" else self._question_for(person)
             own = self._last_of(person)
             states[person] = {
                 "question": question,
-                "ended": ended or ("waiting" if question is None else None),
+                "ended": (ended or "waiting") if question is None else None,
+                "advice": advise(changes, ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
+                "n_review": len(self._find_cases(person)),
                 "team": {"you": person, "own": counts[person], "all": counts.total(), "here": list(people)},
             }
         self._has_waiting = any(state["ended"] == "waiting" for state in states.values())
         return states
+
+    def _find_cases(self, person: str) -> list[ReviewCase]:
+        """The pairs that wait for a review by a person, without those that only they answered."""
+        cases = self._session.review(person)
+        return [case for case in cases if any(event.source != person for event in case.answers)]
 
     def _last_of(self, person: str) -> Event | None:
         """The last answer or pair of a person that is not undone."""
@@ -316,12 +346,19 @@ class Presenter:
     def _answer(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         question = requests.read_text(request, "question")
-        if self._end_reason() is not None:
-            raise RefusedRequest(
-                "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
-            )
+        reason = self._end_reason()
+        has_ended = RefusedRequest(
+            "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
+        )
+        if reason == "budget" or (reason is not None and not self._person):
+            raise has_ended
         begun = perf_counter()
-        self._session.answer(answer, question_id=question, source=self._person)
+        try:
+            self._session.answer(answer, question_id=question, source=self._person)
+        except StaleAnswerError:
+            if reason is None:
+                raise
+            raise has_ended from None
         if self._try_refresh():
             self._times.append(perf_counter() - begun)
         return {}
@@ -347,10 +384,17 @@ class Presenter:
         self._session.set_sure(requests.read_integer(request, "event"))
         return {}
 
+    def _decide(self, request: Request) -> dict[str, Any]:
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+        first, second = self._read_pair(request)
+        if not any({first, second} == {case.first, case.second} for case in self._find_cases(self._person)):
+            raise RefusedRequest("bad", "This pair needs no review any more.")
+        self._session.decide(first, second, answer, source=self._person)
+        return {}
+
     def _add(self, request: Request) -> dict[str, Any]:
         kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
-        n_rows = self._session.n_rows
-        first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
+        first, second = self._read_pair(request)
         self._session.add(first, second, kind, source=self._person)
         return {}
 
@@ -412,14 +456,33 @@ class Presenter:
             "more": len(suspects) - len(listed),
         }
 
+    def _list_cases(self, request: Request) -> dict[str, Any]:
+        """List the pairs that wait for a review, with all about one of them: the given pair or the first."""
+        cases = self._find_cases(self._person)
+        asked = set(self._read_pair(request)) if "first" in request else set()
+        shown = next((case for case in cases if {case.first, case.second} == asked), None)
+        listed = cases[: requests.MOST_EVENTS]
+        name_row = self._view.name
+        return {
+            "cases": [
+                {
+                    "first": case.first,
+                    "second": case.second,
+                    "names": [name_row(case.first), name_row(case.second)],
+                }
+                for case in listed
+            ],
+            "more": len(cases) - len(listed),
+            "shown": self._render_case(shown or cases[0]) if cases else None,
+        }
+
     def _list_rules(self, request: Request) -> dict[str, Any]:
         described = self._describe()
         clusters = [{"cluster": cluster, "text": lines} for cluster, lines in described.clusters.items()]
         return {"clusters": clusters, "fidelity": described.fidelity, "notes": described.notes}
 
     def _why(self, request: Request) -> dict[str, Any]:
-        n_rows = self._session.n_rows
-        first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
+        first, second = self._read_pair(request)
         if first == second:
             raise RefusedRequest("bad", "First and second are the same row. Choose two rows.")
         why = self._session.why(first, second)
@@ -440,8 +503,10 @@ class Presenter:
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
+        "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
         "item": _item, "find": _find, "history": _history, "suspects": _list_suspects,
+        "review": _list_cases,
         "rules": _list_rules, "why": _why, "export": _export,
     }  # fmt: skip
 
@@ -501,6 +566,23 @@ class Presenter:
             "guess": expected or likely,
         }
 
+    def _render_case(self, case: ReviewCase) -> dict[str, Any]:
+        """Both rows, who answered what and when, what speaks against it, and what is believed."""
+        first, second = self._render_row(case.first), self._render_row(case.second)
+        return {
+            "first": first,
+            "second": second,
+            "differing": list_differing_fields(first, second),
+            "answers": [self._serialize(event) for event in case.answers],
+            "doubts": [
+                describe_suspect(suspect, event.source, self._view.name)
+                for suspect in case.suspects
+                for event in case.answers
+                if event.number == suspect.number
+            ],
+            "believed": case.believed,
+        }
+
     def _seconds(self) -> dict[str, float] | None:
         if not self._times:
             return None
@@ -523,6 +605,11 @@ class Presenter:
 
     def _hits(self, hits: RowHits) -> dict[str, Any]:
         return {"count": hits.count, "rows": hits.rows, "names": [self._view.name(row) for row in hits.rows]}
+
+    def _read_pair(self, request: Request) -> tuple[int, int]:
+        n_rows = self._session.n_rows
+        first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
+        return first, second
 
     def _find_cluster(self, request: Request, name: str) -> ClusterSummary:
         number = requests.read_integer({name: request.get(name, None)}, name)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import permutations
+from math import ceil
 
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.evidence import Answer
@@ -35,6 +36,7 @@ class _Opinions:
     by_pair: dict[Pair, dict[str, Answer]] = field(default_factory=dict)  # the last answer of each source
     asked: set[Pair] = field(default_factory=set)  # pairs that were asked
     n_asked: Counter[str] = field(default_factory=Counter)  # answers to questions, gold ones included
+    n_second: Counter[str] = field(default_factory=Counter)  # of these, to pairs that others had answered
     n_gold: Counter[str] = field(default_factory=Counter)
     n_unsure: Counter[str] = field(default_factory=Counter)  # of the gold ones
     n_right: Counter[str] = field(default_factory=Counter)  # of the gold ones
@@ -74,6 +76,16 @@ def choose_second_opinions(
         if other and _draw(seed, SECOND, *pair) < share * scale_share(width):
             chosen.append(pair)
     return chosen
+
+
+def count_due_opinions(settled: Iterable[Event], person: str, n: int, share: float) -> int:
+    """Count how many of the next n questions of a person are second opinions while there are others.
+
+    Up to now at most that share of their answers was to pairs that others had answered.
+    """
+    opinions = _collect(settled)
+    due = ceil(share * (opinions.n_asked[person] + n)) - opinions.n_second[person]
+    return min(n, max(0, due))
 
 
 def choose_gold(
@@ -125,7 +137,9 @@ def _collect(settled: Iterable[Event]) -> _Opinions:
             continue
         pair = min(event.first, event.second), max(event.first, event.second)
         if event.answer is not None:
-            found.by_pair.setdefault(pair, {})[event.source] = event.answer
+            given = found.by_pair.setdefault(pair, {})
+            found.n_second[event.source] += event.kind == "answer" and bool(given.keys() - {event.source})
+            given[event.source] = event.answer
         if event.kind == "answer":
             found.asked.add(pair)
             found.n_asked[event.source] += 1

@@ -24,7 +24,7 @@ from linkwise.session.audit import (
     verdicts_of,
 )
 from linkwise.session.events import Place
-from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions
+from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.leases import Lease, OpenQuestion, name_question
 from linkwise.session.review import ReviewCase, list_cases
 from linkwise.session.view import synchronized
@@ -67,7 +67,7 @@ class SessionPeople(SessionWriter):
         overlap : float, default=0.0
             The share of questions that are given to a second person, too, from 0 to 1. It falls as the
             agreement of people becomes known. The pairs are drawn by the seed of the session, and nobody gets
-            a pair twice.
+            a pair twice. While the learner has questions, they are at most this share of what a person gets.
         gold : str, default=""
             The source of an import. Its pairs are certain; about one of ten questions is about one of them,
             so that the error rate of whoever answers becomes known. The answers do not count as answers to
@@ -97,10 +97,15 @@ class SessionPeople(SessionWriter):
         name = check_source(to)
         self._catch_up()
         replay, start = self._current_replay(), self._last_start()
-        held = [lease for lease in self._leases.current() if self._is_open(lease)]
-        mine = [lease for lease in held if lease.question.to == name]
         present = replay.question
-        extra = self._choose_extra(n - len(mine), name, held, overlap, gold)
+        # if the learner needs no further answer, only questions that check others are still worth asking
+        held = [
+            lease
+            for lease in self._leases.current()
+            if self._is_open(lease) and (present is not None or lease.expectation.is_check)
+        ]
+        mine = [lease for lease in held if lease.question.to == name]
+        extra = self._choose_extra(n - len(mine), name, held, overlap, gold, has_others=present is not None)
         if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
             if present is None:
                 return []
@@ -117,6 +122,10 @@ class SessionPeople(SessionWriter):
                 is_present = present is not None and {*chosen.pair} == {present.first, present.second}
                 place = Place(start, 0) if is_present else self._leases.place(chosen, start)
                 mine.append(self._leases.give(chosen, place, name, seconds))
+        if len(mine) < n and overlap:  # others hold what the learner asks
+            held = [lease for lease in self._leases.current() if self._is_open(lease)]
+            left = self._choose_extra(n - len(mine), name, held, overlap)
+            mine += [self._leases.give(one, self._leases.place(one, start), name, seconds) for one in left]
         return [lease.question for lease in mine]
 
     @synchronized
@@ -131,9 +140,16 @@ class SessionPeople(SessionWriter):
         self._leases.release(check_source(to))
 
     def _choose_extra(
-        self, n: int, person: str, held: Sequence[Lease], overlap: float, gold: str
+        self,
+        n: int,
+        person: str,
+        held: Sequence[Lease],
+        overlap: float,
+        gold: str = "",
+        *,
+        has_others: bool = False,
     ) -> list[Expectation]:
-        """Choose up to n gold pairs and second opinions for a person."""
+        """Choose up to n gold pairs and second opinions for a person; not too many if there are others."""
         if not (overlap or gold):
             return []
         if self._error_rate == 0:
@@ -148,6 +164,8 @@ class SessionPeople(SessionWriter):
         open_pairs = {_sort_pair(*lease.expectation.pair) for lease in held}
         pairs = choose_gold(settled, person, open_pairs, gold, seed) if gold else []
         second = choose_second_opinions(settled, person, open_pairs, overlap, seed) if overlap else []
+        if second and has_others:
+            n = min(n, len(pairs) + count_due_opinions(settled, person, n, overlap))
         if second:
             certain = self._certain_evidence()
             pairs += [pair for pair in second if certain.verdict(*pair) not in ("yes", "no")]
@@ -316,13 +334,13 @@ class SessionPeople(SessionWriter):
         self._catch_up_belief()
         if self._error_rate == 0:
             return []
-        return list_cases(
-            self._settled_events(),
-            self._certain_evidence(),
-            self._current_evidence(),
-            self.suspects,
-            " ".join(reviewer.split()),
-        )
+        if self._cases is None or self._cases[0] != self._last_number:
+            found = list_cases(
+                self._settled_events(), self._certain_evidence(), self._current_evidence(), self.suspects
+            )
+            self._cases = self._last_number, found
+        name = " ".join(reviewer.split())
+        return [case for case in self._cases[1] if case.waits_for(name)]
 
     @synchronized
     def decide(self, first: int, second: int, answer: Answer | bool, *, source: str = "") -> int:

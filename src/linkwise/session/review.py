@@ -37,15 +37,18 @@ class ReviewCase:
     suspects: tuple[SuspectAnswer, ...]
     believed: Answer | None
 
+    def waits_for(self, reviewer: str) -> bool:
+        """Whether a reviewer has not left the pair as not sure; unlike an answer, that is no reply."""
+        return not any(
+            event.kind == "add" and event.answer == "unsure" and event.source == reviewer
+            for event in self.answers
+        )
+
 
 def list_cases(
-    settled: Sequence[Event],
-    certain: Evidence,
-    evidence: Evidence,
-    suspects: Sequence[SuspectAnswer],
-    reviewer: str,
+    settled: Sequence[Event], certain: Evidence, evidence: Evidence, suspects: Sequence[SuspectAnswer]
 ) -> list[ReviewCase]:
-    """List the pairs that wait for a reviewer: first those with a yes and a no, then other suspects.
+    """List the pairs that wait for some reviewer: first those with a yes and a no, then other suspects.
 
     Parameters
     ----------
@@ -56,8 +59,6 @@ def list_cases(
         All answers, for what is believed.
     suspects : sequence of SuspectAnswer
         The most probable ones first.
-    reviewer : str
-        Pairs that this person left as not sure do not wait for them again.
     """
     answers: dict[Pair, list[Event]] = {}
     for event in settled:
@@ -71,14 +72,13 @@ def list_cases(
     disputed = {pair: None for pair, given in answers.items() if {"yes", "no"} <= {e.answer for e in given}}
     cases = []
     for pair in dict.fromkeys([*disputed, *doubted]):
-        given = answers.get(pair, [])
-        if certain.verdict(*pair) in ("yes", "no") or any(_leaves_open(e, reviewer) for e in given):
+        if certain.verdict(*pair) in ("yes", "no"):
             continue
         believed = evidence.verdict(*pair)
         cases.append(
             ReviewCase(
                 *pair,
-                answers=tuple(given),
+                answers=tuple(answers.get(pair, ())),
                 is_disputed=pair in disputed,
                 suspects=tuple(doubted.get(pair, ())),
                 believed=None if believed == "unsure" else believed,
@@ -92,8 +92,3 @@ def _pair_of(event: Event) -> Pair | None:
     if event.kind not in ("answer", "add") or event.first is None or event.second is None:
         return None
     return min(event.first, event.second), max(event.first, event.second)
-
-
-def _leaves_open(event: Event, reviewer: str) -> bool:
-    """Whether a reviewer was not sure of the pair; unlike an answer, that is no reply to a question."""
-    return event.kind == "add" and event.answer == "unsure" and event.source == reviewer

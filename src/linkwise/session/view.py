@@ -34,6 +34,7 @@ from linkwise.session.events import (
 from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
+from linkwise.session.review import ReviewCase
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
@@ -74,6 +75,7 @@ class SessionView:
         self._replay: Replay | None = None  # without data there is none
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
         self._doubts: tuple[int, Doubts | None] | None = None  # the same
+        self._cases: tuple[int, list[ReviewCase]] | None = None  # as of an event
         self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
         self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
@@ -374,7 +376,7 @@ class SessionView:
         self._meta["guidelines"] = meta.get("guidelines", "")
         self._meta["audits"] = meta.get("audits", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
-            self._evidence = self._doubts = None
+            self._evidence = self._doubts = self._cases = None
         if learner != self._meta["learner"] or rate != self._error_rate:
             self._restart(learner, rate)
             self._meta["learner"], self._has_changed = learner, True

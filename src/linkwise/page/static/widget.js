@@ -151,12 +151,15 @@ var describeRefusal = (reason) => `Not stored. ${reason}`;
 var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
 var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
 var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
+function formatTime(time) {
+  const when = new Date(time);
+  if (Number.isNaN(when.getTime())) return "";
+  return when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
+}
 function describeDetails(event) {
-  const when = new Date(event.when);
-  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
   const parts = [
     `${event.number}`,
-    date,
+    formatTime(event.when),
     event.kind === "answer" || event.kind === "add" ? event.text : "",
     event.kind === "add" ? "added" : "",
     event.changed ? "changed" : "",
@@ -1670,10 +1673,15 @@ var KEYS = [
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"]
 ];
 var GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
+var REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are probably wrong"];
 function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const keys = page.controller.state?.guidelines ? [...KEYS, GUIDELINES_KEY] : KEYS;
-  const lines = keys.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
+  const { guidelines, n_review: toReview } = page.controller.state ?? {};
+  const more = [...guidelines ? [GUIDELINES_KEY] : [], ...toReview ? [REVIEW_KEY] : []];
+  const lines = [...KEYS, ...more].flatMap(([letter, words]) => [
+    h("dt", {}, h("kbd", {}, letter)),
+    h("dd", {}, words)
+  ]);
   const scope = "Keys work while this page has the focus, and never in a text field.";
   body.append(h("dl", { class: "lw-keys" }, lines), h("p", { class: "lw-soft" }, scope));
   const notes = page.controller.state?.notes ?? [];
@@ -2741,6 +2749,132 @@ function createMapPanel(page, model) {
   };
 }
 
+// src/team.js
+var WAITING = "The others are answering the questions that are left";
+var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
+var REVIEW = "Review";
+var REVIEW_ADVICE = "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
+var NO_REVIEW = "No pair needs your review.";
+var countReview = (n) => n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;
+var describeOpinion = ({ text, answer }) => `${text || "No name"}: ${ANSWER_LABELS[answer]}`;
+var describeOccasion = ({ when, kind }) => [formatTime(when), kind === "add" ? "added" : ""].filter(Boolean).join(" · ");
+var describeBelief = (answer) => `By all answers: ${ANSWER_LABELS[answer]}.`;
+function describeDecision(names, answer) {
+  const end = answer === "unsure" ? "This pair is left to other reviewers." : "This is certain from now on.";
+  return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
+}
+var describeNextCase = (found) => found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
+var describeCounts = ({ own, all }) => `You: ${formatNumber(own)} · team: ${formatNumber(all)}`;
+function describePeople({ you, here }) {
+  const others = here.filter((name) => name !== you);
+  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
+}
+
+// src/review_dialog.js
+var ANSWERS_BY_KEY = { y: "yes", n: "no", s: "unsure" };
+function renderOpinions({ answers, doubts, believed }) {
+  const opinions = answers.map(
+    (event) => h(
+      "li",
+      {},
+      renderIcon(event.answer),
+      h(
+        "div",
+        { class: "lw-description" },
+        h("span", {}, describeOpinion(event)),
+        h("span", { class: "lw-soft" }, describeOccasion(event))
+      )
+    )
+  );
+  const lines = believed ? [...doubts, describeBelief(believed)] : doubts;
+  return [
+    h("ul", { class: "lw-chain lw-opinions", "aria-label": "Answers to this pair" }, opinions),
+    ...lines.map((line) => h("p", { class: "lw-soft" }, line))
+  ];
+}
+function renderQueue(pairs, shown, choose) {
+  const items = pairs.map((pair) => {
+    const isShown = pair.first === shown.first.row && pair.second === shown.second.row;
+    return createButton(pair.names.join(" and "), () => choose({ first: pair.first, second: pair.second }), {
+      "aria-current": isShown && "true",
+      "data-key": `${pair.first}-${pair.second}`
+    });
+  });
+  return h("div", { class: "lw-choices", role: "group", "aria-label": "Pairs that need a review" }, items);
+}
+async function openReview(page) {
+  const { controller } = page;
+  if (!controller.state?.n_review || page.hasDialog) return;
+  const { box, body, heading } = openDialog(page, REVIEW, "lw-wide");
+  const left = h("p", { class: "lw-eyebrow" });
+  const pair = h("div", { class: "lw-items" });
+  const opinions = h("div", { class: "lw-body" });
+  const queue = h("div", {});
+  const notice = createNotice();
+  let shown = null;
+  let shownAt = 0;
+  const decide = async (answer) => {
+    if (!shown) return;
+    if (performance.now() - shownAt < READ_MS) {
+      notice.show(EARLY, "warn");
+      page.announce(EARLY);
+      return;
+    }
+    const { first, second } = shown;
+    notice.show("");
+    const request = { do: "decide", first: first.row, second: second.row, answer };
+    const words = describeDecision([first.name, second.name], answer);
+    await controller.store(request, { describe: () => words, show: notice.show });
+  };
+  const buttons = Object.entries(ANSWERS_BY_KEY).map(([key, answer]) => {
+    const label = [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(key.toUpperCase())];
+    return createButton(label, () => decide(answer), {
+      className: `lw-answer lw-${answer}`,
+      "aria-keyshortcuts": key.toUpperCase()
+    });
+  });
+  const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your decision" }, buttons);
+  body.append(left, h("p", { class: "lw-soft" }, REVIEW_ADVICE), pair, opinions, bar, notice.node, queue);
+  const show = (found) => {
+    const isOther = found?.first.row !== shown?.first.row || found?.second.row !== shown?.second.row;
+    const hasMoved = shown !== null && isOther;
+    shown = found;
+    opinions.replaceChildren(...found ? renderOpinions(found) : []);
+    for (const node of [pair, opinions, bar]) node.hidden = !found;
+    if (!isOther) return;
+    shownAt = performance.now();
+    pair.replaceChildren(...found ? renderPair(found) : []);
+    if (hasMoved) page.announce(joinSentences(notice.node.textContent ?? "", describeNextCase(found)));
+  };
+  const load = async (chosen) => {
+    const reply = await controller.request({ do: "review", ...chosen });
+    if (!box.isConnected) return;
+    if (!reply.ok) {
+      controller.warn(reply.error.text);
+      return;
+    }
+    const key = page.focused?.dataset.key;
+    const hadFocus = box.contains(page.focused);
+    show(reply.shown);
+    setText(left, countReview(reply.cases.length + reply.more));
+    queue.replaceChildren(...reply.cases.length > 1 ? [renderQueue(reply.cases, reply.shown, load)] : []);
+    const isLost = !box.contains(page.focused) || page.focused?.closest("[hidden]");
+    if (!hadFocus || !isLost) return;
+    const buttons2 = [...queue.querySelectorAll("button")];
+    (buttons2.find((node) => key && node.dataset.key === key) ?? heading).focus();
+  };
+  const reload = () => load(shown ? { first: shown.first.row, second: shown.second.row } : void 0);
+  box.addEventListener("keydown", (event) => {
+    const answer = ANSWERS_BY_KEY[event.key.toLowerCase()];
+    if (!answer || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    decide(answer);
+  });
+  controller.watchers.add(reload);
+  box.addEventListener("close", () => controller.watchers.delete(reload));
+  await load();
+}
+
 // src/suspects_dialog.js
 function renderActions(suspect, store) {
   const { event, names } = suspect;
@@ -2822,15 +2956,6 @@ async function openSuspects(page) {
   await load();
 }
 
-// src/team.js
-var WAITING = "The others are answering the questions that are left";
-var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
-var describeCounts = ({ own, all }) => `You: ${formatNumber(own)} · team: ${formatNumber(all)}`;
-function describePeople({ you, here }) {
-  const others = here.filter((name) => name !== you);
-  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
-}
-
 // src/progress_panel.js
 var [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
@@ -2876,6 +3001,12 @@ function createProgressPanel(page) {
   const advice = h("p", { class: "lw-advice" });
   const errors = h("p", { class: "lw-soft", hidden: true });
   const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
+  const toReview = h("span", {});
+  const review = createButton([toReview, renderKey("R")], () => openReview(page), {
+    hidden: true,
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "R"
+  });
   const details = h("p", { class: "lw-soft" });
   const team = createTeamLine();
   const heading = h("h3", { id: page.createId("progress") }, "So far");
@@ -2888,6 +3019,7 @@ function createProgressPanel(page) {
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
+    review,
     details
   );
   let drawn = "";
@@ -2915,6 +3047,8 @@ function createProgressPanel(page) {
       errors.hidden = !state.errors;
       setText(suspects, countSuspects(state.n_suspects ?? 0));
       suspects.hidden = !state.n_suspects;
+      setText(toReview, countReview(state.n_review ?? 0));
+      review.hidden = !state.n_review;
       setText(details, describeSession(state));
       node.hidden = false;
     }
@@ -3177,6 +3311,7 @@ function render({ model, el }) {
     g: () => toggle("guess"),
     h: () => openHistory(page),
     i: () => openGuidelines(page),
+    r: () => openReview(page),
     "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,

@@ -18,12 +18,18 @@ const KEYS = [
 
 /** @type {[string, string]} */
 const GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
+/** @type {[string, string]} */
+const REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are probably wrong"];
 
 /** @param {Page} page */
 export function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const keys = page.controller.state?.guidelines ? [...KEYS, GUIDELINES_KEY] : KEYS;
-  const lines = keys.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
+  const { guidelines, n_review: toReview } = page.controller.state ?? {};
+  const more = [...(guidelines ? [GUIDELINES_KEY] : []), ...(toReview ? [REVIEW_KEY] : [])];
+  const lines = [...KEYS, ...more].flatMap(([letter, words]) => [
+    h("dt", {}, h("kbd", {}, letter)),
+    h("dd", {}, words),
+  ]);
   const scope = "Keys work while this page has the focus, and never in a text field.";
   body.append(h("dl", { class: "lw-keys" }, lines), h("p", { class: "lw-soft" }, scope));
   const notes = page.controller.state?.notes ?? [];

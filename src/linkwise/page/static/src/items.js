@@ -197,7 +197,7 @@ function renderContents(items) {
 
 /**
  * Two rows side by side.
- * @param {Question} question
+ * @param {Pick<Question, "first" | "second" | "differing">} question
  */
 export function renderPair(question) {
   const items = [question.first, question.second];

@@ -1,8 +1,9 @@
 /** What the answers have brought so far, and whether to stop. */
-import { createButton } from "./controls.js";
+import { createButton, renderKey } from "./controls.js";
 import { h, s, setText } from "./dom.js";
+import { openReview } from "./review_dialog.js";
 import { openSuspects } from "./suspects_dialog.js";
-import { describeCounts, describePeople } from "./team.js";
+import { countReview, describeCounts, describePeople } from "./team.js";
 import {
   countSuspects,
   describeOtherFacts,
@@ -71,6 +72,12 @@ export function createProgressPanel(page) {
   const advice = h("p", { class: "lw-advice" });
   const errors = h("p", { class: "lw-soft", hidden: true });
   const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
+  const toReview = h("span", {});
+  const review = createButton([toReview, renderKey("R")], () => openReview(page), {
+    hidden: true,
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "R",
+  });
   const details = h("p", { class: "lw-soft" });
   const team = createTeamLine();
   const heading = h("h3", { id: page.createId("progress") }, "So far");
@@ -83,6 +90,7 @@ export function createProgressPanel(page) {
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
+    review,
     details,
   );
   let drawn = "";
@@ -110,6 +118,8 @@ export function createProgressPanel(page) {
       errors.hidden = !state.errors;
       setText(suspects, countSuspects(state.n_suspects ?? 0));
       suspects.hidden = !state.n_suspects;
+      setText(toReview, countReview(state.n_review ?? 0));
+      review.hidden = !state.n_review;
       setText(details, describeSession(state));
       node.hidden = false;
     },

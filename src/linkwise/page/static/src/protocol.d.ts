@@ -84,6 +84,27 @@ export interface Suspect {
   reason: string;
 }
 
+/** A pair that waits for a review. */
+export interface ReviewPair {
+  first: number;
+  second: number;
+  names: [string, string];
+}
+
+/** All about a pair that waits for a review. */
+export interface ReviewCase {
+  first: Item;
+  second: Item;
+  /** Names of the fields in which the two rows differ. */
+  differing: string[];
+  /** Who answered what and when, in order. */
+  answers: SessionEvent[];
+  /** What speaks against answers that are probably wrong, as sentences. */
+  doubts: string[];
+  /** What follows for the pair from all answers; null if nothing does. */
+  believed: "yes" | "no" | null;
+}
+
 /** One of the answers that cannot all hold; `event` is null for the answer that was just given. */
 export interface ConflictLink {
   first: number;
@@ -141,6 +162,8 @@ export interface State {
   errors?: string;
   /** How many answers are probably wrong. */
   n_suspects?: number;
+  /** How many pairs wait for a review by whoever looks at the page. */
+  n_review?: number;
   /** What "belong together" means here; missing if nobody wrote it down. */
   guidelines?: string;
   /** Missing unless several people answer, each under a name. */

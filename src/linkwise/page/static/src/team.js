@@ -1,10 +1,49 @@
 /** The words about several people who answer at one session. */
-import { formatNumber } from "./wording.js";
+import { ANSWER_LABELS, ANSWER_WORDS, formatCount, formatNumber, formatTime } from "./wording.js";
 
-/** @import { Team } from "./protocol.d.ts" */
+/** @import { Answer, ReviewCase, SessionEvent, Team } from "./protocol.d.ts" */
 
 export const WAITING = "The others are answering the questions that are left";
 export const WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
+
+export const REVIEW = "Review";
+export const REVIEW_ADVICE =
+  "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and " +
+  "outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
+export const NO_REVIEW = "No pair needs your review.";
+
+/** @param {number} n pairs that wait for a review */
+export const countReview = (n) =>
+  n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;
+
+/**
+ * Who gave an answer, and what it says.
+ * @param {SessionEvent} event
+ */
+export const describeOpinion = ({ text, answer }) => `${text || "No name"}: ${ANSWER_LABELS[answer]}`;
+
+/**
+ * When an answer was given, and whether it answered no question.
+ * @param {SessionEvent} event
+ */
+export const describeOccasion = ({ when, kind }) =>
+  [formatTime(when), kind === "add" ? "added" : ""].filter(Boolean).join(" · ");
+
+/** @param {"yes" | "no"} answer */
+export const describeBelief = (answer) => `By all answers: ${ANSWER_LABELS[answer]}.`;
+
+/**
+ * @param {string[]} names of the two rows
+ * @param {Answer} answer
+ */
+export function describeDecision(names, answer) {
+  const end = answer === "unsure" ? "This pair is left to other reviewers." : "This is certain from now on.";
+  return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
+}
+
+/** @param {ReviewCase | null} found the pair that is shown next */
+export const describeNextCase = (found) =>
+  found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
 
 /** @param {Team} team */
 export const describeCounts = ({ own, all }) => `You: ${formatNumber(own)} · team: ${formatNumber(all)}`;

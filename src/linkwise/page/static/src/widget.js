@@ -21,6 +21,7 @@ import { createMapPanel } from "./map_panel.js";
 import { Page } from "./page.js";
 import { createProgressPanel } from "./progress_panel.js";
 import { QuestionCard } from "./question_card.js";
+import { openReview } from "./review_dialog.js";
 import { CONNECTED_AGAIN, describeResumption } from "./wording.js";
 
 /** @import { Model, State } from "./protocol.d.ts" */
@@ -110,6 +111,7 @@ function render({ model, el }) {
     g: () => toggle("guess"),
     h: () => openHistory(page),
     i: () => openGuidelines(page),
+    r: () => openReview(page),
     "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,

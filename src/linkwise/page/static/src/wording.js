@@ -206,18 +206,21 @@ export const describeResolved = (resolved) =>
 export const describeUnstored = (resolved) =>
   `Your last answer was not stored. ${describeResolved(resolved)}`;
 
+/** @param {string} time as the session stores it */
+export function formatTime(time) {
+  const when = new Date(time);
+  if (Number.isNaN(when.getTime())) return "";
+  return when.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+}
+
 /**
  * The time of an event and how it came about.
  * @param {SessionEvent} event
  */
 export function describeDetails(event) {
-  const when = new Date(event.when);
-  const date = Number.isNaN(when.getTime())
-    ? ""
-    : when.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
   const parts = [
     `${event.number}`,
-    date,
+    formatTime(event.when),
     event.kind === "answer" || event.kind === "add" ? event.text : "",
     event.kind === "add" ? "added" : "",
     event.changed ? "changed" : "",
