@@ -67,6 +67,9 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 # ---------------------------------------------------------------- data
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
+TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
+    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz",
+)  # fmt: skip
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -78,6 +81,13 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     if not all(names) or not names:
         raise UsageError(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
     return names
+
+
+def _side_file(flag: str, given: str) -> str:
+    """The name of a file of a table."""
+    if Path(given).suffix.lower() not in TABLES:
+        raise UsageError(f"{flag} takes no {given!r}. Name a table, such as titles.csv.")
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,13 @@ class Reading:
     skip_broken: bool | None = option(
         "--skip-broken", "leave out images that cannot be read", "data", type=bool
     )
+    show: str | None = option(
+        "--show",
+        "a table about the same rows, shown in place of the compared columns",
+        "data",
+        metavar="FILE",
+        parse=_side_file,
+    )
 
     def settings(self) -> dict[str, Any]:
         """Return the options that the command line sets."""
@@ -127,7 +144,7 @@ class Reading:
 
     def choices(self) -> dict[str, Any]:
         """The part that is for `read_table` or `read_folder`."""
-        return {name: value for name, value in self.settings().items() if name not in OF_ENCODING}
+        return {name: value for name, value in self.settings().items() if name not in (*OF_ENCODING, "show")}
 
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
@@ -139,12 +156,13 @@ class Reading:
         """All that decides what is read from a file or a folder."""
         self._check(data)
         usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
-        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
+        side = {} if self.show is None else {"show": {"file": self.show}}
+        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
 
     def _check(self, data: Path) -> None:
         """Refuse options that do not go together."""
         for name in self.settings():
-            if data.is_dir() and name not in OF_FOLDERS:
+            if data.is_dir() and name not in (*OF_FOLDERS, "show"):
                 raise UsageError(
                     f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
                 )
