@@ -310,7 +310,7 @@ def test_without_pillow_the_message_says_what_to_install(tmp_path, linkwise, mon
 # ---------------------------------------------------------------- options
 def test_every_data_option_is_read_and_may_stand_in_a_session_file():
     options = {one.name for one in fields(Reading)}
-    reads = options - {*OF_ENCODING, *OF_FOLDERS, "show"}
+    reads = options - {*OF_ENCODING, *OF_FOLDERS}
     assert reads == signature(read_table).parameters.keys() - {"path"}
     assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter"}
     assert reads == origin.OF_FILES.keys()

@@ -193,7 +193,7 @@ def test_options_that_do_not_fit(tmp_path, linkwise):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\np0,p1,cannot-link\n")
     done = linkwise("cluster", data, "--show", write_side(tmp_path), "--constraints", pairs)
-    assert (done.exit_code, "--show is about what a person sees" in done.stderr) == (2, True)
+    assert (done.exit_code, "--show FILE is about what a person sees" in done.stderr) == (2, True)
 
 
 def test_the_endings_of_tables_are_those_that_can_be_read():

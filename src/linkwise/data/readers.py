@@ -46,6 +46,8 @@ def read_table(
     delimiter: str | None = None,
     text: str | None = None,
     series: bool = False,
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> Table:
     """Read a file and understand its columns.
 
@@ -67,6 +69,10 @@ def read_table(
     text : str, optional
         As for `from_frame`.
     series : bool, default=False
+        As for `from_frame`.
+    show : sequence of str, default=()
+        As for `from_frame`.
+    hide : sequence of str, default=()
         As for `from_frame`.
 
     Returns
@@ -90,11 +96,12 @@ def read_table(
         )
     try:
         frame, own_ids, used_delimiter, notes = _read_file(path, ending, delimiter)
-        if id_column is None and own_ids not in (to_names(drop) or ()):
+        taken = [name for names in (drop, show, hide) for name in to_names(names) or ()]
+        if id_column is None and own_ids not in taken:
             id_column = own_ids
-        names = resolve_names(frame, id_column, columns, drop, text)
+        names = resolve_names(frame, id_column, columns, drop, text, show, hide)
         if ending in (*_DELIMITED, *_JSON):
-            keep = {names.id_column, names.text, *names.drop}
+            keep = {names.id_column, names.text, *names.drop, *names.show}
             frame, parse_notes = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
             notes = [*notes, *parse_notes]
@@ -220,7 +227,7 @@ def _require_polars() -> None:
 def _parse_text(
     frame: nw.DataFrame[Any], keep: Collection[str | None], ending: str, delimiter: str | None
 ) -> tuple[nw.DataFrame[Any], list[str]]:
-    """Parse all columns of text but those to keep: the id, those that are dropped, the texts to compare."""
+    """Parse all columns of text but those to keep as they are written."""
     import narwhals as nw
 
     parsed, notes = parse_columns(

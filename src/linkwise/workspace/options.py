@@ -83,11 +83,9 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     return names
 
 
-def _side_file(flag: str, given: str) -> str:
-    """The name of a file of a table."""
-    if Path(given).suffix.lower() not in TABLES:
-        raise UsageError(f"{flag} takes no {given!r}. Name a table, such as titles.csv.")
-    return given
+def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
+    """The name of a file of a table, or names of columns."""
+    return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +128,15 @@ class Reading:
     skip_broken: bool | None = option(
         "--skip-broken", "leave out images that cannot be read", "data", type=bool
     )
-    show: str | None = option(
+    show: str | Sequence[str] | None = option(
         "--show",
-        "a table about the same rows, shown in place of the compared columns",
+        "columns that you see and that are not compared; or a table that you see in place of these data",
         "data",
-        metavar="FILE",
-        parse=_side_file,
+        metavar="A,B|FILE",
+        parse=_file_or_names,
+    )
+    hide: Sequence[str] | None = option(
+        "--hide", "columns that you do not see, but that are compared", "data", metavar="C,D", parse=_names
     )
 
     def settings(self) -> dict[str, Any]:
@@ -144,7 +145,13 @@ class Reading:
 
     def choices(self) -> dict[str, Any]:
         """The part that is for `read_table` or `read_folder`."""
-        return {name: value for name, value in self.settings().items() if name not in (*OF_ENCODING, "show")}
+        others = OF_ENCODING if self.side_file is None else (*OF_ENCODING, "show")
+        return {name: value for name, value in self.settings().items() if name not in others}
+
+    @property
+    def side_file(self) -> str | None:
+        """The table that is shown in place of the data; None if there is none."""
+        return self.show if isinstance(self.show, str) else None
 
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
@@ -156,13 +163,14 @@ class Reading:
         """All that decides what is read from a file or a folder."""
         self._check(data)
         usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
-        side = {} if self.show is None else {"show": {"file": self.show}}
+        side = {} if self.side_file is None else {"show": {"file": self.side_file}}
         return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
 
     def _check(self, data: Path) -> None:
         """Refuse options that do not go together."""
+        of_folders = OF_FOLDERS if self.side_file is None else (*OF_FOLDERS, "show")
         for name in self.settings():
-            if data.is_dir() and name not in (*OF_FOLDERS, "show"):
+            if data.is_dir() and name not in of_folders:
                 raise UsageError(
                     f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
                 )

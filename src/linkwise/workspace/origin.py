@@ -42,6 +42,8 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
     "text": _is_name,
     "series": lambda value: isinstance(value, bool),
+    "show": _are_names,
+    "hide": _are_names,
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),

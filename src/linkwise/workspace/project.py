@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -286,8 +286,8 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
 def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
     """The source that the session stores; its path is relative to the folder of the session."""
     source = {"file": os.path.relpath(data, path.parent), **reading.source(data)}
-    if reading.show is not None:
-        source["show"] = {"file": os.path.relpath(reading.show, path.parent)}
+    if reading.side_file is not None:
+        source["show"] = {"file": os.path.relpath(reading.side_file, path.parent)}
     return source
 
 
@@ -296,9 +296,11 @@ def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) ->
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     if "show" in source:
         stored["show"] = os.path.normpath(path.parent / source["show"]["file"])
+        if reading.side_file is not None and os.path.abspath(stored["show"]) == os.path.abspath(
+            reading.side_file
+        ):
+            reading = replace(reading, show=stored["show"])  # another path to the same file
     for name, value in reading.settings().items():
-        if name == "show" and name in stored and os.path.abspath(stored[name]) == os.path.abspath(value):
-            continue
         if _comparable(stored.get(name)) != _comparable(value):
             before = quote_command(*find_option(name).to_words(stored.get(name)))
             now = quote_command(*find_option(name).to_words(value))
@@ -318,11 +320,12 @@ def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
 
 def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
     """The options for texts or curves, and for what is shown, as in the session."""
-    side = source.get("show")
+    side, choices = source.get("show"), source["choices"]
     return Reading(
-        text=source["choices"].get("text"),
-        series=source["choices"].get("series") or None,
-        show=None if side is None else os.path.normpath(path.parent / side["file"]),
+        text=choices.get("text"),
+        series=choices.get("series") or None,
+        show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
+        hide=choices.get("hide"),
     ).options()
 
 
