@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,6 +16,7 @@ from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
+from linkwise.data.vectors import expand_lists
 from linkwise.errors import DataError
 from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
@@ -33,7 +34,8 @@ class Table:
     ids : tuple of str, or None
         Name of each row; None where rows are known by their position, counted from 0.
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        All columns, in their original order and with their types.
+        All columns, in their original order and with their types. A column of lists that rows are compared by
+        is a column for each number instead, at the end.
     columns : tuple of Column
         Name, role and reason for each column of `frame`.
     notes : tuple of str
@@ -107,6 +109,7 @@ class Table:
             raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
         if names is None:
             hidden = set(self.choices.get("hide", ()))
+            hidden.update(name for name, role in self.roles.items() if role == "vector")
             names = (*(name for name in self.features if name not in hidden), *self.shown)
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
@@ -213,14 +216,17 @@ def understand(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
         )
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
+    parts: Mapping[str, tuple[str, ...]] = {}
+    if text is None and not series:
+        frame, parts = expand_lists(frame, columns or ())
     found: tuple[Column, ...]
     if text is not None:
         found, told = understand_texts(frame, text, id_column, drop)
     elif series:
         found, told = understand_curves(frame, columns, id_column, drop, show)
     else:
-        found, told = _understand_records(frame, names)
-    told = [*told, *_describe_hidden(found, hide)]
+        found, told = _understand_records(frame, names, parts)
+    told = [*told, *_describe_hidden(found, [name for name in hide if name not in parts])]
     choices = {
         "id_column": id_column,
         "columns": None if columns is None else list(columns),
@@ -235,12 +241,15 @@ def understand(
 
 
 def _understand_records(
-    frame: nw.DataFrame[Any], names: NamedColumns
+    frame: nw.DataFrame[Any], names: NamedColumns, parts: Mapping[str, tuple[str, ...]]
 ) -> tuple[tuple[Column, ...], list[str]]:
     """Decide the role of each column of records, and describe the choices in sentences."""
     columns, there = names.columns, list(frame.columns)
+    numbers = {part: name for name, some in parts.items() for part in some}
     found = tuple(
-        _assign_role(series, name, there, names)
+        Column(name, "vector", f"a number of the lists of '{numbers[name]}'")
+        if name in numbers
+        else _assign_role(series, name, there, names)
         for series, name in zip(frame.iter_columns(), there, strict=True)
     )
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
@@ -250,7 +259,15 @@ def _understand_records(
     plain = tuple(c for c in found if c.role != "text" or c.name not in told)
     left_out = {c.name for c in found} - {c.name for c in plain}
     tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
-    return found, [*_describe_choices(plain, columns), *(note + tail[name] for name, note in told.items())]
+    lists = [
+        f"Rows are compared by the {len(some)} numbers in each list of '{name}', which are not shown."
+        for name, some in parts.items()
+    ]
+    return found, [
+        *_describe_choices(plain, columns),
+        *lists,
+        *(note + tail[name] for name, note in told.items()),
+    ]
 
 
 def _assign_role(series: nw.Series[Any], name: str, there: list[str], names: NamedColumns) -> Column:
