@@ -7,6 +7,8 @@ import math
 import numbers
 from typing import Any
 
+import numpy as np
+
 MISSING = "—"
 
 
@@ -16,6 +18,11 @@ def is_missing(value: Any) -> bool:
         return True
     differs = value != value
     return type(differs).__name__ in ("bool", "bool_") and bool(differs)
+
+
+def is_missing_cell(value: Any) -> bool:
+    """Whether a cell that may hold a list is empty."""
+    return not isinstance(value, (list, tuple, np.ndarray)) and is_missing(value)
 
 
 def format_cell(value: Any) -> str:

@@ -29,6 +29,8 @@ def check_names(
     columns: Sequence[str] | None,
     drop: Sequence[str],
     text: str | None = None,
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> None:
     """Check that all named columns exist and that each has one use.
 
@@ -40,6 +42,8 @@ def check_names(
         The columns that hold the id of each row and the text of each row.
     columns, drop : sequence of str
         The columns to use as features, and to leave out.
+    show, hide : sequence of str, default=()
+        The columns to show without a comparison, and to compare without showing them.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def check_names(
     """
     single = [name for name in (id_column, text) if name is not None]
     known = set(there)
-    for name in (*single, *(columns or ()), *drop):
+    for name in (*single, *(columns or ()), *drop, *show, *hide):
         if name not in known:
             raise DataError(unknown_column(name, there))
     uses: dict[str, set[str]] = {
@@ -56,7 +60,11 @@ def check_names(
         "a feature": set(columns or ()),
         "the text": set() if text is None else {text},
         "dropped": set(drop),
+        "only shown": set(show),
+        "hidden": set(hide),
     }
     for one, other in combinations(uses, 2):
+        if (one, other) == ("a feature", "hidden"):
+            continue
         for name in uses[one] & uses[other]:
             raise DataError(f"Column '{name}' is to be {one} and {other}. Name it once.")

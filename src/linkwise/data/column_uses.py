@@ -55,7 +55,11 @@ def understand_texts(
 
 
 def understand_curves(
-    frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
+    frame: nw.DataFrame[Any],
+    columns: Sequence[str] | None,
+    id_column: str | None,
+    drop: Sequence[str],
+    show: Sequence[str] = (),
 ) -> Found:
     """Decide what the columns of a table of curves are: one column of lists, or columns of numbers in order.
 
@@ -69,6 +73,8 @@ def understand_curves(
         The column that names the rows.
     drop : sequence of str
         Columns that are neither used nor shown.
+    show : sequence of str, default=()
+        Columns that are shown and not used.
 
     Returns
     -------
@@ -83,7 +89,7 @@ def understand_curves(
         Two columns hold lists, a named column holds no numbers, or a curve would have one sample.
     """
     names = list(frame.columns)
-    free = [name for name in names if name != id_column and name not in drop]
+    free = [name for name in names if name != id_column and name not in (*drop, *show)]
     free = [name for name in free if (name in columns if columns else not is_label_like(name, names))]
     lists = [name for name in free if holds_lists(frame[name])]
     if len(lists) > 1:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cells import is_missing
+from linkwise.data.cells import is_missing, is_missing_cell
 from linkwise.data.roles import Column, to_numbers
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -27,11 +27,6 @@ def holds_lists(series: nw.Series[Any]) -> bool:
     if isinstance(first, str):
         return first.strip()[:1] == "["
     return isinstance(first, (list, tuple, np.ndarray))
-
-
-def is_missing_cell(value: Any) -> bool:
-    """Whether a cell that may hold a list is empty."""
-    return not isinstance(value, (list, tuple, np.ndarray)) and is_missing(value)
 
 
 def read_curves(frame: nw.DataFrame[Any], columns: Sequence[Column]) -> NDArray[np.float64]:

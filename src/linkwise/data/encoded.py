@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkwise.data.column_names import unknown_column
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.table import Table
+from linkwise.data.vectors import expand_lists
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -111,6 +112,8 @@ def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
     import narwhals as nw
 
     frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)
+    lists = {feature.source.rpartition("[")[0] for feature in features if feature.role == "vector"}
+    frame = expand_lists(frame, [name for name in frame.columns if name in lists]).frame
     for feature in features:
         if feature.role in ("document", "sample", "image"):
             raise DataError(

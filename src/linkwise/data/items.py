@@ -14,6 +14,7 @@ from linkwise.data.roles import Kind
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:
+    from linkwise.data.encoded import Encoded
     from linkwise.data.table import Table
 
 Content = str | bytes | list[float | None] | None
@@ -38,12 +39,38 @@ class Items:
     pixels : callable, or None
         ``pixels(row)`` returns the picture of an image as ndarray of shape (height, width) or
         (height, width, 3), uint8. None for other kinds.
+    side : SideTable, or None
+        The table that is shown in place of the compared columns.
     """
 
     kind: Kind
     fields: Fields
     content: Callable[[int], Content]
     pixels: Callable[[int], NDArray[np.uint8]] | None = None
+    side: SideTable | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SideTable:
+    """What a side table shows of the rows, in the order of the data.
+
+    Attributes
+    ----------
+    items : Items
+        A picture if a column holds the paths of pictures, a text if the only column holds texts, else a
+        record.
+    cells : callable
+        ``cells(row)`` returns all values of a row by column, also that of the picture or the text.
+    columns : Encoded or None
+        The columns in their own units, for rules; None if none can be encoded.
+    notes : tuple of str
+        Sentences on the choices made.
+    """
+
+    items: Items
+    cells: Callable[[int], dict[str, str]]
+    columns: Encoded | None
+    notes: tuple[str, ...]
 
 
 def no_fields(_row: int) -> dict[str, str]:

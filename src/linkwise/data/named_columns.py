@@ -27,12 +27,18 @@ class NamedColumns(NamedTuple):
         The columns neither used nor shown.
     text : str or None
         The column of texts that the rows are compared by.
+    show : tuple of str
+        The columns that are shown and not used.
+    hide : tuple of str
+        The columns that are not shown; they are used if they can serve.
     """
 
     id_column: str | None
     columns: tuple[str, ...] | None
     drop: tuple[str, ...]
     text: str | None
+    show: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
 
 
 def resolve_names(
@@ -41,6 +47,8 @@ def resolve_names(
     columns: Sequence[str] | None,
     drop: Sequence[str],
     text: str | None,
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> NamedColumns:
     """Check the names that were given, and find the id column if none was.
 
@@ -48,7 +56,7 @@ def resolve_names(
     ----------
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The table as it was read; columns of text may be unparsed.
-    id_column, columns, drop, text
+    id_column, columns, drop, text, show, hide
         As for `linkwise.data.from_frame`.
 
     Returns
@@ -62,8 +70,9 @@ def resolve_names(
         A name is too long or unknown, or a column is put to two uses; or dates are out of range.
     """
     columns, drop = to_names(columns), to_names(drop) or ()
+    show, hide = to_names(show) or (), to_names(hide) or ()
     check_name_lengths(frame.columns)
-    check_names(frame.columns, id_column, columns, drop, text)
+    check_names(frame.columns, id_column, columns, drop, text, show, hide)
     check_dates(frame, drop)  # before `find_id` reads values, which Python must be able to hold
-    used = {*(columns or ()), *drop, *([] if text is None else [text])}
-    return NamedColumns(find_id(frame, id_column, used), columns, drop, text)
+    used = {*(columns or ()), *drop, *show, *hide, *([] if text is None else [text])}
+    return NamedColumns(find_id(frame, id_column, used), columns, drop, text, show, hide)

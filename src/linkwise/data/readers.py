@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +13,17 @@ from linkwise.data.column_names import to_names
 from linkwise.data.dates import check_dates
 from linkwise.data.delimited import read_delimited
 from linkwise.data.json_lines import read_json_lines
-from linkwise.data.named_columns import NamedColumns, resolve_names
+from linkwise.data.named_columns import resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
 from linkwise.errors import DataError
-from linkwise.limits import check_cells, check_columns, check_expansion, too_large_for_memory
+from linkwise.limits import (
+    check_cells,
+    check_columns,
+    check_expansion,
+    check_name_lengths,
+    too_large_for_memory,
+)
 from linkwise.text_files import read_bytes
 from linkwise.wording import join_names, shorten
 
@@ -40,6 +46,8 @@ def read_table(
     delimiter: str | None = None,
     text: str | None = None,
     series: bool = False,
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> Table:
     """Read a file and understand its columns.
 
@@ -62,6 +70,10 @@ def read_table(
         As for `from_frame`.
     series : bool, default=False
         As for `from_frame`.
+    show : sequence of str, default=()
+        As for `from_frame`.
+    hide : sequence of str, default=()
+        As for `from_frame`.
 
     Returns
     -------
@@ -77,29 +89,93 @@ def read_table(
         There is no such file.
     """
     path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        way_out = " Save the sheet as CSV (UTF-8) and name that file." if ending in _SHEETS else ""
-        raise DataError(
-            f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 20)}.{way_out}"
-        )
+    ending = _check_ending(path)
     if delimiter is not None and ending not in _DELIMITED:
         raise DataError(
             f"delimiter={delimiter!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
         )
     try:
         frame, own_ids, used_delimiter, notes = _read_file(path, ending, delimiter)
-        if id_column is None and own_ids not in (to_names(drop) or ()):
+        taken = [name for names in (drop, show, hide) for name in to_names(names) or ()]
+        if id_column is None and own_ids not in taken:
             id_column = own_ids
-        names = resolve_names(frame, id_column, columns, drop, text)
+        names = resolve_names(frame, id_column, columns, drop, text, show, hide)
         if ending in (*_DELIMITED, *_JSON):
-            frame, parse_notes = _parse_text(frame, names, ending, used_delimiter)
+            keep = {names.id_column, names.text, *names.drop, *names.show}
+            frame, parse_notes = _parse_text(frame, keep, ending, used_delimiter)
+            check_dates(frame, names.drop)
             notes = [*notes, *parse_notes]
         return understand(frame, names, delimiter=used_delimiter, series=series, notes=notes)
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
+
+
+class Frames(NamedTuple):
+    """A table as it is written in a file, and with types.
+
+    Attributes
+    ----------
+    written : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table as the file holds it; of text files with columns of text alone.
+    typed : narwhals.DataFrame of shape (n_rows, n_columns)
+        The same with numbers and dates parsed.
+    """
+
+    written: nw.DataFrame[Any]
+    typed: nw.DataFrame[Any]
+
+
+def read_frame(
+    path: Path, *, keep: Callable[[nw.DataFrame[Any]], Collection[str | None]] = lambda frame: ()
+) -> Frames:
+    """Read the columns of a file without a decision on their use.
+
+    Parameters
+    ----------
+    path : Path
+        As for `read_table`.
+    keep : callable, optional
+        ``keep(written)`` returns the columns to leave as they are written. None by default.
+
+    Returns
+    -------
+    Frames
+        The table as it is written, and with types.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read.
+    FileNotFoundError
+        There is no such file.
+    """
+    ending = _check_ending(path)
+    try:
+        written, _, delimiter, _ = _read_file(path, ending, None)
+        check_name_lengths(written.columns)
+        check_dates(written, ())
+        typed = written
+        if ending in (*_DELIMITED, *_JSON):
+            typed, _ = _parse_text(written, keep(written), ending, delimiter)
+            check_dates(typed, ())
+        return Frames(written, typed)
+    except MemoryError as error:
+        raise DataError(f"{path.name}: {too_large_for_memory()}") from error
+    except DataError as error:
+        raise DataError(f"{path.name}: {error}") from error
+
+
+def _check_ending(path: Path) -> str:
+    """The ending of a file that can be read."""
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        way_out = " Save the sheet as CSV (UTF-8) and name that file." if ending in _SHEETS else ""
+        raise DataError(
+            f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 20)}.{way_out}"
+        )
+    return ending
 
 
 class _Read(NamedTuple):
@@ -149,20 +225,18 @@ def _require_polars() -> None:
 
 
 def _parse_text(
-    frame: nw.DataFrame[Any], names: NamedColumns, ending: str, delimiter: str | None
+    frame: nw.DataFrame[Any], keep: Collection[str | None], ending: str, delimiter: str | None
 ) -> tuple[nw.DataFrame[Any], list[str]]:
-    """Parse all columns of text but the id, those that are dropped and the texts to compare."""
+    """Parse all columns of text but those to keep as they are written."""
     import narwhals as nw
 
     parsed, notes = parse_columns(
         frame.to_native(),
-        keep={names.id_column, names.text, *names.drop},
+        keep=keep,
         numbers=ending in _DELIMITED,
         comma_free=delimiter not in (None, ","),
     )
-    found = nw.from_native(parsed, eager_only=True)
-    check_dates(found, names.drop)
-    return found, notes
+    return nw.from_native(parsed, eager_only=True), notes
 
 
 def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:

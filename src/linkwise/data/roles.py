@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.data.cells import format_cell, is_missing
 from linkwise.data.ids import is_id_name, is_key
+from linkwise.data.vectors import count_numbers
 from linkwise.errors import DataError
 from linkwise.wording import count_noun
 
@@ -26,6 +27,7 @@ Role = Literal[
     "document",
     "sample",
     "curve",
+    "vector",
     "image",
     "text",
     "id",
@@ -33,7 +35,7 @@ Role = Literal[
     "constant",
     "left out",
 ]
-FEATURE_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "document", "sample", "curve")
+FEATURE_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "document", "sample", "curve", "vector")
 
 MOST_CATEGORIES = 30  # more of them are free text unless the user names the column
 MOST_NAMED_CATEGORIES = 1000  # and more than these are refused even then
@@ -56,8 +58,8 @@ class Column:
         Its name in the table.
     role : str
         numeric, category or date (records are compared by these); document (texts to compare); sample (one
-        value of each curve) or curve (lists of all values); id; or text, label, constant or left out (not
-        used for clustering).
+        value of each curve) or curve (lists of all values); vector (one number of each list); id; or text,
+        label, constant or left out (not used for clustering).
     reason : str
         Why it has this role, in a few words.
     """
@@ -195,6 +197,8 @@ def _constant_column(series: nw.Series[Any], name: str, n_known: int) -> Column:
 def _unusable(name: str, what: str, series: nw.Series[Any], named: bool) -> Column:
     example = next((value for value in series.to_list() if not is_missing(value)), None)
     reason = f"values of type {what}, such as {example!r:.60}"
+    if n_numbers := count_numbers(series):
+        reason += f" ({count_noun(n_numbers, 'number')}, which are compared only if you name the column)"
     if named:
         raise DataError(
             f"Column '{name}' cannot be a feature: {reason}. Turn them into numbers, text or dates first."

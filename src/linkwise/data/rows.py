@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded
-from linkwise.data.items import Items, record_items, series_items, text_items
+from linkwise.data.items import Items, SideTable, record_items, series_items, text_items
 from linkwise.data.roles import to_words
 from linkwise.data.table import Table
 
@@ -27,6 +27,23 @@ class Rows(NamedTuple):
     table: Table
     encoded: Encoded
     items: Items
+
+    @property
+    def side(self) -> SideTable | None:
+        """The table that is shown in place of the compared columns."""
+        return self.items.side
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The choices that were made on the way from a file to rows, in sentences."""
+        return (*self.table.notes, *self.encoded.notes, *(() if self.side is None else self.side.notes))
+
+    @property
+    def shown_numbers(self) -> Encoded | None:
+        """The rows as the numbers that a person sees; None where there are none."""
+        if self.items.kind != "record":
+            return None
+        return self.encoded if self.side is None else self.side.columns
 
 
 def items_of(table: Table) -> Items:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,6 +16,7 @@ from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
+from linkwise.data.vectors import expand_lists
 from linkwise.errors import DataError
 from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
@@ -33,14 +34,15 @@ class Table:
     ids : tuple of str, or None
         Name of each row; None where rows are known by their position, counted from 0.
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        All columns, in their original order and with their types.
+        All columns, in their original order and with their types. A column of lists that rows are compared by
+        is a column for each number instead, at the end.
     columns : tuple of Column
         Name, role and reason for each column of `frame`.
     notes : tuple of str
         Sentences on the choices made.
     choices : dict
-        The arguments (id_column, columns, drop, delimiter; text and series where given) that give this table
-        again; JSON can hold them.
+        The arguments (id_column, columns, drop, delimiter; text, series, show and hide where given) that give
+        this table again; JSON can hold them.
     """
 
     ids: tuple[str, ...] | None
@@ -68,9 +70,9 @@ class Table:
     @property
     def shown(self) -> tuple[str, ...]:
         """Columns that a person sees and the clustering does not use."""
-        hidden = {*FEATURE_ROLES, "id"}
-        dropped = set(self.choices.get("drop", ()))
-        return tuple(c.name for c in self.columns if c.role not in hidden and c.name not in dropped)
+        others = {*FEATURE_ROLES, "id"}
+        unseen = {*self.choices.get("drop", ()), *self.choices.get("hide", ())}
+        return tuple(c.name for c in self.columns if c.role not in others and c.name not in unseen)
 
     @property
     def kind(self) -> Kind:
@@ -91,7 +93,7 @@ class Table:
         row : int
             Position from 0 to n_rows - 1.
         names : sequence of str, optional
-            The columns to format. The default is all of them.
+            The columns to format. The default is all of them but those that are hidden.
 
         Returns
         -------
@@ -105,7 +107,10 @@ class Table:
         """
         if not 0 <= row < len(self):
             raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
-        names = (*self.features, *self.shown) if names is None else names
+        if names is None:
+            hidden = set(self.choices.get("hide", ()))
+            hidden.update(name for name, role in self.roles.items() if role == "vector")
+            names = (*(name for name in self.features if name not in hidden), *self.shown)
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
         return {name: format_cell(cells[name][0]) for name in names}
@@ -119,6 +124,8 @@ def from_frame(
     drop: Sequence[str] = (),
     text: str | None = None,
     series: bool = False,
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -139,6 +146,10 @@ def from_frame(
     series : bool, default=False
         Whether each row is a curve: one column of lists, or a column of numbers for each sample, in the
         order of the table.
+    show : sequence of str, default=()
+        Columns that a person sees and the rows are not compared by.
+    hide : sequence of str, default=()
+        Columns that a person does not see. The rows are compared by those that can serve.
 
     Returns
     -------
@@ -152,7 +163,7 @@ def from_frame(
         column left to cluster by.
     """
     table = to_narwhals(frame)
-    names = resolve_names(table, id_column, columns, drop, text)
+    names = resolve_names(table, id_column, columns, drop, text, show, hide)
     return understand(table, names, series=series, notes=_index_note(frame))
 
 
@@ -197,7 +208,7 @@ def understand(
     DataError
         There are fewer than two rows, ids repeat or are missing, or no column is left to cluster by.
     """
-    id_column, columns, drop, text = names
+    id_column, columns, drop, text, show, hide = names
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
     if len(frame) < 2:
@@ -205,13 +216,17 @@ def understand(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
         )
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
+    parts: Mapping[str, tuple[str, ...]] = {}
+    if text is None and not series:
+        frame, parts = expand_lists(frame, columns or ())
     found: tuple[Column, ...]
     if text is not None:
         found, told = understand_texts(frame, text, id_column, drop)
     elif series:
-        found, told = understand_curves(frame, columns, id_column, drop)
+        found, told = understand_curves(frame, columns, id_column, drop, show)
     else:
-        found, told = _understand_records(frame, columns, id_column, drop)
+        found, told = _understand_records(frame, names, parts)
+    told = [*told, *_describe_hidden(found, [name for name in hide if name not in parts])]
     choices = {
         "id_column": id_column,
         "columns": None if columns is None else list(columns),
@@ -219,18 +234,23 @@ def understand(
         "delimiter": delimiter,
         **({} if text is None else {"text": text}),
         **({"series": True} if series else {}),
+        **({"show": list(show)} if show else {}),
+        **({"hide": list(hide)} if hide else {}),
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
 
 
 def _understand_records(
-    frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
+    frame: nw.DataFrame[Any], names: NamedColumns, parts: Mapping[str, tuple[str, ...]]
 ) -> tuple[tuple[Column, ...], list[str]]:
     """Decide the role of each column of records, and describe the choices in sentences."""
-    names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
+    columns, there = names.columns, list(frame.columns)
+    numbers = {part: name for name, some in parts.items() for part in some}
     found = tuple(
-        _assign_role(series, name, names, id_column, named, dropped)
-        for series, name in zip(frame.iter_columns(), names, strict=True)
+        Column(name, "vector", f"a number of the lists of '{numbers[name]}'")
+        if name in numbers
+        else _assign_role(series, name, there, names)
+        for series, name in zip(frame.iter_columns(), there, strict=True)
     )
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
@@ -239,22 +259,43 @@ def _understand_records(
     plain = tuple(c for c in found if c.role != "text" or c.name not in told)
     left_out = {c.name for c in found} - {c.name for c in plain}
     tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
-    return found, [*_describe_choices(plain, columns), *(note + tail[name] for name, note in told.items())]
+    lists = [
+        f"Rows are compared by the {len(some)} numbers in each list of '{name}', which are not shown."
+        for name, some in parts.items()
+    ]
+    return found, [
+        *_describe_choices(plain, columns),
+        *lists,
+        *(note + tail[name] for name, note in told.items()),
+    ]
 
 
-def _assign_role(
-    series: nw.Series[Any],
-    name: str,
-    names: list[str],
-    id_column: str | None,
-    named: set[str] | None,
-    dropped: set[str],
-) -> Column:
-    if name == id_column:
+def _assign_role(series: nw.Series[Any], name: str, there: list[str], names: NamedColumns) -> Column:
+    if name == names.id_column:
         return Column(name, "id", "unique and complete")
-    if name in dropped:
+    if name in names.drop:
         return Column(name, "left out", "dropped")
-    return decide_column(series, name, names, None if named is None else name in named)
+    if name in names.show:
+        return Column(name, "left out", "only shown")
+    return decide_column(series, name, there, None if names.columns is None else name in names.columns)
+
+
+def _describe_hidden(found: Sequence[Column], hide: Sequence[str]) -> list[str]:
+    """Describe what a person does not see; raise if this leaves nothing to judge by."""
+    features = [column for column in found if column.role in FEATURE_ROLES]
+    compared = [column.name for column in features if column.name in hide]
+    for column in features:
+        if column.name in hide and column.role in ("document", "sample", "curve"):
+            raise DataError(
+                f"Column '{column.name}' cannot be hidden: it is what a person sees of a row. "
+                "Hide other columns, or show another table in its place."
+            )
+    seen = [c for c in found if c.role != "id" and c.reason != "dropped" and c.name not in hide]
+    if hide and not seen:
+        raise DataError(f"Nothing is left to show: {join_names(hide)} are hidden. Hide fewer columns.")
+    others = [name for name in hide if name not in compared]
+    notes = [f"Compared, but not shown: {join_names(compared)}."] if compared else []
+    return [*notes, f"Neither compared nor shown: {join_names(others)}."] if others else notes
 
 
 def _describe_unusable(found: Sequence[Column], told: Sequence[str]) -> str:
@@ -286,7 +327,10 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
     notes += [
         f"Column '{c.name}' is left out as free text: {c.reason}. It is still shown." for c in of("text")
     ]
-    unused = [c for c in of("left out") if c.reason not in ("dropped", "not among the columns named")]
+    if only := [c.name for c in of("left out") if c.reason == "only shown"]:
+        notes.append(f"Shown, but not compared: {join_names(only)}.")
+    ignored = ("dropped", "not among the columns named", "only shown")
+    unused = [c for c in of("left out") if c.reason not in ignored]
     notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
     if constant := of("constant"):
         names = join_names(f"{c.name} ({c.reason})" for c in constant)

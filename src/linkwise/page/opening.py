@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from linkwise import datasets
-from linkwise.data import Encoded, Feature, encode, image_items
+from linkwise.data import Encoded, Feature, image_items
 from linkwise.datasets import scale_to_unit
 from linkwise.page.cards import RowView, create_namer, locate_numbers, numeric_columns, view_numbers
 from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 from linkwise.workspace.project import Project
+from linkwise.workspace.reading import columns_of_rules
 
 
 def present_project(
     project: Project, *, budget: int | None = None, overlap: float = 0.0, gold: str = ""
 ) -> Presenter:
     """Return the presenter of a data file and its session."""
-    table, encoded = project.table, project.encoded
-    view, columns = RowView(project.items, create_namer(table.ids)), None
-    if project.items.kind == "record":
-        view = RowView(
-            project.items, create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
-        )
-        impute = project.session.source.get("impute")
-        columns = encode(table, scale="none", impute=impute, categories="codes")
+    view, numbers = RowView(project.items, create_namer(project.table.ids)), project.rows.shown_numbers
+    if numbers is not None:
+        view = replace(view, places=locate_numbers(numbers.X, numeric_columns(numbers)))
     return Presenter(
         project.session,
-        encoded.X,
+        project.encoded.X,
         view,
         title=project.data.name,
         place=str(project.path),
-        columns=columns,
-        notes=(*table.notes, *encoded.notes),
+        columns=columns_of_rules(project.rows, project.session.source.get("impute")),
+        notes=project.rows.notes,
         budget=budget,
         overlap=overlap,
         gold=gold,

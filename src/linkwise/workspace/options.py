@@ -67,6 +67,9 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 # ---------------------------------------------------------------- data
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
+TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
+    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz",
+)  # fmt: skip
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -78,6 +81,11 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     if not all(names) or not names:
         raise UsageError(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
     return names
+
+
+def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
+    """The name of a file of a table, or names of columns."""
+    return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,16 @@ class Reading:
     skip_broken: bool | None = option(
         "--skip-broken", "leave out images that cannot be read", "data", type=bool
     )
+    show: str | Sequence[str] | None = option(
+        "--show",
+        "columns that you see and that are not compared; or a table that you see in place of these data",
+        "data",
+        metavar="A,B|FILE",
+        parse=_file_or_names,
+    )
+    hide: Sequence[str] | None = option(
+        "--hide", "columns that you do not see, but that are compared", "data", metavar="C,D", parse=_names
+    )
 
     def settings(self) -> dict[str, Any]:
         """Return the options that the command line sets."""
@@ -127,7 +145,13 @@ class Reading:
 
     def choices(self) -> dict[str, Any]:
         """The part that is for `read_table` or `read_folder`."""
-        return {name: value for name, value in self.settings().items() if name not in OF_ENCODING}
+        others = OF_ENCODING if self.side_file is None else (*OF_ENCODING, "show")
+        return {name: value for name, value in self.settings().items() if name not in others}
+
+    @property
+    def side_file(self) -> str | None:
+        """The table that is shown in place of the data; None if there is none."""
+        return self.show if isinstance(self.show, str) else None
 
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
@@ -139,12 +163,14 @@ class Reading:
         """All that decides what is read from a file or a folder."""
         self._check(data)
         usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
-        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
+        side = {} if self.side_file is None else {"show": {"file": self.side_file}}
+        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
 
     def _check(self, data: Path) -> None:
         """Refuse options that do not go together."""
+        of_folders = OF_FOLDERS if self.side_file is None else (*OF_FOLDERS, "show")
         for name in self.settings():
-            if data.is_dir() and name not in OF_FOLDERS:
+            if data.is_dir() and name not in of_folders:
                 raise UsageError(
                     f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from linkwise.session.session import Session
 LONGEST_PATH = 4096
 SCALES = (None, "unit", "standard", "none")
 IMPUTES = (None, "median")
+SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def _is_name(value: object) -> bool:
@@ -26,6 +28,13 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_PATH and "\0" not in value
 
 
+def _is_side_file(value: object) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
+        return False
+    digest = value["sha256"]
+    return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
+
+
 OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "id_column": lambda value: value is None or _is_name(value),
     "columns": lambda value: value is None or _are_names(value),
@@ -33,6 +42,8 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
     "text": _is_name,
     "series": lambda value: isinstance(value, bool),
+    "show": _are_names,
+    "hide": _are_names,
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),
@@ -68,6 +79,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
     choices = source["choices"]
     if not isinstance(choices, dict):
         return "choices"
+    if "show" in source and not _is_side_file(source["show"]):
+        return "show"
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES
     for name, value in choices.items():
         if name not in known or not known[name](value):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from linkwise.asking.learner import Progress
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
-from linkwise.data import Encoded, Items, Table
+from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command, strip_full_stop
@@ -35,6 +35,7 @@ from linkwise.workspace.reading import (
     is_data,
     read_pairs_file,
     read_rows,
+    read_shown_rows,
     resolve_name,
     row_ids,
 )
@@ -70,11 +71,24 @@ class Project:
     session: Session
     path: Path
     data: Path
-    table: Table
-    encoded: Encoded
-    items: Items
+    rows: Rows
     resumed: bool
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def table(self) -> Table:
+        """Ids and columns of the rows."""
+        return self.rows.table
+
+    @property
+    def encoded(self) -> Encoded:
+        """The rows as numbers."""
+        return self.rows.encoded
+
+    @property
+    def items(self) -> Items:
+        """The rows as a person sees them."""
+        return self.rows.items
 
 
 # ---------------------------------------------------------------- which files
@@ -180,7 +194,8 @@ def open_project(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
     source = _describe_source(data, path, reading)
-    table, encoded, items = read_rows(data, source, progress=progress)
+    rows = read_shown_rows(data, source, path.parent, progress)
+    table, encoded = rows.table, rows.encoded
     source["choices"] = table.choices
     ids = row_ids(table)
     pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
@@ -198,8 +213,7 @@ def open_project(
         if not path.exists():
             raise
         return _resume_project(data, path, reading, choice, kept, old, progress)  # begun twice at once
-    notes = (*table.notes, *encoded.notes, *brought)
-    return Project(session, path, data, table, encoded, items, False, notes)
+    return Project(session, path, data, rows, False, (*rows.notes, *brought))
 
 
 def _resume_project(
@@ -220,19 +234,19 @@ def _resume_project(
     _check_same_reading(path, reading, source)
     learner = build_next_learner(choice, described)
     pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(ids)), constraints.name)
-    table, encoded, items = read_rows(data, source, progress=progress)
+    rows = read_shown_rows(data, source, path.parent, progress)
     try:
         session = Session.open(
             path,
-            encoded.X,
+            rows.encoded.X,
             learner,
-            ids=row_ids(table),
+            ids=row_ids(rows.table),
             error_rate=rate_of_old_session(kept.error_rate),
             progress=progress,
         )
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
-        options = (*_id_option(source, reading), *_kind_options(source))
+        options = (*_id_option(source, reading), *_kind_options(source, path))
         command = quote_command("linkwise", "ask", data, *options, "--session", new, "--from", path)
         raise DataMismatchError(f"{strip_full_stop(error)}: {command}") from None
     try:
@@ -245,7 +259,7 @@ def _resume_project(
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     if session.status.is_fallible != was_fallible:
         notes.append(CHECKS if session.status.is_fallible else TRUSTS)
-    return Project(session, path, data, table, encoded, items, True, tuple(notes))
+    return Project(session, path, data, rows, True, tuple(notes))
 
 
 def _set_guidelines(session: Session, kept: SessionOptions) -> None:
@@ -271,12 +285,21 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
 
 def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
     """The source that the session stores; its path is relative to the folder of the session."""
-    return {"file": os.path.relpath(data, path.parent), **reading.source(data)}
+    source = {"file": os.path.relpath(data, path.parent), **reading.source(data)}
+    if reading.side_file is not None:
+        source["show"] = {"file": os.path.relpath(reading.side_file, path.parent)}
+    return source
 
 
 def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
     """Check that no option changes the data of a session that has answers."""
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
+    if "show" in source:
+        stored["show"] = os.path.normpath(path.parent / source["show"]["file"])
+        if reading.side_file is not None and os.path.abspath(stored["show"]) == os.path.abspath(
+            reading.side_file
+        ):
+            reading = replace(reading, show=stored["show"])  # another path to the same file
     for name, value in reading.settings().items():
         if _comparable(stored.get(name)) != _comparable(value):
             before = quote_command(*find_option(name).to_words(stored.get(name)))
@@ -295,10 +318,14 @@ def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
     return () if column is None else ("--id", column)
 
 
-def _kind_options(source: dict[str, Any]) -> tuple[str, ...]:
-    """The options for texts or curves, as in the session."""
+def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
+    """The options for texts or curves, and for what is shown, as in the session."""
+    side, choices = source.get("show"), source["choices"]
     return Reading(
-        text=source["choices"].get("text"), series=source["choices"].get("series") or None
+        text=choices.get("text"),
+        series=choices.get("series") or None,
+        show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
+        hide=choices.get("hide"),
     ).options()
 
 
@@ -360,8 +387,8 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     if data is None:
         return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
     try:
-        table, encoded, _ = read_rows(data, source, progress=progress)
-        current = Session.open(path, encoded.X, ids=row_ids(table), progress=progress)
+        rows = read_rows(data, source, progress=progress)
+        current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
     except (DataError, DataMismatchError) as error:
         return session, _describe_stale_labels(path, f"{data} cannot be used ({error})")
     session.close()

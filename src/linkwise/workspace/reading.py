@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +11,12 @@ from typing import Any
 
 from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
-from linkwise.data import Rows, Table, encode, items_of, read_folder, read_table
+from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
-from linkwise.errors import ConstraintWarning, DataError
+from linkwise.data.side_table import read_side_table, show_side_table
+from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
+from linkwise.text_files import read_bytes
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import OF_FOLDERS
 
@@ -23,7 +27,7 @@ def read_rows(
     categories: Categories = "columns",
     progress: Progress | None = None,
 ) -> Rows:
-    """Read a file or a folder and encode its rows, as `Reading.source` describes."""
+    """Read a file or a folder and encode its rows, as `Reading.source` describes but for what is shown."""
     if check_exists(data).is_dir():
         if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
             raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
@@ -39,6 +43,60 @@ def read_rows(
         return Rows(table, encoded, items_of(table))
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
+
+
+def read_shown_rows(
+    data: Path, source: dict[str, Any], folder: Path, progress: Progress | None = None
+) -> Rows:
+    """Read rows with the side table that is shown in place of their columns, if the source names one.
+
+    Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
+    same.
+    """
+    side, digest = None, ""
+    if "show" in source:  # before the data, which may take long
+        side = Path(os.path.normpath(folder / source["show"]["file"]))
+        digest = _check_side_file(side, source["show"].get("sha256"))
+    rows = read_rows(data, source, progress=progress)
+    if side is None:
+        return rows
+    try:
+        shown = show_side_table(rows, read_side_table(side, rows.table))
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    source["show"]["sha256"] = digest
+    return shown
+
+
+def _check_side_file(side: Path, digest: str | None) -> str:
+    """The checksum of a side table, which must be `digest` if that is known."""
+    if not side.is_file():
+        if digest is None:
+            raise FileNotFoundError(f"There is no file {side}. Give --show a table about the same rows.")
+        raise FileNotFoundError(
+            f"{side}, which shows the rows of this session, is not there. Put it back, or {_ANEW}"
+        )
+    found = hashlib.sha256(read_bytes(side)).hexdigest()
+    if digest is not None and found != digest:
+        raise DataMismatchError(
+            f"{side} has changed since this session began, and the answers are about what it showed then. "
+            f"Restore it, or {_ANEW}"
+        )
+    return found
+
+
+_ANEW = "begin anew with another table and take the answers over: --show FILE --session NEW --from OLD"
+
+
+def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
+    """The columns in their own units in which rules are made: those that a person sees, if there are any."""
+    if rows.items.kind == "text":  # words tell more
+        return None
+    if rows.side is not None and rows.side.columns is not None:
+        return rows.side.columns
+    if rows.encoded.features[0].role in ("sample", "image"):
+        return None
+    return encode(rows.table, scale="none", impute=impute, categories="codes")
 
 
 def check_exists(data: Path) -> Path:

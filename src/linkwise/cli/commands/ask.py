@@ -114,10 +114,10 @@ def make_pair_view(project: Project) -> PairView:
     """How a pair of rows is drawn."""
     if project.items.kind != "record":
         return choose_pair_view(project.items, make_row_namer(project))
-    resolve_name, places = make_row_namer(project), make_scale(project.encoded)
+    resolve_name, places = make_row_namer(project), make_scale(project.rows.shown_numbers)
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
-        first, second = project.table.item(question.first), project.table.item(question.second)
+        first, second = project.items.fields(question.first), project.items.fields(question.second)
         rows = screen.pair_rows(first, second, places(question))
         names = (resolve_name(question.first), resolve_name(question.second))
         return screen.pair_table(names, rows, width=width, most=lines)
@@ -127,14 +127,19 @@ def make_pair_view(project: Project) -> PairView:
 
 def make_row_reader(project: Project) -> Callable[[int], dict[str, Any]]:
     """What a program is told of a row: its columns; of a curve its samples, with what is shown beside."""
-    items = project.items
-    if items.kind != "series":
-        return project.table.item
-    return lambda row: {**items.fields(row), "series": items.content(row)}
+    items, table, side = project.items, project.table, project.rows.side
+    if items.kind == "series":
+        return lambda row: {**items.fields(row), "series": items.content(row)}
+    if side is None:
+        return table.item
+    is_replaced = project.encoded.features[0].role not in ("document", "image")
+    return lambda row: {**table.item(row, table.shown if is_replaced else None), **side.cells(row)}
 
 
-def make_scale(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:
+def make_scale(encoded: Encoded | None) -> Callable[[Question], dict[str, tuple[float, float]]]:
     """Where the numbers of two rows stand between the lowest and the highest of their columns."""
+    if encoded is None:
+        return lambda question: {}
     numeric = [j for j, feature in enumerate(encoded.features) if feature.role != "category"]
     names = [encoded.features[j].source for j in numeric]
     low = encoded.X.min(axis=0)[numeric]

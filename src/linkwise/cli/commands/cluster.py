@@ -82,6 +82,8 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
 
 def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress | None) -> Rows:
     """Read the file as the method takes it: a tree needs no scale, and takes a category as one column."""
+    if reading.side_file is not None:
+        raise UsageError("--show FILE is about what a person sees, and nobody is asked here. Leave it out.")
     source = reading.source(file)
     if not method.with_codes:
         return read_rows(file, source, progress=progress)

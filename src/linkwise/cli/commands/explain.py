@@ -13,7 +13,7 @@ from linkwise import datasets
 from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
-from linkwise.data import Encoded, Feature, Items, Rows, encode
+from linkwise.data import Encoded, Feature, Items, Rows
 from linkwise.datasets import scale_to_unit
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
@@ -29,7 +29,13 @@ from linkwise.workspace.options import ExplainOptions, Reading, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import check_apart, check_free
 from linkwise.workspace.project import data_path, find_session, is_session
-from linkwise.workspace.reading import read_pairs_file, read_rows, resolve_name, row_ids
+from linkwise.workspace.reading import (
+    columns_of_rules,
+    read_pairs_file,
+    read_shown_rows,
+    resolve_name,
+    row_ids,
+)
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
     "tree": Explanation.to_text,
@@ -175,16 +181,15 @@ def _read_session_data(
             f"{path} was made for {what}, which cannot be read here. Explain the clusters of a file by "
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
-    rows = read_rows(data, source, progress=progress)
+    rows = read_shown_rows(data, source, path.parent, progress)
     columns, items = _columns_or_items(rows, source["impute"])
     return data, columns, rows.encoded, items, row_ids(rows.table)
 
 
 def _columns_or_items(rows: Rows, impute: Any) -> tuple[Encoded | None, Items | None]:
-    """Of records the columns in their own units; what other rows are."""
-    if rows.items.kind != "record":
-        return None, rows.items
-    return encode(rows.table, scale="none", impute=impute, categories="codes"), None
+    """The columns in their own units; where there are none, what the rows are."""
+    columns = columns_of_rules(rows, impute)
+    return columns, rows.items if columns is None else None
 
 
 def load_labelled_clusters(
@@ -196,7 +201,7 @@ def load_labelled_clusters(
             f"{path} is a session, which has clusters of its own. With --labels, name the data file."
         )
     source = reading.source(path)
-    rows = read_rows(path, source, progress=progress)
+    rows = read_shown_rows(path, source, Path(), progress)
     table = rows.table
     columns, items = _columns_or_items(rows, source["impute"])
     filled = [note for note in (columns or rows.encoded).notes if note.startswith("Missing")]
