@@ -16,6 +16,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.data.joining import ClusterColumns, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
@@ -332,6 +333,70 @@ class SessionView:
         """
         self._catch_up()
         return None if self._replay is None else self._current_replay().column_shares()
+
+    @property
+    @synchronized
+    def confidence(self) -> NDArray[np.float64] | None:
+        """The probability that each row is in its cluster, of shape (n_rows,), for learners that estimate it.
+
+        None without the data, before the first answer, and for learners other than KIN.
+        """
+        self._catch_up()
+        return None if self._replay is None else self._current_replay().confidence()
+
+    @synchronized
+    def join(self, frame: Any, *, id_column: str | None = None) -> Any:
+        """Put the cluster of each row beside the columns of your table.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
+            The rows that the session is about, in the same order.
+        id_column : str, optional
+            The column with the ids of the session. The rows may then be in any order, and some may be
+            missing. By default rows are matched by their position.
+
+        Returns
+        -------
+        DataFrame
+            A copy of the table, of the same kind, with three more columns: `cluster` (the label),
+            `cluster_name` (missing if the cluster has no name) and `confidence` (see `Session.confidence`;
+            missing if nothing estimates it). If the table has such a column already, a number is added to
+            the new name, as in `cluster_2`.
+
+        Raises
+        ------
+        DataError
+            The table has another number of rows, no column `id_column`, or an id that the session does not
+            know.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> import polars as pl
+        >>> fruit = pl.DataFrame({"name": ["apple", "plum", "melon"], "size": [7.0, 4.0, 20.0]})
+        >>> session = lw.Session(fruit[["size"]], ids=fruit["name"])
+        >>> session.add(0, 1, "must-link")
+        >>> session.join(fruit, id_column="name").columns
+        ['name', 'size', 'cluster', 'cluster_name', 'confidence']
+        """
+        columns = self.cluster_columns()
+        if id_column is None:
+            return join_frame(frame, columns)
+        return join_frame(frame, columns.take(find_rows(frame, id_column, self.ids)))
+
+    @synchronized
+    def cluster_columns(self) -> ClusterColumns:
+        """Return the columns that `join` adds: labels, names of clusters, and confidences.
+
+        Returns
+        -------
+        ClusterColumns
+            The cluster of each row.
+        """
+        labels, names = self._clustering()[0].labels, self.cluster_names
+        called = [names.get(label) for label in labels.tolist()]
+        return ClusterColumns(labels.astype(np.int64), called, self.confidence)
 
     @property
     @synchronized
