@@ -18,6 +18,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.data.joining import ClusterColumns, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.markup import draw_block
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.agreement import SourceAgreement, measure_agreement
@@ -38,7 +39,7 @@ from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.review import ReviewCase, list_cases
-from linkwise.session.status import Status, build_status
+from linkwise.session.status import Status, build_status, describe_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
     Doubts,
@@ -48,10 +49,12 @@ from linkwise.session.suspects import (
     explain_suspects,
     find_doubts,
 )
+from linkwise.wording import count_noun
 
 P = ParamSpec("P")
 T = TypeVar("T")
 V = TypeVar("V", bound="SessionView")
+OLDER_LABELS = "The clusters are older than the last change. Session.open(path, X) brings them up to date."
 
 
 def synchronized(method: Callable[Concatenate[V, P], T]) -> Callable[Concatenate[V, P], T]:
@@ -482,6 +485,20 @@ class SessionView:
         evidence = self._current_evidence()
         return build_status(
             self._settled_events(), snapshot.labels, evidence, reason, description, self._current_doubts()
+        )
+
+    @synchronized
+    def _repr_html_(self) -> str:
+        if self._store.is_closed:
+            return draw_block("A session that is closed", ["Open it again with Session.open(path, X)."])
+        status, names = self.status, self.cluster_names
+        sizes = zip(*(found.tolist() for found in np.unique(self.labels, return_counts=True)), strict=True)
+        rows = [(label, names.get(label, ""), size) if names else (label, size) for label, size in sizes]
+        return draw_block(
+            f"{self.learner['name']}: {count_noun(len(rows), 'cluster')} of {count_noun(self.n_rows, 'row')}",
+            [*describe_status(status), *([] if self.labels_are_current else [OLDER_LABELS])],
+            header=("cluster", "name", "rows") if names else ("cluster", "rows"),
+            rows=rows,
         )
 
     def retold(self) -> Iterator[tuple[int, Labels]]:
