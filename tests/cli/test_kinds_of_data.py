@@ -304,7 +304,7 @@ def test_without_pillow_the_message_says_what_to_install(tmp_path, linkwise, mon
     monkeypatch.setitem(__import__("sys").modules, "PIL", None)
     done = linkwise("ask", kind.path, said="q\n")
     assert done.exit_code == 2
-    assert 'pip install "linkwise[images]"' in done.stderr
+    assert 'pip install "linkwise[app]"' in done.stderr
 
 
 # ---------------------------------------------------------------- options

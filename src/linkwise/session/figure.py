@@ -16,8 +16,8 @@ from linkwise.wording import count_noun, shorten
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = (*(f"C{number}" for number in range(10)), "navy", "gold")
-"""Of the twelve families of clusters."""
+COLOURS = (*(f"C{number}" for number in range(10) if number != 7), "navy", "gold", "teal")
+"""Of the twelve families of clusters; C7 is grey."""
 MARKERS = "os^DvPX<>*"
 """Of the clusters of one family."""
 NO_CLUSTER = -1
