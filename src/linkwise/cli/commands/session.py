@@ -196,10 +196,10 @@ def export(
     """Write the clusters, pairs and answers of a session; the clusters to stdout when no file is named."""
     found = find_session(path)
     targets = {"clusters": labels, "pairs": constraints, "answers": answers, "joined table": join}
-    check_ending(join)
     with Session.open(found) as kept:
         needed = [(found, "the session itself"), (data_path(found, origin_of(kept, found)), "its data")]
     check_apart(targets.values(), needed)
+    check_ending(join)
     check_free(targets.values(), force=force)
     _check_different(targets)
     with busy("bringing the clusters up to date") as progress:
