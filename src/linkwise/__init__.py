@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from linkwise.select.pool import Pool, build_pool
     from linkwise.select.score_searches import DBCVSearch, NumSatSearch, SilhouetteSearch
     from linkwise.select.self_tuning import SelfTuningSpectral
+    from linkwise.session.figure import plot
     from linkwise.session.session import Session
     from linkwise.validity.dbcv import dbcv_score
     from linkwise.validity.s_dbw import s_dbw_score
@@ -102,6 +103,7 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "Pool": "linkwise.select.pool",
     "build_pool": "linkwise.select.pool",
     "Session": "linkwise.session.session",
+    "plot": "linkwise.session.figure",
     "dbcv_score": "linkwise.validity.dbcv",
     "s_dbw_score": "linkwise.validity.s_dbw",
     "widget": "linkwise.page.notebook",
@@ -160,6 +162,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "why",
     "Why",
     "widget",
+    "plot",
     "constraint_score",
     "dbcv_score",
     "s_dbw_score",

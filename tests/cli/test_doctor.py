@@ -5,6 +5,7 @@ import platform
 import socket
 import sqlite3
 import sys
+import tomllib
 from importlib.metadata import metadata
 from pathlib import Path
 
@@ -176,3 +177,11 @@ def test_it_runs_without_the_extra_that_brings_the_commands(process):
     wrong = process("-c", code.replace("['doctor']", "['doctor', '--quick']"))
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "--json" in wrong.stderr
+
+
+def test_the_extra_of_the_readme_reads_images():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    extras = project["optional-dependencies"]
+    assert set(extras["images"]) <= set(extras["app"])

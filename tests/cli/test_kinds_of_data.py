@@ -108,6 +108,17 @@ def test_a_session_finds_the_groups_and_exports_them(kind, linkwise):
     assert all(len(kinds) == 1 for kinds in clusters.values())
 
 
+def test_clusters_stand_beside_the_rows_of_every_kind(kind, linkwise, tmp_path):
+    answered(linkwise, kind)
+    target = tmp_path / "joined.jsonl"
+    assert linkwise("export", kind.path, "--join", target).exit_code == 0
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    names = [row["file" if kind.name == "image" else "id"] for row in rows]
+    labels = linkwise("export", kind.path).stdout.splitlines()[1:]
+    assert [f"{name},{row['cluster']}" for name, row in zip(names, rows, strict=True)] == labels
+    assert all(0 < row["confidence"] <= 1 for row in rows)
+
+
 def test_it_is_shown_as_what_it_is(kind, linkwise):
     said = linkwise("ask", kind.path, *kind.options, said="q\n").stdout
     flat = " ".join(said.split())
@@ -304,7 +315,7 @@ def test_without_pillow_the_message_says_what_to_install(tmp_path, linkwise, mon
     monkeypatch.setitem(__import__("sys").modules, "PIL", None)
     done = linkwise("ask", kind.path, said="q\n")
     assert done.exit_code == 2
-    assert 'pip install "linkwise[images]"' in done.stderr
+    assert 'pip install "linkwise[app]"' in done.stderr
 
 
 # ---------------------------------------------------------------- options

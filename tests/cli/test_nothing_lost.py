@@ -23,7 +23,7 @@ def asked(tmp_path, run):
 
 
 @pytest.mark.parametrize("target", ["c.csv.linkwise", "./c.csv.linkwise", "c.csv"])
-@pytest.mark.parametrize("option", ["--labels", "--constraints"])
+@pytest.mark.parametrize("option", ["--labels", "--constraints", "--join"])
 def test_export_never_overwrites_the_session_or_its_data(asked, run, target, option):
     before = (asked / "c.csv").read_bytes()
     done = run("export", "c.csv", option, target, "--force")

@@ -150,3 +150,61 @@ def test_a_session_under_any_name_is_known(fruit, tmp_path, linkwise):
     assert not fruit.session.exists()
     assert "1 answer: 1 same" in linkwise("status", path).stdout
     assert "resumed: 1 answer" in linkwise("ask", path, said="q\n").stdout
+
+
+# ---------------------------------------------------------------- export --join
+def test_join_puts_clusters_beside_the_table(answered, tmp_path, linkwise):
+    before, target = answered.path.read_text(), tmp_path / "out.csv"
+    done = linkwise("export", answered.path, "--join", target)
+    assert done.exit_code == 0, done.stderr
+    assert "COBRAS does not estimate it" in done.stderr
+    assert f"joined table written to {target}" in done.stderr
+    rows = list(csv.reader(io.StringIO(target.read_text())))
+    assert rows[0] == [*before.splitlines()[0].split(","), "cluster", "cluster_name", "confidence"]
+    assert [",".join(row[:-3]) for row in rows] == before.splitlines()
+    labels = labels_in(linkwise("export", answered.path).stdout)
+    assert {row[0]: row[-3] for row in rows[1:]} == labels
+    assert answered.path.read_text() == before
+    assert linkwise("export", answered.path, "--join", "-").stdout == target.read_text()
+    told = linkwise("export", answered.path, "--join", target, "--force", "--json").stdout
+    assert json.loads(told)["join"] == str(target)
+
+
+def test_join_with_kin_says_how_certain_each_row_is(fruit, tmp_path, linkwise):
+    target = tmp_path / "out.csv"
+    linkwise("ask", fruit.path, "--budget", 0)
+    assert "because there are no answers yet" in linkwise("export", fruit.path, "--join", target).stderr
+    linkwise("ask", fruit.path, "--terminal", "--budget", 3, said="n\nn\nn\n")
+    assert "confidence" not in linkwise("export", fruit.path, "--join", target, "--force").stderr
+    shares = [float(row["confidence"]) for row in csv.DictReader(io.StringIO(target.read_text()))]
+    assert len(shares) == 30
+    assert all(0 < share <= 1 for share in shares)
+
+
+@pytest.mark.parametrize("target", ["o.xlsx", "o", "o.pdf"])
+def test_join_refuses_other_endings(answered, tmp_path, linkwise, target):
+    done = linkwise("export", answered.path, "--join", tmp_path / target)
+    assert done.exit_code == 2
+    assert "Choose a name that ends in .csv" in done.stderr
+    assert ("A spreadsheet opens .csv" in done.stderr) == (target == "o.xlsx")
+    assert not (tmp_path / target).exists()
+
+
+def test_join_needs_the_data_as_they_were(answered, tmp_path, linkwise):
+    labels, target = tmp_path / "l.csv", tmp_path / "o.csv"
+    answered.path.write_text("id,weight,width,colour\nf0,1,2,red\nf1,3,5,red\n")
+    for harm in (lambda: None, answered.path.unlink):
+        harm()
+        done = linkwise("export", answered.session, "--join", target, "--labels", labels)
+        assert done.exit_code != 0
+        assert "fruit.csv" in done.stderr
+        assert not target.exists()
+        assert not labels.exists()
+
+
+def test_join_of_a_session_from_python_says_what_to_do(fruit, tmp_path, linkwise):
+    with Session([[0.0], [1.0]], source={"file": "fruit.csv"}) as session:
+        session.save(tmp_path / "p.linkwise")
+    done = linkwise("export", tmp_path / "p.linkwise", "--join", tmp_path / "o.csv")
+    assert done.exit_code == 2
+    assert "session.join(frame)" in done.stderr

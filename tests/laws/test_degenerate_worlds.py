@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
-from linkwise.asking.learner import Describing, Representing, Weighing
+from linkwise.asking.learner import Describing, Rating, Representing, Weighing
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 
@@ -69,6 +69,9 @@ def told_beside(learner, run):
         assert ((rows >= 0) & (rows < n_rows)).all()
     if isinstance(learner, Weighing) and (shares := learner.column_shares(run.state)) is not None:
         np.testing.assert_allclose(shares.sum(), 1)
+    if isinstance(learner, Rating) and (sure := learner.confidence(run.state)) is not None:
+        assert sure.shape == (n_rows,)
+        assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
     return [words, *(None if part is None else part.tolist() for part in (rows, shares))]
 
 

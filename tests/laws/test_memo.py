@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 from sklearn.datasets import load_wine, make_blobs
 
-from linkwise.asking.learner import Describing, Representing, Weighing
+from linkwise.asking.learner import Describing, Rating, Representing, Weighing
 from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
@@ -33,6 +33,7 @@ def report(learner, run):
         (Describing, lambda: tuple(learner.describe(state))),
         (Representing, lambda: learner.representatives(state)),
         (Weighing, lambda: learner.column_shares(state)),
+        (Rating, lambda: learner.confidence(state)),
     )
     shown = [read() if isinstance(learner, kind) else None for kind, read in optional]
     asked = None if q is None else (q.first, q.second, q.why, q.expected, q.labels.tolist())

@@ -106,12 +106,13 @@ class Learner(Protocol):
     """The methods of a learner that `Run` calls.
 
     A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
-    ``representatives(state)``, if it treats many rows as one (see `Representing`); and
-    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`). Where answers may be
-    wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows the
-    clustering while they are checked (see `Labelling`). With ``fork(state, problem)`` a run can be tried out
-    without a repetition from its start (see `Forking`), and ``hear(state, first, second)`` takes up answers
-    to questions of others (see `Hearing`).
+    ``representatives(state)``, if it treats many rows as one (see `Representing`);
+    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`); and
+    ``confidence(state)``, if it estimates how certain each row's cluster is (see `Rating`). Where answers may
+    be wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows
+    the clustering while they are checked (see `Labelling`). With ``fork(state, problem)`` a run can be tried
+    out without a repetition from its start (see `Forking`), and ``hear(state, first, second)`` takes up
+    answers to questions of others (see `Hearing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -360,6 +361,25 @@ class Weighing(Protocol):
         -------
         ndarray of shape (n_features,) or None
             Share of each column of X, sum 1; None before the run has learned it.
+        """
+
+
+@runtime_checkable
+class Rating(Protocol):
+    """A learner that estimates how certain the cluster of each row is."""
+
+    def confidence(self, state: Any, /) -> NDArray[np.float64] | None:
+        """Estimate the probability that each row is in its cluster.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,), or None
+            Probabilities from 0 to 1; None while nothing is known.
         """
 
 

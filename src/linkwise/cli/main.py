@@ -336,17 +336,34 @@ def export_command(
             rich_help_panel="output",
         ),
     ] = None,
+    join: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv|OUT.parquet|OUT.jsonl",
+            dir_okay=False,
+            help="write your table with the cluster, its name and the confidence of each row to this file",
+            rich_help_panel="output",
+        ),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Write clusters and answers as CSV.
+    """Write clusters and answers, or your table with the clusters.
 
-    Without --labels, --constraints or --answers the clusters go to stdout. The session file is enough;
-    the data file is needed only after an undo.
+    Without --labels, --constraints, --answers or --join the clusters go to stdout as CSV. The session file
+    is enough; the data file is needed only for --join and after an undo.
     """
     from linkwise.cli.commands.session import export
 
-    export(path, labels=labels, constraints=constraints, answers=answers, force=force, as_json=as_json)
+    export(
+        path,
+        labels=labels,
+        constraints=constraints,
+        answers=answers,
+        join=join,
+        force=force,
+        as_json=as_json,
+    )
 
 
 @app.command("demo")

@@ -60,7 +60,7 @@ def read_folder(
     DataError
         The folder has fewer than two such files, a file cannot be read, or all files are alike.
     ImportError
-        Pillow, which images require, is not installed (the extra `images`).
+        Pillow, which images require, is not installed (the extra `app` or `images`).
     """
     folder = Path(folder)
     names = _list_files(folder)

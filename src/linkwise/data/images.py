@@ -52,7 +52,7 @@ _DIGITS = 9  # of a value: below them processors differ
 def require_pillow() -> None:
     """Raise ImportError with what to install if Pillow is missing."""
     if find_spec("PIL") is None:
-        raise ImportError('Reading images needs Pillow: pip install "linkwise[images]"')
+        raise ImportError('Reading images needs Pillow: pip install "linkwise[app]"')
 
 
 def read_picture(path: Path, side: int) -> Image:

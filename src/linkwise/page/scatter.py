@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.decomposition import PCA
 
 from linkwise.errors import DataError
+from linkwise.session.projection import project_on_components
 
-FIT_ROWS = 100_000  # with more rows, the axes are fitted to a sample of this size
 Places = NDArray[np.float32]
 
 
@@ -19,16 +18,7 @@ def project_rows(X: NDArray[Any]) -> Places:
 
     Above 100 000 rows the axes are those of a sample.
     """
-    rows = X
-    if len(X) > FIT_ROWS:
-        rows = X[np.random.default_rng(0).choice(len(X), FIT_ROWS, replace=False)]
-    n_axes = min(2, *rows.shape)
-    found = (
-        PCA(n_axes, random_state=0).fit(rows).transform(X) if np.ptp(rows, axis=0).any() else X[:, :n_axes]
-    )
-    flat = np.zeros((len(X), 2))
-    flat[:, :n_axes] = found
-    return scale_places(flat)
+    return scale_places(project_on_components(X).places)
 
 
 def scale_places(places: ArrayLike, n_rows: int | None = None) -> Places:

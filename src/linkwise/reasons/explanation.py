@@ -22,7 +22,7 @@ from linkwise.reasons import drawing
 from linkwise.reasons.clauses import describe_tests
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Name, as_dict, make_rules
-from linkwise.reasons.sentences import describe_rules, headline
+from linkwise.reasons.sentences import describe_rules, draw_rules, headline
 from linkwise.reasons.small_tree import MOST_ROWS, grow_small_tree
 from linkwise.validation import check_constraints, check_rows, resolve_seed
 
@@ -73,6 +73,9 @@ class Explanation(RuleSet):
 
     def __repr__(self) -> str:
         return f"<Explanation: {headline(self)}>"
+
+    def _repr_html_(self) -> str:
+        return draw_rules(self)
 
     def to_text(self) -> str:
         """Draw the tree in characters, one test a line.

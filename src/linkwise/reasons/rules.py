@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
+from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause, clauses_by_answer, merge_clauses
+from linkwise.wording import count_noun
 
 Name = str | int
 """The name of a cluster: its label as it was given."""
@@ -48,6 +50,9 @@ class Rule:
     def __str__(self) -> str:
         return " and ".join(map(str, self.clauses)) or "every row"
 
+    def _repr_html_(self) -> str:
+        return draw_block(f"cluster {self.cluster}", [f"{self} ({self.n_right} of {self.n_rows} rows right)"])
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterRules:
@@ -68,6 +73,11 @@ class ClusterRules:
     n_rows: int
     rules: tuple[Rule, ...]
     told_as: tuple[tuple[Name, int], ...] = ()
+
+    def _repr_html_(self) -> str:
+        rows = [(str(rule), rule.n_rows, rule.n_right) for rule in self.rules]
+        caption = f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}"
+        return draw_block(caption, header=("rule", "rows", "right"), rows=rows)
 
     @property
     def cover(self) -> float:

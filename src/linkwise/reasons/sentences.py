@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise.data import Feature
+from linkwise.markup import draw_block
 from linkwise.reasons.clauses import quote_word
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import ClusterRules, Rule
@@ -27,6 +28,17 @@ def describe_rules(found: RuleSet) -> str:
     return "\n".join(
         [headline(found), *(line for c in found.clusters for line in ["", *describe_cluster(c)])]
     )
+
+
+def draw_rules(found: RuleSet) -> str:
+    """All rules as a table for notebooks."""
+    rows: list[tuple[str, str, str | int]] = []
+    for cluster in found.clusters:
+        name = quote_word(str(cluster.cluster))
+        if not cluster.rules:
+            rows.append((name, "no rule of its own", cluster.n_rows))
+        rows += [(name, str(rule), describe_reach(rule)) for rule in cluster.rules]
+    return draw_block(headline(found), found.notes, header=("cluster", "rule", "rows"), rows=rows)
 
 
 def describe_shares(shares: ArrayLike, features: Sequence[Feature], most: int = 5) -> str:

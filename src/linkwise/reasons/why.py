@@ -19,6 +19,7 @@ from linkwise.constraints.checks import check_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
+from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause
 from linkwise.reasons.explanation import Explanation, last_step, read_labels
 from linkwise.reasons.rules import Name, Rule
@@ -86,6 +87,10 @@ class Why:
 
     def __repr__(self) -> str:
         return f"<Why: {self.sentences()[0]}>"
+
+    def _repr_html_(self) -> str:
+        first, *others = self.sentences()
+        return draw_block(first, others)
 
     def sentences(self, names: Call | Sequence[object] = str) -> list[str]:
         """The reason in words.

@@ -21,6 +21,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from linkwise.constraints.evidence import Answer
+from linkwise.markup import draw_block
 from linkwise.session.events import Event, facts_of
 
 DEVIATIONS = 1.959964  # on each side of a 95 % interval
@@ -54,6 +55,10 @@ class SourceCounts(NamedTuple):
     n_gold: int = 0
     n_gold_right: int = 0
 
+    def _repr_html_(self) -> str:
+        rows = [(name.removeprefix("n_").replace("_", " "), n) for name, n in self._asdict().items() if n]
+        return draw_block(self.source or "no source", rows=rows[1:] if self.source else rows)
+
 
 class SourceAgreement(NamedTuple):
     """How often two sources agree on pairs that both answered with yes or no.
@@ -80,6 +85,14 @@ class SourceAgreement(NamedTuple):
     kappa: float | None
     low: float | None
     high: float | None
+
+    def _repr_html_(self) -> str:
+        names = " and ".join(name or "no source" for name in (self.first, self.second))
+        rows = [("common pairs", self.n_common), ("with the same answer", self.n_agreeing)]
+        if self.kappa is None:
+            return draw_block(names, rows=rows)
+        kappa = ("kappa, with its 95 % interval", f"{self.kappa:.2f} ({self.low:.2f} to {self.high:.2f})")
+        return draw_block(names, rows=[*rows, kappa])
 
 
 def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:

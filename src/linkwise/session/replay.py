@@ -15,6 +15,7 @@ from linkwise.asking.learner import (
     Learner,
     Progress,
     Question,
+    Rating,
     Reason,
     Weighing,
     find_representatives,
@@ -230,6 +231,10 @@ class Replay:
         if not isinstance(self._learner, Weighing):
             return None
         return self._learner.column_shares(self._state)
+
+    def confidence(self) -> NDArray[np.float64] | None:
+        """The probability that each row is in its cluster, for learners that estimate it."""
+        return self._learner.confidence(self._state) if isinstance(self._learner, Rating) else None
 
     def description(self) -> tuple[str, ...]:
         """Sentences of the learner about its present state; empty if it has none."""

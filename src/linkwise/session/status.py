@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.asking.learner import Labels
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
+from linkwise.markup import draw_block
 from linkwise.session.agreement import SourceAgreement, SourceCounts
 from linkwise.session.events import Event
 from linkwise.session.suspects import Doubts, ErrorRate
@@ -66,6 +67,11 @@ class Status:
     error_rate: ErrorRate | None = None
     n_suspects: int = 0
 
+    def _repr_html_(self) -> str:
+        n_clusters = sum(size > 0 for size in self.cluster_sizes)
+        caption = f"{count_noun(n_clusters, 'cluster')} of {count_noun(self.n_rows, 'row')}"
+        return draw_block(caption, describe_status(self))
+
 
 def build_status(
     history: Sequence[Event],
@@ -104,6 +110,12 @@ def count_answers(status: Status) -> str:
     numbers = ((status.n_volunteered, "added"), (status.n_imported, "imported"))
     others = [f"{count_noun(number, 'pair')} {how}" for number, how in numbers if number]
     return "; ".join([text, *([", ".join(others)] if others else [])])
+
+
+def describe_status(status: Status) -> list[str]:
+    """Put a status into sentences: the answers, what the learner says, and how many answers are wrong."""
+    errors = f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
+    return [count_answers(status), *status.description, *([errors] if errors else [])]
 
 
 def describe_errors(status: Status) -> str:

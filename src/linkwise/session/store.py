@@ -223,6 +223,11 @@ class Store:
                 f"{target} cannot be written: {error.strerror}. Choose another place."
             ) from error
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
     def close(self) -> None:
         """Move the log into the file, as far as other clients allow, and close the file."""
         if self._closed:

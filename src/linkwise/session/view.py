@@ -16,7 +16,9 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.data.joining import ClusterColumns, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.markup import draw_block
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.colours import begin_shades
@@ -35,7 +37,7 @@ from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.review import ReviewCase
-from linkwise.session.status import Status, build_status
+from linkwise.session.status import Status, build_status, describe_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
     Doubts,
@@ -45,10 +47,12 @@ from linkwise.session.suspects import (
     explain_suspects,
     find_doubts,
 )
+from linkwise.wording import count_noun
 
 P = ParamSpec("P")
 T = TypeVar("T")
 V = TypeVar("V", bound="SessionView")
+OLDER_LABELS = "The clusters are older than the last change. Session.open(path, X) brings them up to date."
 
 
 def synchronized(method: Callable[Concatenate[V, P], T]) -> Callable[Concatenate[V, P], T]:
@@ -250,6 +254,70 @@ class SessionView:
 
     @property
     @synchronized
+    def confidence(self) -> NDArray[np.float64] | None:
+        """The probability that each row is in its cluster, of shape (n_rows,), for learners that estimate it.
+
+        None without the data, before the first answer, and for learners other than KIN.
+        """
+        self._catch_up()
+        return None if self._replay is None else self._current_replay().confidence()
+
+    @synchronized
+    def join(self, frame: Any, *, id_column: str | None = None) -> Any:
+        """Put the cluster of each row beside the columns of your table.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
+            The rows that the session is about, in the same order.
+        id_column : str, optional
+            The column with the ids of the session. The rows may then be in any order, and some may be
+            missing. By default rows are matched by their position.
+
+        Returns
+        -------
+        DataFrame
+            A copy of the table, of the same kind, with three more columns: `cluster` (the label),
+            `cluster_name` (missing if the cluster has no name) and `confidence` (see `Session.confidence`;
+            missing if nothing estimates it). If the table has such a column already, a number is added to
+            the new name, as in `cluster_2`.
+
+        Raises
+        ------
+        DataError
+            The table has another number of rows, no column `id_column`, or an id that the session does not
+            know.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> import polars as pl
+        >>> fruit = pl.DataFrame({"name": ["apple", "plum", "melon"], "size": [7.0, 4.0, 20.0]})
+        >>> session = lw.Session(fruit[["size"]], ids=fruit["name"])
+        >>> session.add(0, 1, "must-link")
+        >>> session.join(fruit, id_column="name").columns
+        ['name', 'size', 'cluster', 'cluster_name', 'confidence']
+        """
+        columns = self.cluster_columns()
+        if id_column is None:
+            return join_frame(frame, columns)
+        return join_frame(frame, columns.take(find_rows(frame, id_column, self.ids)))
+
+    @synchronized
+    def cluster_columns(self) -> ClusterColumns:
+        """Return the columns that `join` adds: labels, names of clusters, and confidences.
+
+        Returns
+        -------
+        ClusterColumns
+            The cluster of each row.
+        """
+        labels, names = self._clustering()[0].labels, self.cluster_names
+        called = [names.get(label) for label in labels.tolist()]
+        return ClusterColumns(labels.astype(np.int64), called, self.confidence)
+
+    @property
+    @synchronized
     def constraints(self) -> Constraints:
         """All pairs answered yes or no, volunteered or imported.
 
@@ -332,6 +400,20 @@ class SessionView:
         evidence = self._current_evidence()
         return build_status(
             self._settled_events(), snapshot.labels, evidence, reason, description, self._current_doubts()
+        )
+
+    @synchronized
+    def _repr_html_(self) -> str:
+        if self._store.is_closed:
+            return draw_block("A session that is closed", ["Open it again with Session.open(path, X)."])
+        status, names = self.status, self.cluster_names
+        sizes = zip(*(found.tolist() for found in np.unique(self.labels, return_counts=True)), strict=True)
+        rows = [(label, names.get(label, ""), size) if names else (label, size) for label, size in sizes]
+        return draw_block(
+            f"{self.learner['name']}: {count_noun(len(rows), 'cluster')} of {count_noun(self.n_rows, 'row')}",
+            [*describe_status(status), *([] if self.labels_are_current else [OLDER_LABELS])],
+            header=("cluster", "name", "rows") if names else ("cluster", "rows"),
+            rows=rows,
         )
 
     def retold(self) -> Iterator[tuple[int, Labels]]:

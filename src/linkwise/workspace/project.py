@@ -395,6 +395,21 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     return current, None
 
 
+def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Table]:
+    """Open a session together with its data file; the caller closes it."""
+    data = data_of_session(path)
+    with Session.open(path) as kept:
+        source = origin_of(kept, path)
+    if "choices" not in source:
+        raise UsageError(
+            f"{path} was begun from Python, so the file does not tell how to read {data}. "
+            "Join the clusters in Python: session.join(frame)"
+        )
+    table, encoded, _ = read_rows(data, source, progress=progress)
+    session = Session.open(path, encoded.X, ids=row_ids(table), progress=progress)
+    return session, data, table
+
+
 def _describe_stale_labels(path: Path, why: str) -> str:
     return (
         f"The clusters are older than the last change, because {why}. Bring them up to date with: "

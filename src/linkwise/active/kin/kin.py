@@ -196,6 +196,13 @@ class KIN(ActiveLearner):
         """The probability that the answer to KIN's present question is "yes"."""
         return answer_chance(state, first, second)
 
+    def confidence(self, state: KINState) -> NDArray[np.float64] | None:
+        """The probability that each row is in its cluster; None before the first answer."""
+        posterior = state.read()
+        if len(posterior.known.items) == 0 or posterior.n_facts == 0:
+            return None
+        return certainty(posterior).clip(0, 1)
+
     def describe(self, state: KINState) -> list[str]:
         """How many clusters it expects, how certain they are, and how much the next answer may change."""
         posterior = state.read()

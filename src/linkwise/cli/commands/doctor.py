@@ -26,8 +26,8 @@ State = Literal["ok", "absent", "broken"]
 
 FOR_PEOPLE = ("dev", "docs")  # extras for those who change linkwise
 PURPOSE = {
-    "app": "the command line and the page",
-    "images": "folders of images",
+    "app": "the command line, the page and folders of images",
+    "images": "folders of images, without the command line",
     "notebook": "the page in notebooks",
     "plot": "figures",
     "dask": "work on several machines",

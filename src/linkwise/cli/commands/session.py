@@ -28,10 +28,11 @@ from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.exit_codes import UsageError, say
+from linkwise.workspace.joined_table import check_ending, join_session, write_joined
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import STDOUT, check_apart, check_free, is_same_file, open_output, write_labels
-from linkwise.workspace.project import data_path, find_session, open_with_current_labels
+from linkwise.workspace.project import data_path, find_session, open_with_current_labels, open_with_data
 
 REASONS = {
     None: "questions are left",
@@ -188,20 +189,24 @@ def export(
     labels: Path | None = None,
     constraints: Path | None = None,
     answers: Path | None = None,
+    join: Path | None = None,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
     """Write the clusters, pairs and answers of a session; the clusters to stdout when no file is named."""
     found = find_session(path)
-    targets = {"clusters": labels, "pairs": constraints, "answers": answers}
+    targets = {"clusters": labels, "pairs": constraints, "answers": answers, "joined table": join}
     with Session.open(found) as kept:
         needed = [(found, "the session itself"), (data_path(found, origin_of(kept, found)), "its data")]
     check_apart(targets.values(), needed)
+    check_ending(join)
     check_free(targets.values(), force=force)
     _check_different(targets)
     with busy("bringing the clusters up to date") as progress:
-        session, stale = open_with_current_labels(found, progress)
+        opened = None if join is None else open_with_data(found, progress)
+        session, stale = open_with_current_labels(found, progress) if opened is None else (opened[0], None)
     with session:
+        joined = None if opened is None or join is None else join_session(*opened, join)
         if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
@@ -213,6 +218,10 @@ def export(
         if answers is not None:
             with open_output(answers) as file:
                 write_answers(list_answers(session), file, as_json=is_json_name(answers))
+        if join is not None and joined is not None:
+            write_joined(joined, join)
+            for note in joined.notes:
+                say(note)
         if as_json:
             emit(type="export", current=stale is None, **_export_as_json(session, targets))
         elif not any(targets.values()):
@@ -233,7 +242,7 @@ def _check_different(targets: dict[str, Path | None]) -> None:
 def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:
     """Paths of what was written; everything itself when nothing was."""
     if any(targets.values()):
-        names = {"clusters": "labels", "pairs": "constraints", "answers": "answers"}
+        names = {"clusters": "labels", "pairs": "constraints", "answers": "answers", "joined table": "join"}
         return {names[what]: str(target) for what, target in targets.items() if target}
     ids, held = session.ids, session.constraints
     pairs = [("must-link", held.must_link), ("cannot-link", held.cannot_link)]

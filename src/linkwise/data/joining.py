@@ -1,0 +1,355 @@
+"""Put the cluster of each row beside the columns of its table.
+
+Text files are not parsed and written anew: the new cells are put at the end of each line, and all that was
+there before stays byte for byte.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints.files import escape_cell
+from linkwise.data.delimited import read_delimited
+from linkwise.data.json_lines import read_json_lines
+from linkwise.data.table import Table, to_narwhals
+from linkwise.errors import DataError
+from linkwise.text_files import allow_long_cells, decode, read_bytes, refuse_lone_surrogates
+from linkwise.wording import count_noun, join_names, shorten
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+COLUMNS = ("cluster", "cluster_name", "confidence")
+DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+ENDINGS = (*DELIMITED, ".parquet", *JSON_LINES)
+DIGITS = 4  # of confidences in files
+BOM = b"\xef\xbb\xbf"
+
+
+class ClusterColumns(NamedTuple):
+    """The cluster of each row.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,), int64
+        Cluster of each row.
+    names : list of str or None
+        Name of the cluster of each row; None if it has none.
+    confidence : ndarray of shape (n_rows,), float64, or None
+        Probability that each row is in its cluster; None if nothing estimates it.
+    """
+
+    labels: NDArray[np.int64]
+    names: list[str | None]
+    confidence: NDArray[np.float64] | None
+
+    def take(self, rows: Sequence[int]) -> ClusterColumns:
+        """Return the clusters of some rows."""
+        share = None if self.confidence is None else self.confidence[rows]
+        return ClusterColumns(self.labels[rows], [self.names[row] for row in rows], share)
+
+    def cells(self) -> Iterator[tuple[int, str | None, float | None]]:
+        """Yield the three cells of each row as files hold them."""
+        n_rows = len(self.labels)
+        shares = [None] * n_rows if self.confidence is None else self.confidence.round(DIGITS).tolist()
+        return zip(self.labels.tolist(), self.names, shares, strict=True)
+
+
+class Joined(NamedTuple):
+    """A file with its clusters.
+
+    Attributes
+    ----------
+    content : bytes
+        The file to write.
+    notes : list of str
+        What was chosen, in sentences.
+    """
+
+    content: bytes
+    notes: list[str]
+
+
+# ---------------------------------------------------------------- names of the new columns
+def choose_names(taken: Collection[object]) -> tuple[list[str], list[str]]:
+    """Name the three columns as no other column is named, and say which names differ from the usual ones."""
+    names, notes = [], []
+    for usual in COLUMNS:
+        name, number = usual, 2
+        while name in taken:
+            name, number = f"{usual}_{number}", number + 1
+        if name != usual:
+            notes.append(f"The table has a column '{usual}' already, so the new one is called '{name}'.")
+        names.append(name)
+    return names, notes
+
+
+# ---------------------------------------------------------------- tables in memory
+def join_frame(frame: Any, columns: ClusterColumns) -> Any:
+    """Return a copy of a table with three more columns.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
+        The rows, in the order of `columns`.
+    columns : ClusterColumns
+        The cluster of each row.
+
+    Returns
+    -------
+    DataFrame
+        The same kind of table.
+
+    Raises
+    ------
+    DataError
+        The table has another number of rows.
+    """
+    table = to_table(frame)
+    check_n_rows(len(table), columns)
+    return _append_columns(table, choose_names(table.columns)[0], columns).to_native()
+
+
+def to_table(frame: Any) -> nw.DataFrame[Any]:
+    """Wrap a table without changing a cell."""
+    import narwhals as nw
+
+    if isinstance(frame, Table):
+        return frame.frame
+    if isinstance(frame, np.ndarray):
+        return to_narwhals(frame)
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise TypeError(
+            f"frame is a {type(frame).__name__}. Give a pandas or polars DataFrame, or a 2-D array."
+        ) from error
+
+
+def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
+    """Find the row of the session that each row of a table is about, by its id.
+
+    Raises
+    ------
+    DataError
+        There is no such column, or one of its values is no id of the session.
+    """
+    table = to_table(frame)
+    if id_column not in table.columns:
+        raise DataError(f"There is no column {id_column!r}. The columns are {join_names(table.columns)}.")
+    position = {name: row for row, name in enumerate(ids)}
+    given = [str(value) for value in table[id_column].to_list()]
+    unknown = [value for value in given if value not in position]
+    if unknown:
+        raise DataError(
+            f"The session has no row {join_names(map(repr, unknown))}. Its rows are called {ids[0]!r} …. "
+            "Give the column with these ids, or leave id_column out to match rows by position."
+        )
+    return [position[value] for value in given]
+
+
+def check_n_rows(n_rows: int, columns: ClusterColumns) -> None:
+    """Raise if a table has another number of rows than the session."""
+    if n_rows != len(columns.labels):
+        raise DataError(
+            f"The table has {count_noun(n_rows, 'row')}, but the session has {len(columns.labels)}. "
+            "Give the table that the session was begun with."
+        )
+
+
+def _append_columns(
+    table: nw.DataFrame[Any], names: Sequence[str], columns: ClusterColumns
+) -> nw.DataFrame[Any]:
+    import narwhals as nw
+
+    backend = table.implementation
+    shares = [None] * len(columns.labels) if columns.confidence is None else columns.confidence.tolist()
+    return table.with_columns(
+        nw.new_series(names[0], columns.labels.tolist(), nw.Int64, backend=backend),
+        nw.new_series(names[1], columns.names, nw.String, backend=backend),
+        nw.new_series(names[2], shares, nw.Float64, backend=backend),
+    )
+
+
+# ---------------------------------------------------------------- files
+def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) -> Joined:
+    """Put the clusters beside the columns of a file.
+
+    Parameters
+    ----------
+    data : path
+        The file or folder.
+    table : Table
+        What `data` was read as.
+    columns : ClusterColumns
+        The cluster of each row.
+    ending : str
+        What the name of the new file ends in, such as ``.csv``.
+
+    Returns
+    -------
+    Joined
+        The new file. A file of the same kind keeps all of its bytes. In other kinds the cells of a text file
+        are texts, as they stand in it.
+
+    Raises
+    ------
+    DataError
+        The new kind of file cannot hold the columns, or the file has changed meanwhile.
+    """
+    refuse_lone_surrogates(columns.names, "the names of clusters")
+    own = data.suffix.lower() if data.is_file() else ""
+    if own in DELIMITED:
+        raw, delimiter = read_bytes(data), table.choices["delimiter"]
+        if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
+            return _join_delimited(raw, delimiter, columns)
+        return _write_frame(read_delimited(raw, delimiter, False)[0], columns, ending, delimiter)
+    if own in JSON_LINES:
+        raw = read_bytes(data)
+        if ending in JSON_LINES:
+            return _join_json_lines(raw, columns)
+        return _write_frame(read_json_lines(raw), columns, ending, ",")
+    import polars as pl
+
+    native = table.frame.to_native()
+    frame = native if isinstance(native, pl.DataFrame) else pl.DataFrame(table.frame.to_dict(as_series=False))
+    return _write_frame(frame, columns, ending, ",")
+
+
+def _delimiter_of(ending: str, own: str) -> str:
+    """The delimiter of the new file: as far as its ending allows that of the data."""
+    if ending in (".tsv", ".tab"):
+        return "\t"
+    return "," if ending == ".csv" and own == "\t" else own
+
+
+def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns) -> Joined:
+    """Put three cells at the end of each record; blank lines stay."""
+    records = _cut_records(decode(raw), delimiter)
+    out = io.StringIO(newline="")
+    with allow_long_cells():
+        for header, row in records:
+            if row:
+                break
+            out.write(header)
+        taken = [name.strip() or f"column {number}" for number, name in enumerate(row, 1)]
+        names, notes = choose_names(taken)
+        out.write(_extend_record(header, delimiter, names))
+        cells, n_rows = columns.cells(), 0
+        for record, row in records:
+            if not row:
+                out.write(record)
+                continue
+            n_rows += 1
+            new = next(cells, None)
+            if new is None:
+                break
+            label, name, share = new
+            out.write(_extend_record(record, delimiter, [label, name and escape_cell(name), share]))
+    check_n_rows(n_rows, columns)
+    return Joined((BOM if raw.startswith(BOM) else b"") + out.getvalue().encode(), notes)
+
+
+def _cut_records(text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each record as it stands, with its line end, and its cells."""
+    read: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            read.append(line)
+            yield line
+
+    for row in csv.reader(lines(), delimiter=delimiter, strict=True):
+        yield "".join(read), row
+        read.clear()
+
+
+def _extend_record(record: str, delimiter: str, cells: Sequence[object]) -> str:
+    """Put cells between a record and the end of its line."""
+    bare = record.rstrip("\r\n")
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="").writerow(cells)
+    return bare + delimiter + line.getvalue() + record[len(bare) :]
+
+
+def _join_json_lines(raw: bytes, columns: ClusterColumns) -> Joined:
+    """Put three keys at the end of each object; blank lines stay."""
+    lines = decode(raw).split("\n")
+    held = [at for at, line in enumerate(lines) if line and not line.isspace()]
+    check_n_rows(len(held), columns)
+    names, notes = choose_names({name for at in held for name in json.loads(lines[at])})
+    for at, cells in zip(held, columns.cells(), strict=True):
+        new = json.dumps(dict(zip(names, cells, strict=True)), ensure_ascii=False)
+        bare = lines[at].rstrip()
+        begin = bare[:-1].rstrip()
+        comma = "" if begin.endswith("{") else ", "
+        lines[at] = f"{begin}{comma}{new[1:]}{lines[at][len(bare) :]}"
+    return Joined((BOM if raw.startswith(BOM) else b"") + "\n".join(lines).encode(), notes)
+
+
+def _write_frame(frame: pl.DataFrame, columns: ClusterColumns, ending: str, delimiter: str) -> Joined:
+    """Write a table with its clusters as another kind of file."""
+    import narwhals as nw
+    import polars as pl
+
+    check_n_rows(len(frame), columns)
+    names, notes = choose_names(frame.columns)
+    _check_fits(frame, ending)
+    rounded = None if columns.confidence is None else columns.confidence.round(DIGITS)
+    called = columns.names
+    if ending in DELIMITED:
+        called = [name and escape_cell(name) for name in columns.names]
+    full: pl.DataFrame = _append_columns(
+        nw.from_native(frame, eager_only=True), names, ClusterColumns(columns.labels, called, rounded)
+    ).to_native()
+    out = io.BytesIO()
+    try:
+        if ending == ".parquet":
+            full.write_parquet(out)
+        elif ending in JSON_LINES:
+            full.write_ndjson(out)
+        else:
+            full.write_csv(out, separator=_delimiter_of(ending, delimiter))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DataError(f"The table cannot be written as {ending}: {shorten(str(error), 300)}") from error
+    return Joined(out.getvalue(), notes)
+
+
+def _check_fits(frame: pl.DataFrame, ending: str) -> None:
+    """Raise if a kind of file cannot hold a column."""
+    import polars as pl
+
+    kinds = frame.schema.items()
+    nested = [name for name, kind in kinds if kind.is_nested() or kind in (pl.Object, pl.Binary)]
+    if ending in DELIMITED and nested:
+        raise DataError(
+            f"{ending} cannot hold lists, objects or bytes, which are in {join_names(nested)}. "
+            "Name a file that ends in .parquet or .jsonl."
+        )
+    objects = [name for name, kind in kinds if kind == pl.Object]
+    if objects:
+        raise DataError(
+            f"{ending} cannot hold the lists or objects in {join_names(objects)}. "
+            "Name a file that ends in .jsonl, as the data do."
+        )
+    if ending in JSON_LINES:
+        odd = [
+            name
+            for name, kind in kinds
+            if kind == pl.Binary or (kind.is_float() and not frame[name].drop_nulls().is_finite().all())
+        ]
+        if odd:
+            raise DataError(
+                f"JSON cannot hold NaN, infinity or bytes, which are in {join_names(odd)}. "
+                "Name a file that ends in .parquet."
+            )
