@@ -40,6 +40,7 @@ def read_table(
     delimiter: str | None = None,
     text: str | None = None,
     series: bool = False,
+    merge_variants: bool = False,
 ) -> Table:
     """Read a file and understand its columns.
 
@@ -61,6 +62,8 @@ def read_table(
     text : str, optional
         As for `from_frame`.
     series : bool, default=False
+        As for `from_frame`.
+    merge_variants : bool, default=False
         As for `from_frame`.
 
     Returns
@@ -95,7 +98,14 @@ def read_table(
         if ending in (*_DELIMITED, *_JSON):
             frame, parse_notes = _parse_text(frame, names, ending, used_delimiter)
             notes = [*notes, *parse_notes]
-        return understand(frame, names, delimiter=used_delimiter, series=series, notes=notes)
+        return understand(
+            frame,
+            names,
+            delimiter=used_delimiter,
+            series=series,
+            merge_variants=merge_variants,
+            notes=notes,
+        )
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:

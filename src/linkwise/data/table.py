@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,6 +16,7 @@ from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
+from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
 from linkwise.errors import DataError
 from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
@@ -39,8 +40,8 @@ class Table:
     notes : tuple of str
         Sentences on the choices made.
     choices : dict
-        The arguments (id_column, columns, drop, delimiter; text and series where given) that give this table
-        again; JSON can hold them.
+        The arguments (id_column, columns, drop, delimiter; text, series and merge_variants where given) that
+        give this table again; JSON can hold them.
     """
 
     ids: tuple[str, ...] | None
@@ -119,6 +120,7 @@ def from_frame(
     drop: Sequence[str] = (),
     text: str | None = None,
     series: bool = False,
+    merge_variants: bool = False,
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -139,6 +141,9 @@ def from_frame(
     series : bool, default=False
         Whether each row is a curve: one column of lists, or a column of numbers for each sample, in the
         order of the table.
+    merge_variants : bool, default=False
+        Whether spellings of one category that differ only in case, spaces or accents, such as ``"Retail"``
+        and ``"retail "``, are read as one value. A note lists them. By default a note only proposes it.
 
     Returns
     -------
@@ -153,7 +158,7 @@ def from_frame(
     """
     table = to_narwhals(frame)
     names = resolve_names(table, id_column, columns, drop, text)
-    return understand(table, names, series=series, notes=_index_note(frame))
+    return understand(table, names, series=series, merge_variants=merge_variants, notes=_index_note(frame))
 
 
 def _index_note(frame: Any) -> list[str]:
@@ -170,6 +175,7 @@ def understand(
     *,
     delimiter: str | None = None,
     series: bool = False,
+    merge_variants: bool = False,
     notes: Sequence[str] = (),
 ) -> Table:
     """Decide what each column of a table is.
@@ -184,6 +190,8 @@ def understand(
         The character between the columns of the file; a choice that the table keeps.
     series : bool, default=False
         Whether each row is a curve.
+    merge_variants : bool, default=False
+        As for `from_frame`.
     notes : sequence of str, default=()
         Sentences of the reader, which come first.
 
@@ -200,6 +208,8 @@ def understand(
     id_column, columns, drop, text = names
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
+    if merge_variants and (text is not None or series):
+        raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -211,7 +221,7 @@ def understand(
     elif series:
         found, told = understand_curves(frame, columns, id_column, drop)
     else:
-        found, told = _understand_records(frame, columns, id_column, drop)
+        frame, found, told = _understand_records(frame, columns, id_column, drop, merge_variants)
     choices = {
         "id_column": id_column,
         "columns": None if columns is None else list(columns),
@@ -219,27 +229,78 @@ def understand(
         "delimiter": delimiter,
         **({} if text is None else {"text": text}),
         **({"series": True} if series else {}),
+        **({"merge_variants": True} if merge_variants else {}),
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
 
 
 def _understand_records(
-    frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
-) -> tuple[tuple[Column, ...], list[str]]:
-    """Decide the role of each column of records, and describe the choices in sentences."""
+    frame: nw.DataFrame[Any],
+    columns: Sequence[str] | None,
+    id_column: str | None,
+    drop: Sequence[str],
+    merges: bool,
+) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
+    """Decide the role of each column of records, and describe the choices in sentences.
+
+    The frame that is returned has merged variants, if that is asked for.
+    """
     names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
-    found = tuple(
-        _assign_role(series, name, names, id_column, named, dropped)
-        for series, name in zip(frame.iter_columns(), names, strict=True)
-    )
+
+    def assign(series: nw.Series[Any]) -> Column:
+        return _assign_role(series, series.name, names, id_column, named, dropped)
+
+    skipped = {id_column, *dropped, *(name for name in names if named is not None and name not in named)}
+    frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
+    found = _assign_roles(frame, assign, variant_notes)
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
-        raise DataError(_describe_unusable(found, list(told.values())))
+        raise DataError(_describe_unusable(found, [*told.values(), *variant_notes.values()]))
     plain = tuple(c for c in found if c.role != "text" or c.name not in told)
     left_out = {c.name for c in found} - {c.name for c in plain}
     tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
-    return found, [*_describe_choices(plain, columns), *(note + tail[name] for name, note in told.items())]
+    notes = [*_describe_choices(plain, columns), *(note + tail[name] for name, note in told.items())]
+    return frame, found, [*notes, *variant_notes.values()]
+
+
+def _assign_roles(
+    frame: nw.DataFrame[Any], assign: Callable[[nw.Series[Any]], Column], proposals: dict[str, str]
+) -> tuple[Column, ...]:
+    """Assign a role to each column; an error about a column ends in what is proposed for it."""
+    found = []
+    for series in frame.iter_columns():
+        try:
+            found.append(assign(series))
+        except DataError as error:
+            if series.name not in proposals:
+                raise
+            raise DataError(f"{error} {proposals[series.name]}") from None
+    return tuple(found)
+
+
+def _settle_variants(
+    frame: nw.DataFrame[Any],
+    skipped: set[str | None],
+    assign: Callable[[nw.Series[Any]], Column],
+    merges: bool,
+) -> tuple[nw.DataFrame[Any], dict[str, str]]:
+    """Merge the variants in columns that are categories then, or propose it in a note for each column."""
+    merged, notes = [], {}
+    for series in frame.iter_columns():
+        variants = None if series.name in skipped else find_variants(series)
+        if variants is None:
+            continue
+        changed = merge_variants(series, variants)
+        try:
+            is_category = assign(changed).role in ("category", "constant")
+        except DataError:  # it is no category in either case
+            is_category = False
+        if not is_category:
+            continue
+        merged.append(changed)
+        notes[series.name] = (describe_merging if merges else propose_merging)(series.name, variants)
+    return (frame.with_columns(*merged) if merges and merged else frame), notes
 
 
 def _assign_role(

@@ -67,6 +67,7 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 # ---------------------------------------------------------------- data
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
+OF_RECORDS = ("merge_variants",)
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -106,7 +107,10 @@ class Reading:
         type=("unit", "standard", "none"),
     )
     impute: str | None = option(
-        "--impute", "fill missing values with medians and most frequent categories", "data", type=("median",)
+        "--impute",
+        "fill missing values with medians, and with most frequent categories or a category of their own",
+        "data",
+        type=("median", "category"),
     )
     text: str | None = option(
         "--text", "compare rows only by the texts of this column", "data", metavar="COLUMN"
@@ -114,6 +118,12 @@ class Reading:
     series: bool | None = option(
         "--series",
         "each row is a curve: numeric columns in order, or one column of lists",
+        "data",
+        type=bool,
+    )
+    merge_variants: bool | None = option(
+        "--merge-variants",
+        "treat spellings of one category, such as Retail and retail, as one",
         "data",
         type=bool,
     )
@@ -153,8 +163,10 @@ class Reading:
                     f"{flag_of(name)} is for folders of images, and {data} is a file. "
                     f"Leave {flag_of(name)} out."
                 )
-            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
+            if self.text is not None and name in ("columns", "series", *OF_RECORDS, *OF_ENCODING):
                 raise UsageError(f"--text compares rows by their words alone. Leave {flag_of(name)} out.")
+            if self.series and name in OF_RECORDS:
+                raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
             if self.series and name == "impute":
                 raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
 

@@ -11,7 +11,7 @@ from linkwise.session.session import Session
 
 LONGEST_PATH = 4096
 SCALES = (None, "unit", "standard", "none")
-IMPUTES = (None, "median")
+IMPUTES = (None, "median", "category")
 
 
 def _is_name(value: object) -> bool:
@@ -33,6 +33,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
     "text": _is_name,
     "series": lambda value: isinstance(value, bool),
+    "merge_variants": lambda value: isinstance(value, bool),
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),
@@ -84,6 +85,8 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
         return "impute"
     if source["scale"] is not None and (folder or choices.get("text") is not None):
         return "scale"
+    if choices.get("merge_variants") and (choices.get("text") is not None or choices.get("series")):
+        return "merge_variants"
     if choices.get("text") is not None and (choices.get("series") or choices.get("columns") is not None):
         return "text"
     return None
