@@ -314,7 +314,7 @@ def test_every_data_option_is_read_and_may_stand_in_a_session_file():
     options = {one.name for one in fields(Reading)}
     reads = options - {*OF_ENCODING, *OF_FOLDERS}
     assert reads == signature(read_table).parameters.keys() - {"path"}
-    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter"}
+    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter", "encoding"}
     assert reads == origin.OF_FILES.keys()
     assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()
 
@@ -323,3 +323,32 @@ def test_options_are_written_as_they_are_typed():
     reading = Reading(columns=("a,b", "c"), scale="none", series=True, drop=())
     assert reading.options() == ("--columns", '"a,b",c', "--scale", "none", "--series")
     assert find_option("series").to_words(None) == find_option("series").to_words(False) == ()
+
+
+# ---------------------------------------------------------------- what is in a column
+def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise):
+    path = tmp_path / "towns.csv"
+    towns = ["Köln", "köln", "Düren", "Köln "] * 3
+    lines = "".join(f"{town},{n}\n" for n, town in enumerate(towns))
+    path.write_bytes(f"town,size\n{lines}".encode("cp1252"))
+    begun = linkwise("ask", path, said="q\n")
+    assert "It is read as Windows-1252" in words(begun.stdout)
+    assert "3 spellings of 'Köln'" in words(begun.stdout)
+    refused = linkwise("ask", path, "--merge-variants", said="q\n")
+    assert (refused.exit_code, "was begun without --merge-variants" in words(refused.stderr)) == (2, True)
+    session = tmp_path / "other.linkwise"
+    how = ("--merge-variants", "--encoding", "latin-1", "--session", session)
+    begun = linkwise("ask", path, *how, said="n\nq\n")
+    assert "6 cells spelled otherwise count as one value each" in words(begun.stdout)
+    for options in (how, how[3:]):
+        assert "resumed: 1 answer" in linkwise("ask", path, *options, said="q\n").stdout
+    unknown = linkwise("ask", path, "--encoding", "latin7000")
+    assert (unknown.exit_code, "--encoding: The encoding 'latin7000' is unknown" in unknown.stderr) == (
+        2,
+        True,
+    )
+
+
+def words(text):
+    """The text without its line breaks and indents."""
+    return " ".join(text.split())

@@ -16,6 +16,7 @@ from linkwise.data.json_lines import read_json_lines
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
+from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion, too_large_for_memory
 from linkwise.text_files import read_bytes
@@ -41,13 +42,14 @@ def read_table(
     text: str | None = None,
     series: bool = False,
     merge_variants: bool = False,
+    encoding: str | None = None,
 ) -> Table:
     """Read a file and understand its columns.
 
     Parameters
     ----------
     path : path
-        .csv, .tsv, .tab or .txt (UTF-8, a line of column names first), .parquet, .jsonl, .ndjson or
+        .csv, .tsv, .tab or .txt (a line of column names first), .parquet, .jsonl, .ndjson or
         .json (one JSON object a line), .npy (a 2-D array of numbers), .npz (its array named X, or the
         only 2-D one; ids from a 1-D array named ids or id).
     id_column : str, optional
@@ -65,6 +67,9 @@ def read_table(
         As for `from_frame`.
     merge_variants : bool, default=False
         As for `from_frame`.
+    encoding : str, optional
+        The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
+        where that is certain, with a note.
 
     Returns
     -------
@@ -90,8 +95,12 @@ def read_table(
         raise DataError(
             f"delimiter={delimiter!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
         )
+    if encoding is not None and ending not in (*_DELIMITED, *_JSON):
+        raise DataError(
+            f"encoding={encoding!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
+        )
     try:
-        frame, own_ids, used_delimiter, notes = _read_file(path, ending, delimiter)
+        frame, own_ids, used_delimiter, used_encoding, notes = _read_file(path, ending, delimiter, encoding)
         if id_column is None and own_ids not in (to_names(drop) or ()):
             id_column = own_ids
         names = resolve_names(frame, id_column, columns, drop, text)
@@ -104,6 +113,7 @@ def read_table(
             delimiter=used_delimiter,
             series=series,
             merge_variants=merge_variants,
+            encoding=used_encoding,
             notes=notes,
         )
     except MemoryError as error:
@@ -123,6 +133,8 @@ class _Read(NamedTuple):
         The column that the file itself calls ids.
     delimiter : str or None
         The character between the columns of a text file.
+    encoding : str or None
+        The encoding of a text file; None for UTF-8 that was not named.
     notes : list of str
         What was chosen, in sentences.
     """
@@ -130,25 +142,28 @@ class _Read(NamedTuple):
     frame: nw.DataFrame[Any]
     own_ids: str | None
     delimiter: str | None
+    encoding: str | None
     notes: list[str]
 
 
-def _read_file(path: Path, ending: str, delimiter: str | None) -> _Read:
+def _read_file(path: Path, ending: str, delimiter: str | None, encoding: str | None) -> _Read:
     import narwhals as nw
 
     raw = read_bytes(path)
     if not raw:
         raise DataError("The file is empty, but at least 2 rows are needed to compare.")
     _require_polars()
-    if ending in _DELIMITED:
-        text, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-        return _Read(nw.from_native(text, eager_only=True), None, delimiter, notes)
-    if ending in _JSON:
-        return _Read(nw.from_native(read_json_lines(raw), eager_only=True), None, None, [])
     if ending == ".parquet":
-        return _Read(_read_parquet(raw), None, None, [])
-    frame, own_ids, notes = read_array(raw)
-    return _Read(frame, own_ids, None, notes)
+        return _Read(_read_parquet(raw), None, None, None, [])
+    if ending in _ARRAYS:
+        frame, own_ids, notes = read_array(raw)
+        return _Read(frame, own_ids, None, None, notes)
+    raw, encoding, notes = to_utf8(raw, encoding)
+    if ending in _DELIMITED:
+        text, delimiter, more = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
+    else:
+        text, more = read_json_lines(raw), []
+    return _Read(nw.from_native(text, eager_only=True), None, delimiter, encoding, [*notes, *more])
 
 
 def _require_polars() -> None:

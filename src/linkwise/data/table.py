@@ -40,8 +40,8 @@ class Table:
     notes : tuple of str
         Sentences on the choices made.
     choices : dict
-        The arguments (id_column, columns, drop, delimiter; text, series and merge_variants where given) that
-        give this table again; JSON can hold them.
+        The arguments (id_column, columns, drop, delimiter; text, series, merge_variants and encoding where
+        they matter) that give this table again; JSON can hold them.
     """
 
     ids: tuple[str, ...] | None
@@ -176,6 +176,7 @@ def understand(
     delimiter: str | None = None,
     series: bool = False,
     merge_variants: bool = False,
+    encoding: str | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
     """Decide what each column of a table is.
@@ -192,6 +193,8 @@ def understand(
         Whether each row is a curve.
     merge_variants : bool, default=False
         As for `from_frame`.
+    encoding : str, optional
+        The encoding of the file, if it is not UTF-8; a choice that the table keeps.
     notes : sequence of str, default=()
         Sentences of the reader, which come first.
 
@@ -230,6 +233,7 @@ def understand(
         **({} if text is None else {"text": text}),
         **({"series": True} if series else {}),
         **({"merge_variants": True} if merge_variants else {}),
+        **({} if encoding is None else {"encoding": encoding}),
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
 

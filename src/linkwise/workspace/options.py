@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from linkwise.errors import DataError
-from linkwise.text_files import decode, read_bytes, split_records
+from linkwise.text_files import decode, normalize_encoding, read_bytes, split_records
 from linkwise.workspace.exit_codes import UsageError
 
 SourceRates = dict[str, float | None]
@@ -81,6 +81,14 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     return names
 
 
+def _encoding(flag: str, given: str) -> str:
+    """The usual name of an encoding, so that two names of one are the same choice."""
+    try:
+        return normalize_encoding(given)
+    except DataError as error:
+        raise UsageError(f"{flag}: {error}") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a file is read and encoded; None where the command line says nothing.
@@ -126,6 +134,13 @@ class Reading:
         "treat spellings of one category, such as Retail and retail, as one",
         "data",
         type=bool,
+    )
+    encoding: str | None = option(
+        "--encoding",
+        "encoding of a text file, such as windows-1252  [default: detected where certain]",
+        "data",
+        metavar="NAME",
+        parse=_encoding,
     )
     skip_broken: bool | None = option(
         "--skip-broken", "leave out images that cannot be read", "data", type=bool

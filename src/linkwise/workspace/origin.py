@@ -10,6 +10,7 @@ from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
 LONGEST_PATH = 4096
+LONGEST_ENCODING = 40
 SCALES = (None, "unit", "standard", "none")
 IMPUTES = (None, "median", "category")
 
@@ -34,6 +35,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "text": _is_name,
     "series": lambda value: isinstance(value, bool),
     "merge_variants": lambda value: isinstance(value, bool),
+    "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),
