@@ -260,6 +260,7 @@ def test_clusilc_has_no_columns_to_make_rules_of(kind, linkwise):
         ("text", ("--text", "review", "--scale", "unit"), "Leave --scale out"),
         ("text", ("--text", "review", "--impute", "median"), "Leave --impute out"),
         ("text", ("--text", "review", "--merge-variants"), "Leave --merge-variants out"),
+        ("text", ("--text", "review", "--as-categories", "stars"), "Leave --as-categories out"),
         ("series", ("--series", "--merge-variants"), "Leave --merge-variants out"),
         ("text", ("--text", "review", "--series"), "Leave --series out"),
         ("text", ("--text", "review", "--skip-broken"), "--skip-broken is for folders"),

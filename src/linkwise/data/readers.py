@@ -42,6 +42,7 @@ def read_table(
     text: str | None = None,
     series: bool = False,
     merge_variants: bool = False,
+    as_categories: Sequence[str] = (),
     encoding: str | None = None,
 ) -> Table:
     """Read a file and understand its columns.
@@ -66,6 +67,8 @@ def read_table(
     series : bool, default=False
         As for `from_frame`.
     merge_variants : bool, default=False
+        As for `from_frame`.
+    as_categories : sequence of str, default=()
         As for `from_frame`.
     encoding : str, optional
         The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
@@ -113,6 +116,7 @@ def read_table(
             delimiter=used_delimiter,
             series=series,
             merge_variants=merge_variants,
+            as_categories=as_categories,
             encoding=used_encoding,
             notes=notes,
         )

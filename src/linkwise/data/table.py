@@ -11,6 +11,8 @@ import numpy as np
 
 from linkwise.data.arrays import array_frame
 from linkwise.data.cells import format_cell
+from linkwise.data.codes import propose_categories, turn_into_categories
+from linkwise.data.column_names import to_names
 from linkwise.data.column_uses import understand_curves, understand_texts
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
@@ -40,8 +42,8 @@ class Table:
     notes : tuple of str
         Sentences on the choices made.
     choices : dict
-        The arguments (id_column, columns, drop, delimiter; text, series, merge_variants and encoding where
-        they matter) that give this table again; JSON can hold them.
+        The arguments that give this table again; JSON can hold them. Those that few tables need are
+        there only where they were given or detected.
     """
 
     ids: tuple[str, ...] | None
@@ -121,6 +123,7 @@ def from_frame(
     text: str | None = None,
     series: bool = False,
     merge_variants: bool = False,
+    as_categories: Sequence[str] = (),
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -144,6 +147,8 @@ def from_frame(
     merge_variants : bool, default=False
         Whether spellings of one category that differ only in case, spaces or accents, such as ``"Retail"``
         and ``"retail "``, are read as one value. A note lists them. By default a note only proposes it.
+    as_categories : sequence of str, default=()
+        Columns of numbers that are codes, such as zip codes. Rows are compared by whether they are equal.
 
     Returns
     -------
@@ -158,7 +163,14 @@ def from_frame(
     """
     table = to_narwhals(frame)
     names = resolve_names(table, id_column, columns, drop, text)
-    return understand(table, names, series=series, merge_variants=merge_variants, notes=_index_note(frame))
+    return understand(
+        table,
+        names,
+        series=series,
+        merge_variants=merge_variants,
+        as_categories=as_categories,
+        notes=_index_note(frame),
+    )
 
 
 def _index_note(frame: Any) -> list[str]:
@@ -176,6 +188,7 @@ def understand(
     delimiter: str | None = None,
     series: bool = False,
     merge_variants: bool = False,
+    as_categories: Sequence[str] = (),
     encoding: str | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
@@ -192,6 +205,8 @@ def understand(
     series : bool, default=False
         Whether each row is a curve.
     merge_variants : bool, default=False
+        As for `from_frame`.
+    as_categories : sequence of str, default=()
         As for `from_frame`.
     encoding : str, optional
         The encoding of the file, if it is not UTF-8; a choice that the table keeps.
@@ -211,6 +226,9 @@ def understand(
     id_column, columns, drop, text = names
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
+    as_categories = to_names(as_categories) or ()
+    if as_categories and (text is not None or series):
+        raise DataError("Only columns of records can be categories. Leave as_categories out.")
     if merge_variants and (text is not None or series):
         raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
     if len(frame) < 2:
@@ -224,7 +242,10 @@ def understand(
     elif series:
         found, told = understand_curves(frame, columns, id_column, drop)
     else:
-        frame, found, told = _understand_records(frame, columns, id_column, drop, merge_variants)
+        frame = turn_into_categories(frame, names, as_categories)
+        frame, found, told = _understand_records(
+            frame, columns, id_column, drop, merge_variants, as_categories
+        )
     choices = {
         "id_column": id_column,
         "columns": None if columns is None else list(columns),
@@ -233,6 +254,7 @@ def understand(
         **({} if text is None else {"text": text}),
         **({"series": True} if series else {}),
         **({"merge_variants": True} if merge_variants else {}),
+        **({"as_categories": list(as_categories)} if as_categories else {}),
         **({} if encoding is None else {"encoding": encoding}),
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
@@ -244,6 +266,7 @@ def _understand_records(
     id_column: str | None,
     drop: Sequence[str],
     merges: bool,
+    as_categories: Sequence[str],
 ) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
     """Decide the role of each column of records, and describe the choices in sentences.
 
@@ -252,7 +275,8 @@ def _understand_records(
     names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
 
     def assign(series: nw.Series[Any]) -> Column:
-        return _assign_role(series, series.name, names, id_column, named, dropped)
+        chosen = {series.name} if series.name in as_categories else named
+        return _assign_role(series, series.name, names, id_column, chosen, dropped)
 
     skipped = {id_column, *dropped, *(name for name in names if named is not None and name not in named)}
     frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
@@ -265,7 +289,7 @@ def _understand_records(
     left_out = {c.name for c in found} - {c.name for c in plain}
     tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
     notes = [*_describe_choices(plain, columns), *(note + tail[name] for name, note in told.items())]
-    return frame, found, [*notes, *variant_notes.values()]
+    return frame, found, [*notes, *variant_notes.values(), *propose_categories(frame, found)]
 
 
 def _assign_roles(

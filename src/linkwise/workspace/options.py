@@ -67,7 +67,7 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 # ---------------------------------------------------------------- data
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
-OF_RECORDS = ("merge_variants",)
+OF_RECORDS = ("merge_variants", "as_categories")
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -134,6 +134,13 @@ class Reading:
         "treat spellings of one category, such as Retail and retail, as one",
         "data",
         type=bool,
+    )
+    as_categories: Sequence[str] | None = option(
+        "--as-categories",
+        "columns of numbers that are codes, compared as equal or different",
+        "data",
+        metavar="A,B",
+        parse=_names,
     )
     encoding: str | None = option(
         "--encoding",

@@ -35,6 +35,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "text": _is_name,
     "series": lambda value: isinstance(value, bool),
     "merge_variants": lambda value: isinstance(value, bool),
+    "as_categories": _are_names,
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
@@ -87,8 +88,9 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
         return "impute"
     if source["scale"] is not None and (folder or choices.get("text") is not None):
         return "scale"
-    if choices.get("merge_variants") and (choices.get("text") is not None or choices.get("series")):
-        return "merge_variants"
+    for name in ("merge_variants", "as_categories"):
+        if choices.get(name) and (choices.get("text") is not None or choices.get("series")):
+            return name
     if choices.get("text") is not None and (choices.get("series") or choices.get("columns") is not None):
         return "text"
     return None
