@@ -1,6 +1,8 @@
 """Texts, folders and curves through every command: asked about, resumed, explained, exported, clustered."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import fields
 from inspect import signature
 
@@ -315,7 +317,11 @@ def test_every_data_option_is_read_and_may_stand_in_a_session_file():
     options = {one.name for one in fields(Reading)}
     reads = options - {*OF_ENCODING, *OF_FOLDERS}
     assert reads == signature(read_table).parameters.keys() - {"path"}
-    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter", "encoding"}
+    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {
+        "delimiter",
+        "encoding",
+        "keep_nested",
+    }
     assert reads == origin.OF_FILES.keys()
     assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()
 
@@ -348,6 +354,23 @@ def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise
         2,
         True,
     )
+
+
+def test_a_session_begun_before_nested_fields_were_columns_goes_on(tmp_path, linkwise):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f'{{"n": {n}, "m": {n % 3}, "to": {{"lat": {n * n}}}}}\n' for n in range(12)))
+    begun = linkwise("ask", path, said="n\nq\n")
+    assert "Add --keep-nested to leave them as they are" in words(begun.stdout)
+    assert "resumed: 1 answer" in linkwise("ask", path, said="q\n").stdout
+    old = tmp_path / "old.linkwise"
+    linkwise("ask", path, "--keep-nested", "--session", old, said="n\nq\n")
+    with closing(sqlite3.connect(old)) as file, file:
+        file.execute(
+            "UPDATE meta SET value = json_remove(value, '$.choices.keep_nested') WHERE key = 'source'"
+        )
+    with Session.open(old) as session:
+        assert "keep_nested" not in session.source["choices"]
+    assert "resumed: 1 answer" in linkwise("ask", path, "--session", old, said="q\n").stdout
 
 
 def words(text):

@@ -1,70 +1,139 @@
-"""Read JSON lines as a table: one object on each line, one column for each key."""
+"""Read JSON as a table: one object on each line, or an array of objects; one column for each field."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import DataError
-from linkwise.limits import check_cells, check_columns, check_expansion
+from linkwise.limits import check_cells, check_columns, check_expansion, check_name_lengths
 from linkwise.text_files import check_unique, decode
+from linkwise.wording import shorten
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def read_json_lines(raw: bytes) -> pl.DataFrame:
-    """Parse a file of JSON lines.
+class JsonTable(NamedTuple):
+    """A table from a file of JSON.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        Integers keep all their digits. A column that mixes texts with numbers or truth values is text. Lists
+        stay as they are.
+    nested : list of str
+        The columns that hold fields of nested objects, such as ``"address.town"``.
+    has_objects : bool
+        Whether the file holds nested objects, as columns or as they are.
+    """
+
+    frame: pl.DataFrame
+    nested: list[str]
+    has_objects: bool
+
+
+def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
+    """Parse a file with one JSON object on each line, or with one JSON array of objects.
 
     Parameters
     ----------
     raw : bytes
         The contents of the file, in UTF-8.
+    keep_nested : bool, default=False
+        Whether nested objects stay as they are. By default each of their fields becomes a column.
 
     Returns
     -------
-    polars.DataFrame of shape (n_rows, n_columns)
-        Integers keep all their digits. A column that mixes texts with numbers or truth values is text. Lists
-        and objects stay as they are.
+    JsonTable
+        The table, and which of its columns come from nested objects.
 
     Raises
     ------
     DataError
-        A line is not a JSON object, the file is empty, or the table is too large.
+        A line or element is not a JSON object, two fields have the same name, the file is empty, or the table
+        is too large.
     """
     import polars as pl
 
     text = decode(raw)
+    is_array = text.lstrip()[:1] == "["
     columns: dict[str, list[Any]] = {}
-    n_rows = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line or line.isspace():
-            continue
-        for name, value in _parse_line(line, number).items():
+    nested: dict[str, None] = {}
+    n_rows, has_objects = 0, False
+    for where, record in _parse_array(text) if is_array else _parse_lines(text):
+        has_objects = has_objects or any(isinstance(value, dict) for value in record.values())
+        fields = record if keep_nested else _flatten(record, where)
+        if fields is not record:
+            nested.update(dict.fromkeys(name for name in fields if name not in record))
+        for name, value in fields.items():
             values = columns.setdefault(name, [])
             values += [None] * (n_rows - len(values))
             values.append(value)
         n_rows += 1
         check_columns(len(columns))
+    for name in {field[:at] for field in nested for at, mark in enumerate(field) if mark == "."}:
+        if name in columns and all(value is None for value in columns[name]):
+            del columns[name]  # an object that is missing in some rows
     if not columns:
         raise DataError("The file is empty. Write one JSON object on each line.")
     check_cells(n_rows, len(columns))
     check_expansion(8 * n_rows * len(columns), len(raw))
-    return pl.DataFrame([_to_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
+    frame = pl.DataFrame([_to_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
+    return JsonTable(frame, list(nested), has_objects)
 
 
-def _parse_line(line: str, number: int) -> dict[str, Any]:
+def _parse_lines(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line and not line.isspace():
+            where = f"Line {number}"
+            try:
+                value = json.loads(line, object_pairs_hook=_check_keys)
+            except DataError as error:
+                raise DataError(f"{where}: {error}") from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{where} is not JSON: {error}. Write one object on each line.") from error
+            if "\\u" in line:
+                _check_characters(value, where)
+            if not isinstance(value, dict):
+                raise DataError(f"{where} is a JSON {type(value).__name__}. Write one object on each line.")
+            yield where, value
+
+
+def _parse_array(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        value = json.loads(line, object_pairs_hook=_check_keys)
-    except DataError as error:
-        raise DataError(f"Line {number}: {error}") from None
+        values = json.loads(text, object_pairs_hook=_check_keys)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"Line {number} is not JSON: {error}. Write one object on each line.") from error
-    if "\\u" in line:
-        _check_characters(value, number)
-    if not isinstance(value, dict):
-        raise DataError(f"Line {number} is a JSON {type(value).__name__}. Write one object on each line.")
-    return value
+        raise DataError(
+            f"The file is not JSON: {error}. Write one array of objects, or one object on each line."
+        ) from error
+    has_escapes = "\\u" in text
+    for number, value in enumerate(values):
+        where = f"Element {number} (counted from 0)"
+        if not isinstance(value, dict):
+            raise DataError(f"{where} is a JSON {type(value).__name__}. Write an array of objects.")
+        if has_escapes:
+            _check_characters(value, where)
+        yield where, value
+
+
+def _flatten(record: dict[str, Any], where: str) -> dict[str, Any]:
+    """Give each field of a nested object a name of its own, such as a.b; the record itself if it has none."""
+    if not any(isinstance(value, dict) for value in record.values()):
+        return record
+    fields: dict[str, Any] = {}
+    waiting = list(reversed(record.items()))
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict) and value:
+            check_name_lengths([name])
+            waiting += [(f"{name}.{inner}", one) for inner, one in reversed(value.items())]
+        elif name in fields:
+            raise DataError(f"{where} has two fields {shorten(name)!r}, one of them nested. Rename one.")
+        else:
+            fields[name] = None if isinstance(value, dict) else value
+    return fields
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -74,12 +143,12 @@ def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_characters(value: Any, number: int) -> None:
+def _check_characters(value: Any, where: str) -> None:
     """Raise if JSON escapes one half of a character that UTF-16 writes as two; text cannot hold it."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"Line {number} has an escape that is no character: {error.reason}.") from error
+        raise DataError(f"{where} has an escape that is no character: {error.reason}.") from error
 
 
 def _to_series(name: str, values: list[Any]) -> pl.Series:

@@ -12,7 +12,7 @@ from linkwise.data.arrays import read_array
 from linkwise.data.column_names import to_names
 from linkwise.data.dates import check_dates
 from linkwise.data.delimited import read_delimited
-from linkwise.data.json_lines import read_json_lines
+from linkwise.data.json_lines import read_json
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
@@ -43,6 +43,7 @@ def read_table(
     series: bool = False,
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    keep_nested: bool = False,
     encoding: str | None = None,
 ) -> Table:
     """Read a file and understand its columns.
@@ -51,8 +52,8 @@ def read_table(
     ----------
     path : path
         .csv, .tsv, .tab or .txt (a line of column names first), .parquet, .jsonl, .ndjson or
-        .json (one JSON object a line), .npy (a 2-D array of numbers), .npz (its array named X, or the
-        only 2-D one; ids from a 1-D array named ids or id).
+        .json (one JSON object a line, or one array of objects), .npy (a 2-D array of numbers), .npz (its
+        array named X, or the only 2-D one; ids from a 1-D array named ids or id).
     id_column : str, optional
         As for `from_frame`.
     columns : sequence of str, optional
@@ -70,6 +71,9 @@ def read_table(
         As for `from_frame`.
     as_categories : sequence of str, default=()
         As for `from_frame`.
+    keep_nested : bool, default=False
+        Whether nested objects in JSON stay as they are, and are only shown. By default each of their fields
+        becomes a column such as ``address.town``.
     encoding : str, optional
         The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
         where that is certain, with a note.
@@ -103,7 +107,9 @@ def read_table(
             f"encoding={encoding!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
         )
     try:
-        frame, own_ids, used_delimiter, used_encoding, notes = _read_file(path, ending, delimiter, encoding)
+        frame, own_ids, used_delimiter, choices, notes = _read_file(
+            path, ending, delimiter, encoding, keep_nested
+        )
         if id_column is None and own_ids not in (to_names(drop) or ()):
             id_column = own_ids
         names = resolve_names(frame, id_column, columns, drop, text)
@@ -117,7 +123,7 @@ def read_table(
             series=series,
             merge_variants=merge_variants,
             as_categories=as_categories,
-            encoding=used_encoding,
+            reader_choices=choices,
             notes=notes,
         )
     except MemoryError as error:
@@ -137,8 +143,9 @@ class _Read(NamedTuple):
         The column that the file itself calls ids.
     delimiter : str or None
         The character between the columns of a text file.
-    encoding : str or None
-        The encoding of a text file; None for UTF-8 that was not named.
+    choices : dict
+        The encoding of a text file, unless it is UTF-8 that was not named; and whether nested objects in JSON
+        stay as they are, if there are any.
     notes : list of str
         What was chosen, in sentences.
     """
@@ -146,11 +153,13 @@ class _Read(NamedTuple):
     frame: nw.DataFrame[Any]
     own_ids: str | None
     delimiter: str | None
-    encoding: str | None
+    choices: dict[str, Any]
     notes: list[str]
 
 
-def _read_file(path: Path, ending: str, delimiter: str | None, encoding: str | None) -> _Read:
+def _read_file(
+    path: Path, ending: str, delimiter: str | None, encoding: str | None, keep_nested: bool
+) -> _Read:
     import narwhals as nw
 
     raw = read_bytes(path)
@@ -158,16 +167,24 @@ def _read_file(path: Path, ending: str, delimiter: str | None, encoding: str | N
         raise DataError("The file is empty, but at least 2 rows are needed to compare.")
     _require_polars()
     if ending == ".parquet":
-        return _Read(_read_parquet(raw), None, None, None, [])
+        return _Read(_read_parquet(raw), None, None, {}, [])
     if ending in _ARRAYS:
         frame, own_ids, notes = read_array(raw)
-        return _Read(frame, own_ids, None, None, notes)
+        return _Read(frame, own_ids, None, {}, notes)
     raw, encoding, notes = to_utf8(raw, encoding)
+    choices: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
     if ending in _DELIMITED:
         text, delimiter, more = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-    else:
-        text, more = read_json_lines(raw), []
-    return _Read(nw.from_native(text, eager_only=True), None, delimiter, encoding, [*notes, *more])
+        return _Read(nw.from_native(text, eager_only=True), None, delimiter, choices, [*notes, *more])
+    table = read_json(raw, keep_nested)
+    if table.has_objects:
+        choices["keep_nested"] = keep_nested
+    if table.nested:
+        notes.append(
+            f"Nested fields are columns of their own: {join_names(table.nested)}."
+            " Add --keep-nested to leave them as they are (in Python, keep_nested=True)."
+        )
+    return _Read(nw.from_native(table.frame, eager_only=True), None, None, choices, notes)
 
 
 def _require_polars() -> None:

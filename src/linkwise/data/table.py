@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -189,7 +190,7 @@ def understand(
     series: bool = False,
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
-    encoding: str | None = None,
+    reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Table:
     """Decide what each column of a table is.
@@ -208,8 +209,8 @@ def understand(
         As for `from_frame`.
     as_categories : sequence of str, default=()
         As for `from_frame`.
-    encoding : str, optional
-        The encoding of the file, if it is not UTF-8; a choice that the table keeps.
+    reader_choices : dict, default={}
+        Further choices about the file, which the table keeps.
     notes : sequence of str, default=()
         Sentences of the reader, which come first.
 
@@ -255,7 +256,7 @@ def understand(
         **({"series": True} if series else {}),
         **({"merge_variants": True} if merge_variants else {}),
         **({"as_categories": list(as_categories)} if as_categories else {}),
-        **({} if encoding is None else {"encoding": encoding}),
+        **reader_choices,
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
 

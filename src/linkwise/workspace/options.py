@@ -142,6 +142,9 @@ class Reading:
         metavar="A,B",
         parse=_names,
     )
+    keep_nested: bool | None = option(
+        "--keep-nested", "leave nested objects in JSON as they are, only shown", "data", type=bool
+    )
     encoding: str | None = option(
         "--encoding",
         "encoding of a text file, such as windows-1252  [default: detected where certain]",

@@ -36,6 +36,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "series": lambda value: isinstance(value, bool),
     "merge_variants": lambda value: isinstance(value, bool),
     "as_categories": _are_names,
+    "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
@@ -59,7 +60,11 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
             f"{path} is damaged: {wrong!r} in the source of its data is nothing that linkwise writes. "
             "Restore a copy of the file."
         )
-    return source
+    choices = source.get("choices")
+    if choices is None or choices.keys() & OF_FOLDERS.keys():
+        return source
+    # sessions begun before nested objects became columns do not name this choice
+    return {**source, "choices": {"keep_nested": True, **choices}}
 
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
