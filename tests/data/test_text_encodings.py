@@ -101,6 +101,13 @@ def test_what_is_read_is_what_was_written(words, codec):
     assert isinstance(found, DataError) or found == text
 
 
+def test_long_words_and_words_of_no_language():
+    long = "a" * 100 + "ü" + "b" * 100
+    assert to_utf8(as_table(long).encode("cp1252")).raw.decode() == as_table(long)
+    message = str(outcome(b"town\n\x81\x8d\x8f\xff\xfe\n"))
+    assert "is 0x81, and its encoding is not certain. Add --encoding NAME, such as" in message
+
+
 def test_two_readings_are_both_shown():
     message = str(outcome(as_table("modèle près").encode("cp1252")))
     assert "'modèle' in windows-1252" in message

@@ -50,7 +50,8 @@ _ALPHABETS = tuple(
 _SYMBOLS = frozenset("\u00a0€£¥¢§°«»¡¿©®™…•·†‰±×÷µ¹²³¼½¾ªº‘’“”‚„‹›–—")
 _BEFORE_WORDS = frozenset("\u00a0€£¥µ§©«»¡¿…‘’“”‚„‹›–—")
 _WITHIN_WORDS = frozenset("’–—")
-_WORD = re.compile(rb"[A-Za-z]{0,30}[\x80-\xff][A-Za-z\x80-\xff]{0,30}")
+_REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
+_BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
 _LOOK = 2000  # bytes that show UTF-16 without a mark
 
 
@@ -137,7 +138,7 @@ def _find_wide(raw: bytes) -> str | None:
 
 def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
     """Read a file that is not UTF-8 as Windows-1252, if no other reading is plausible."""
-    words = sorted(set(_WORD.findall(raw)), key=lambda word: (-len(word), word))
+    words = sorted(_find_words(raw), key=lambda word: (-len(word), word))
     read = {name: found for codec, name in ENCODINGS.items() if (found := _read_words(words, codec))}
     if len(set(map(tuple, read.values()))) == 1 and WINDOWS in read:
         example = max(read[WINDOWS], key=lambda word: sum(map(str.isalpha, word)))
@@ -146,24 +147,33 @@ def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
             " Add --encoding NAME if they are wrong."
         )
         return Utf8(raw.decode(WINDOWS).encode(), WINDOWS, [note])
-    if not read:
-        decode(raw)  # raises the error that names the first wrong byte
-    raise DataError(_describe_readings(read, error, raw))
+    raise DataError(
+        f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}, and its"
+        f' encoding is not certain. {_describe_readings(read)} (in Python, encoding="...").'
+    )
 
 
-def _describe_readings(read: dict[str, list[str]], error: UnicodeDecodeError, raw: bytes) -> str:
+def _find_words(raw: bytes) -> set[bytes]:
+    """The words that have a letter beyond ASCII; long ones in part."""
+    found = set()
+    for match in _REST.finditer(raw):
+        before = raw[max(0, match.start() - 30) : match.start()]
+        beginning = _BEGINNING.search(before)
+        found.add((beginning[0] if beginning else b"") + match[0])
+    return found
+
+
+def _describe_readings(read: dict[str, list[str]]) -> str:
     """Describe readings that are possible, by the first word that they read in different ways."""
+    if not read:
+        return f"Add --encoding NAME, such as --encoding {WINDOWS} or --encoding shift_jis"
     columns = list(zip(*read.values(), strict=True))
     at = next((i for i, column in enumerate(columns) if len(set(column)) > 1), 0)
     ways: dict[str, str] = {}
     for name, words in read.items():
         ways.setdefault(words[at], name)
     shown = join_names((f"{word!r} in {name}" for word, name in ways.items()), 4)
-    return (
-        f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}, and its"
-        f" encoding is not certain. It holds {shown}. Add --encoding NAME, such as"
-        f' --encoding {next(iter(ways.values()))} (in Python, encoding="...").'
-    )
+    return f"It holds {shown}. Add --encoding NAME, such as --encoding {next(iter(ways.values()))}"
 
 
 def _read_words(words: list[bytes], codec: str) -> list[str] | None:
