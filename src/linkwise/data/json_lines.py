@@ -60,31 +60,59 @@ def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
     text = decode(raw)
     is_array = text.lstrip()[:1] == "["
     columns: dict[str, list[Any]] = {}
-    nested: dict[str, None] = {}
-    n_rows, has_objects = 0, False
-    for where, record in _parse_array(text) if is_array else _parse_lines(text):
-        has_objects = has_objects or any(isinstance(value, dict) for value in record.values())
-        fields = record if keep_nested else _flatten(record, where)
-        if fields is not record:
-            nested.update(dict.fromkeys(name for name in fields if name not in record))
-        for name, value in fields.items():
+    n_rows = 0
+    for record in _parse_array(text) if is_array else _parse_lines(text):
+        for name, value in record.items():
             values = columns.setdefault(name, [])
             values += [None] * (n_rows - len(values))
             values.append(value)
         n_rows += 1
         check_columns(len(columns))
-    for name in {field[:at] for field in nested for at, mark in enumerate(field) if mark == "."}:
-        if name in columns and all(value is None for value in columns[name]):
-            del columns[name]  # an object that is missing in some rows
     if not columns:
         raise DataError("The file is empty. Write one JSON object on each line.")
     check_cells(n_rows, len(columns))
     check_expansion(8 * n_rows * len(columns), len(raw))
-    frame = pl.DataFrame([_to_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
-    return JsonTable(frame, list(nested), has_objects)
+    columns = {name: values + [None] * (n_rows - len(values)) for name, values in columns.items()}
+    has_objects = any(_holds_objects(values) for values in columns.values())
+    fields = columns if keep_nested or not has_objects else _flatten(columns, len(raw))
+    frame = pl.DataFrame([_to_series(name, values) for name, values in fields.items()])
+    return JsonTable(frame, [name for name in fields if name not in columns], has_objects)
 
 
-def _parse_lines(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _holds_objects(values: list[Any]) -> bool:
+    """Whether a column holds objects and nothing else; mixed with other values they stay as they are."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, dict) for value in known)
+
+
+def _flatten(columns: dict[str, list[Any]], n_bytes: int) -> dict[str, list[Any]]:
+    """Give each field of nested objects a column such as a.b; `n_bytes` is the size of the file."""
+    fields: dict[str, list[Any]] = {}
+    waiting = list(reversed(columns.items()))
+    while waiting:
+        name, values = waiting.pop()
+        if name in fields:
+            raise DataError(f"Two fields are called {shorten(name)!r}, one of them nested. Rename one.")
+        if not _holds_objects(values):
+            fields[name] = values
+            continue
+        check_name_lengths([name])
+        inner: dict[str, list[Any]] = {}
+        for row, value in enumerate(values):
+            for key, one in (value or {}).items():
+                if key not in inner:
+                    n_columns = len(fields) + len(waiting) + len(inner) + 1
+                    check_cells(len(values), n_columns)
+                    check_expansion(8 * len(values) * n_columns, n_bytes)
+                    inner[key] = [None] * len(values)
+                inner[key][row] = one
+        waiting += [(f"{name}.{key}", some) for key, some in reversed(inner.items())]
+        if not inner:  # empty objects hold nothing
+            fields[name] = [None] * len(values)
+    return fields
+
+
+def _parse_lines(text: str) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line and not line.isspace():
             where = f"Line {number}"
@@ -98,10 +126,10 @@ def _parse_lines(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 _check_characters(value, where)
             if not isinstance(value, dict):
                 raise DataError(f"{where} is a JSON {type(value).__name__}. Write one object on each line.")
-            yield where, value
+            yield value
 
 
-def _parse_array(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parse_array(text: str) -> Iterator[dict[str, Any]]:
     try:
         values = json.loads(text, object_pairs_hook=_check_keys)
     except (ValueError, RecursionError) as error:
@@ -115,25 +143,7 @@ def _parse_array(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
             raise DataError(f"{where} is a JSON {type(value).__name__}. Write an array of objects.")
         if has_escapes:
             _check_characters(value, where)
-        yield where, value
-
-
-def _flatten(record: dict[str, Any], where: str) -> dict[str, Any]:
-    """Give each field of a nested object a name of its own, such as a.b; the record itself if it has none."""
-    if not any(isinstance(value, dict) for value in record.values()):
-        return record
-    fields: dict[str, Any] = {}
-    waiting = list(reversed(record.items()))
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, dict) and value:
-            check_name_lengths([name])
-            waiting += [(f"{name}.{inner}", one) for inner, one in reversed(value.items())]
-        elif name in fields:
-            raise DataError(f"{where} has two fields {shorten(name)!r}, one of them nested. Rename one.")
-        else:
-            fields[name] = None if isinstance(value, dict) else value
-    return fields
+        yield value
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
