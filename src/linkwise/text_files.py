@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +18,21 @@ from linkwise.errors import DataError
 from linkwise.limits import MOST_CHARACTERS, too_large_for_memory
 from linkwise.wording import shorten
 
+ENCODINGS = {  # those with one byte for each character that are still found: names by the codecs of Python
+    "cp1252": "windows-1252",
+    "cp1250": "windows-1250",
+    "cp1251": "windows-1251",
+    "cp1253": "windows-1253",
+    "cp1254": "windows-1254",
+    "cp1257": "windows-1257",
+    "iso8859-2": "iso-8859-2",
+    "iso8859-15": "iso-8859-15",
+    "koi8-r": "koi8-r",
+    "mac-roman": "macintosh",
+    "cp850": "cp850",
+}
+_NO_TEXTS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem", "utf-7")
+_ENCODING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}")
 _CSV_LIMIT = RLock()  # all threads share the limit of the csv module
 
 
@@ -53,6 +70,27 @@ def decode(raw: bytes) -> str:
             " Save it as UTF-8 (a spreadsheet calls that CSV UTF-8), or, if it is"
             f" {written}: iconv -f {written} -t UTF-8 OLD > NEW"
         ) from error
+
+
+def normalize_encoding(name: str) -> str:
+    """Return the usual name of an encoding.
+
+    Raises
+    ------
+    DataError
+        There is no such encoding of texts.
+    """
+    try:
+        found = codecs.lookup(name) if _ENCODING_NAME.fullmatch(name) else None
+        if found is not None and found.name.replace("_", "-") not in _NO_TEXTS:
+            "a".encode(found.name)  # raises an error for codecs that do not encode texts
+            return ENCODINGS.get(found.name, found.name)
+    except (LookupError, ValueError):
+        pass
+    raise DataError(
+        f"The encoding {name[:60]!r} is unknown."
+        " Give a name such as utf-8, windows-1252, utf-16 or shift_jis."
+    )
 
 
 @contextmanager

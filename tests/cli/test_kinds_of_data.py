@@ -1,6 +1,8 @@
 """Texts, folders and curves through every command: asked about, resumed, explained, exported, clustered."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import fields
 from inspect import signature
 
@@ -270,6 +272,9 @@ def test_clusilc_has_no_columns_to_make_rules_of(kind, linkwise):
         ("text", ("--text", "review", "--columns", "stars"), "Leave --columns out"),
         ("text", ("--text", "review", "--scale", "unit"), "Leave --scale out"),
         ("text", ("--text", "review", "--impute", "median"), "Leave --impute out"),
+        ("text", ("--text", "review", "--merge-variants"), "Leave --merge-variants out"),
+        ("text", ("--text", "review", "--as-categories", "stars"), "Leave --as-categories out"),
+        ("series", ("--series", "--merge-variants"), "Leave --merge-variants out"),
         ("text", ("--text", "review", "--series"), "Leave --series out"),
         ("text", ("--text", "review", "--skip-broken"), "--skip-broken is for folders"),
         ("series", ("--series", "--impute", "median"), "Leave --impute out"),
@@ -323,7 +328,11 @@ def test_every_data_option_is_read_and_may_stand_in_a_session_file():
     options = {one.name for one in fields(Reading)}
     reads = options - {*OF_ENCODING, *OF_FOLDERS}
     assert reads == signature(read_table).parameters.keys() - {"path"}
-    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter"}
+    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {
+        "delimiter",
+        "encoding",
+        "keep_nested",
+    }
     assert reads == origin.OF_FILES.keys()
     assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()
 
@@ -332,3 +341,49 @@ def test_options_are_written_as_they_are_typed():
     reading = Reading(columns=("a,b", "c"), scale="none", series=True, drop=())
     assert reading.options() == ("--columns", '"a,b",c', "--scale", "none", "--series")
     assert find_option("series").to_words(None) == find_option("series").to_words(False) == ()
+
+
+# ---------------------------------------------------------------- what is in a column
+def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise):
+    path = tmp_path / "towns.csv"
+    towns = ["Köln", "köln", "Düren", "Köln "] * 3
+    lines = "".join(f"{town},{n}\n" for n, town in enumerate(towns))
+    path.write_bytes(f"town,size\n{lines}".encode("cp1252"))
+    begun = linkwise("ask", path, said="q\n")
+    assert "It is read as Windows-1252" in words(begun.stdout)
+    assert "3 spellings of 'Köln'" in words(begun.stdout)
+    refused = linkwise("ask", path, "--merge-variants", said="q\n")
+    assert (refused.exit_code, "was begun without --merge-variants" in words(refused.stderr)) == (2, True)
+    session = tmp_path / "other.linkwise"
+    how = ("--merge-variants", "--encoding", "latin-1", "--session", session)
+    begun = linkwise("ask", path, *how, said="n\nq\n")
+    assert "6 cells spelled otherwise count as one value each" in words(begun.stdout)
+    for options in (how, how[3:]):
+        assert "resumed: 1 answer" in linkwise("ask", path, *options, said="q\n").stdout
+    unknown = linkwise("ask", path, "--encoding", "latin7000")
+    assert (unknown.exit_code, "--encoding: The encoding 'latin7000' is unknown" in unknown.stderr) == (
+        2,
+        True,
+    )
+
+
+def test_a_session_begun_before_nested_fields_were_columns_goes_on(tmp_path, linkwise):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f'{{"n": {n}, "m": {n % 3}, "to": {{"lat": {n * n}}}}}\n' for n in range(12)))
+    begun = linkwise("ask", path, said="n\nq\n")
+    assert "Add --keep-nested to leave them as they are" in words(begun.stdout)
+    assert "resumed: 1 answer" in linkwise("ask", path, said="q\n").stdout
+    old = tmp_path / "old.linkwise"
+    linkwise("ask", path, "--keep-nested", "--session", old, said="n\nq\n")
+    with closing(sqlite3.connect(old)) as file, file:
+        file.execute(
+            "UPDATE meta SET value = json_remove(value, '$.choices.keep_nested') WHERE key = 'source'"
+        )
+    with Session.open(old) as session:
+        assert "keep_nested" not in session.source["choices"]
+    assert "resumed: 1 answer" in linkwise("ask", path, "--session", old, said="q\n").stdout
+
+
+def words(text):
+    """The text without its line breaks and indents."""
+    return " ".join(text.split())

@@ -132,3 +132,42 @@ def test_dates_are_days():
         assert encoded.features[0].role == "date"
     lasting = pl.DataFrame({"d": days}).select(pl.col("d") - pl.col("d").first())
     np.testing.assert_array_equal(encode(from_frame(lasting), scale="none").X[:, 0], [0, 1.5, -2])
+
+
+# ---------------------------------------------------------------- missing as a category
+GAPS = {"size": [1.0, None, 3.0, 8.0], "kind": ["a", "a", None, "b"], "paid": [True, None, False, True]}
+
+
+def test_missing_becomes_a_category_and_numbers_get_their_median():
+    encoded = encode(from_frame(pl.DataFrame(GAPS)), impute="category", scale="none")
+    assert encoded.feature_names == (
+        "size", "kind=a", "kind=b", "kind=missing", "paid=false", "paid=missing", "paid=true",
+    )  # fmt: skip
+    assert encoded.X[1].tolist() == [3, 1, 0, 0, 0, 1, 0]
+    assert encoded.X[2].tolist() == [3, 0, 0, 1, 1, 0, 0]
+    assert "kind (1 value: missing), paid (1 value: missing)" in encoded.notes[0]
+
+
+@pytest.mark.parametrize("categories", ["columns", "codes"])
+def test_new_rows_may_lack_what_the_first_ones_lacked(categories):
+    frame = pl.DataFrame(GAPS)
+    encoded = encode(from_frame(frame), impute="category", categories=categories)
+    complete = frame.with_columns(pl.col("size").fill_null(3.0))
+    assert (encoded.transform(complete) == encoded.X).all()
+    whole = encode(from_frame(pl.concat([frame.drop_nulls()] * 2)), impute="category", categories=categories)
+    with pytest.raises(DataError, match="'kind'"):
+        whole.transform(frame[2:3])
+
+
+def test_the_category_of_missing_values_has_a_name_of_its_own():
+    frame = pl.DataFrame({"kind": ["missing", None, "a", "a"], "size": [1.0, 2.0, 3.0, 4.0]})
+    encoded = encode(from_frame(frame), impute="category", categories="codes")
+    assert encoded.features[0].categories == ("(missing)", "a", "missing")
+    assert encoded.X[:, 0].tolist() == [2, 0, 1, 1]
+
+
+def test_without_gaps_the_two_ways_to_fill_them_agree():
+    frame = from_frame(pl.DataFrame(GAPS).fill_null(strategy="forward"))
+    one, other = (encode(frame, impute=how) for how in ("median", "category"))
+    assert one.feature_names == other.feature_names
+    assert (one.X == other.X).all()

@@ -27,7 +27,7 @@ def refusal(path, **how):
 def test_json_faults_name_the_line(tmp_path):
     assert "Line 3 is not JSON" in refusal(written(tmp_path, '{"a": 1}\n\n{"a": }\n', "rows.jsonl"))
     assert "Line 2 is a JSON list" in refusal(written(tmp_path, '{"a": 1}\n[1]\n', "rows.ndjson"))
-    assert "Line 1 is a JSON list" in refusal(written(tmp_path, '[{"a": 1}, {"a": 2}]', "rows.json"))
+    assert "Line 1 is a JSON int" in refusal(written(tmp_path, '1\n{"a": 1}', "rows.json"))
 
 
 @pytest.mark.parametrize("content", [r'{"a": "\ud800"}', r'{"\ud800": 1}', r'{"a": ["\udc00"]}'])
@@ -61,6 +61,67 @@ def test_lists_are_left_out(tmp_path):
     assert table.roles["b"] == "left out"
     assert table.item(1) == {"a": "2", "b": "[2, 3]"}
     assert any("'b' is left out: values of type Object, such as [1]" in note for note in table.notes)
+
+
+ORDERS = [
+    {"n": 1, "to": {"town": "Bern", "geo": {"lat": 46.9}}, "tags": {}},
+    {"n": 2, "to": None},
+    {"n": 4, "to": {"town": "Basel", "geo": {"lat": 47.6}}},
+    {"n": 3, "to": {"town": "Bern", "geo": {"lat": 46.8}}},
+]
+
+
+def test_nested_fields_become_columns(tmp_path):
+    lines = "\n".join(map(json.dumps, ORDERS))
+    path = written(tmp_path, lines, "rows.jsonl")
+    table = read_table(path)
+    assert table.frame.columns == ["n", "to.town", "to.geo.lat", "tags"]
+    assert table.frame["to.geo.lat"].to_list() == [46.9, None, 47.6, 46.8]
+    assert table.roles["to.town"] == "category"
+    assert table.roles["to.geo.lat"] == "numeric"
+    assert any("Nested fields are columns of their own: to.town, to.geo.lat." in note for note in table.notes)
+    assert read_table(path, **table.choices).notes == table.notes
+
+
+def test_nested_objects_stay_as_they_are_when_asked(tmp_path):
+    path = written(tmp_path, "\n".join(map(json.dumps, ORDERS)), "rows.jsonl")
+    table = read_table(path, keep_nested=True)
+    assert table.frame.columns == ["n", "to", "tags"]
+    assert table.frame["to"].to_list()[0] == ORDERS[0]["to"]
+    assert table.choices["keep_nested"] is True
+    assert not any("Nested" in note for note in table.notes)
+
+
+def test_a_json_array_is_the_same_table_as_its_lines(tmp_path):
+    lines = read_table(written(tmp_path, "\n".join(map(json.dumps, ORDERS)), "rows.jsonl"))
+    array = read_table(written(tmp_path, "\n " + json.dumps(ORDERS, indent=2), "rows.json"))
+    assert array.frame.to_native().equals(lines.frame.to_native())
+    assert array.notes == lines.notes
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"a": 1}, 2]', "Element 1 (counted from 0) is a JSON int"),
+        ('[{"a": 1}', "The file is not JSON: "),
+        ('[{"a": 1}]\n[{"a": 2}]', "The file is not JSON: Extra data"),
+        ('[{"a": 1}, {"a": "\\ud800"}]', "Element 1 (counted from 0) has an escape that is no character"),
+        ("[]", "The file is empty"),
+        ('[{"a": 1, "a": 2}]', "Column names must differ"),
+        ('{"a.b": 1, "a": {"b": 2}}', "Two fields are called 'a.b', one of them nested"),
+        ('{"a": ' * 900 + "1" + "}" * 900, "at most 1000 are allowed"),
+        ("[" * 100_000, "The file is not JSON: "),
+    ],
+)
+def test_faults_of_arrays_and_nested_fields(tmp_path, content, message):
+    assert message in refusal(written(tmp_path, content, "rows.json"))
+
+
+def test_objects_among_other_values_stay_as_they_are(tmp_path):
+    lines = '{"a": 5, "n": 1}\n{"a": {"b": 6}, "n": 2}\n'
+    table = read_table(written(tmp_path, lines, "rows.jsonl"))
+    assert table.frame["a"].to_list() == [5, {"b": 6}]
+    assert table.roles["a"] == "left out"
 
 
 def test_not_parquet(tmp_path):

@@ -176,3 +176,20 @@ def test_a_session_joins_by_position_or_by_id():
 def test_a_learner_without_confidence_gives_an_empty_column():
     session = lw.Session(np.array([[0.0], [1.0]]), lw.COBRAS(random_state=0))
     assert session.join(pl.DataFrame({"a": [1, 2]}))["confidence"].to_list() == [None, None]
+
+
+def test_an_array_of_json_keeps_its_layout(tmp_path):
+    path = write(tmp_path, "t.json", '[\n  {"n": 1.50, "o": {"a": 1}},\n  { }, {"n": 3}\n]\n')
+    out = joined(path, ".json").content.decode()
+    assert out.startswith('[\n  {"n": 1.50, "o": {"a": 1}, "cluster": 0')
+    assert out.endswith("}\n]\n")
+    assert [record["cluster"] for record in json.loads(out)] == [0, 1, -1]
+    assert json.loads(out)[1].keys() == {"cluster", "cluster_name", "confidence"}
+
+
+def test_another_encoding_becomes_utf8(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("name,n\nCafé,1\nBär,2\nÇa,3\n".encode("latin-1"))
+    found = joined(path, ".csv", encoding="latin-1")
+    assert found.content.decode("utf-8").splitlines()[1].startswith("Café,1,")
+    assert found.notes == ["The new file is in UTF-8, unlike the data (iso8859-1)."]

@@ -147,13 +147,6 @@ def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path):
     assert "Save the sheet" not in refusal(written(tmp_path, "PK", "rows.zip"))
 
 
-@pytest.mark.parametrize(("codec", "named"), [("latin-1", "WINDOWS-1252"), ("utf-16", "UTF-16")])
-def test_another_encoding_is_refused_with_the_command_that_mends_it(tmp_path, codec, named):
-    path = tmp_path / "rows.csv"
-    path.write_bytes("a,b\nür,1\nx,2\n".encode(codec))
-    assert f"iconv -f {named} -t UTF-8" in refusal(path)
-
-
 def test_not_utf8_names_the_byte(tmp_path):
     content = "a,b\n1,é\n".encode("latin-1")
     message = refusal(written(tmp_path, content))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Scale = Literal["unit", "standard", "none"]
+Impute = Literal["median", "category"]
 Categories = Literal["columns", "codes"]
 Block = tuple[list[Feature], NDArray[np.float64]]
 """Columns of the matrix that one column of the table becomes, of shape (n_rows, n_features)."""
@@ -31,7 +32,7 @@ def encode(
     table: Table,
     *,
     scale: Scale | None = None,
-    impute: Literal["median"] | None = None,
+    impute: Impute | None = None,
     categories: Categories = "columns",
 ) -> Encoded:
     """Turn the features of a table into numbers.
@@ -45,9 +46,11 @@ def encode(
         "standard" gives it mean 0 and standard deviation 1, and "none" leaves it as it is. A category
         becomes a column of 0 and 1, and true/false a single one, whatever the scale. For series the default
         is "standard"; see `encode_series`. Texts have no scale.
-    impute : "median", optional
-        The value for a missing cell: the median of a numeric column, or the most frequent category, of
-        equally frequent ones the first in alphabetical order. By default a missing value is an error.
+    impute : {"median", "category"}, optional
+        The value for a missing cell. "median" fills in the median of a numeric column, or the most frequent
+        category, of equally frequent ones the first in alphabetical order. "category" makes missing values a
+        category of their own, called "missing", and fills in medians of numeric columns. By default a missing
+        value is an error.
     categories : {"columns", "codes"}, default="columns"
         How categories are encoded. "columns" makes a column of 0 and 1 for each category, for methods that
         measure distances. "codes" makes one column with the values 0, 1, 2, ... for each source column, for
@@ -68,8 +71,8 @@ def encode(
     """
     if scale not in (None, "unit", "standard", "none"):
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")
-    if impute not in (None, "median"):
-        raise ValueError(f"impute must be 'median' or None, not {impute!r}.")
+    if impute not in (None, "median", "category"):
+        raise ValueError(f"impute must be 'median', 'category' or None, not {impute!r}.")
     if table.kind != "record":
         return _encode_text_or_series(table, scale, impute)
     if categories not in ("columns", "codes"):
@@ -80,7 +83,11 @@ def encode(
 def _encode_records(table: Table, scale: Scale, impute: str | None, categories: Categories) -> Encoded:
     features = set(table.features)
     columns = {series.name: series for series in table.frame.iter_columns() if series.name in features}
-    numbers = {n: to_numbers(series) for n, series in columns.items() if _is_numeric(table.roles[n], series)}
+    numbers = {
+        name: to_numbers(series)
+        for name, series in columns.items()
+        if _is_numeric(table.roles[name], series, with_missing=impute == "category")
+    }
     words = {name: to_words(series) for name, series in columns.items() if name not in numbers}
     _check_finite(table, numbers)
     missing = _count_missing(table, numbers, words)
@@ -88,12 +95,12 @@ def _encode_records(table: Table, scale: Scale, impute: str | None, categories: 
         _check_complete(missing)
     if categories == "columns":
         _check_size(table, words)
-    encode_words = _one_hot if categories == "columns" else _codes
+    merged = bool(table.choices.get("merge_variants"))
     blocks: list[Block] = []
     filled = []
     for name in table.features:
         if name in words:
-            fill, block = encode_words(name, words[name])
+            fill, block = _encode_words(name, words[name], impute, categories, merged)
         else:
             fill, block = _scale_column(columns[name], table.roles[name], numbers[name], scale)
         blocks.append(block)
@@ -102,9 +109,10 @@ def _encode_records(table: Table, scale: Scale, impute: str | None, categories: 
     return _join_blocks(table, blocks, _describe_choices(table, blocks, filled, scale, categories))
 
 
-def _is_numeric(role: Role, series: nw.Series[Any]) -> bool:
-    """Whether a feature is encoded as a number; true and false are 1 and 0."""
-    return role != "category" or value_kind(series) == "bool"
+def _is_numeric(role: Role, series: nw.Series[Any], *, with_missing: bool) -> bool:
+    """Whether a feature is encoded as a number, as truth values are unless missing is a third one."""
+    is_truth = value_kind(series) == "bool" and not (with_missing and series.null_count())
+    return role != "category" or is_truth
 
 
 def _check_complete(missing: dict[str, int]) -> None:
@@ -112,8 +120,9 @@ def _check_complete(missing: dict[str, int]) -> None:
     if missing:
         raise DataError(
             f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
-            " Impute or drop them. --impute median fills in medians and most frequent categories, and"
-            ' --drop COLUMN leaves a column out (in Python, impute="median" and drop=[...]).'
+            " Impute or drop them. --impute median fills in medians and most frequent categories,"
+            " --impute category makes missing a category of its own, and --drop COLUMN leaves a column out"
+            ' (in Python, impute="median", impute="category" and drop=[...]).'
         )
 
 
@@ -175,24 +184,49 @@ def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
         )
 
 
-def _fill_missing(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
-    """The most frequent word, which fills gaps; all words; and the position in them for each row."""
+def _encode_words(
+    name: str, words: list[str | None], impute: str | None, categories: Categories, merged: bool
+) -> tuple[str, Block]:
+    """Encode a category; missing values become the most frequent word, or a category of their own."""
     known, counts = np.unique([word for word in words if word is not None], return_counts=True)
-    fill = str(known[np.argmax(counts)])
-    filled = np.array([fill if word is None else word for word in words])
-    return fill, known.tolist(), np.searchsorted(known, filled)
-
-
-def _one_hot(name: str, words: list[str | None]) -> tuple[str, Block]:
-    fill, known, codes = _fill_missing(words)
+    fill, missing = str(known[np.argmax(counts)]), None
+    if impute == "category" and None in words:
+        missing = fill = _name_missing(known.tolist())
+        known = np.unique([*known.tolist(), fill])
+    codes = np.searchsorted(known, np.array([fill if word is None else word for word in words]))
+    values = known.tolist()
+    if categories == "codes":
+        feature = Feature(
+            name,
+            name,
+            None,
+            "category",
+            categories=tuple(values),
+            missing=missing,
+            has_merged_variants=merged,
+        )
+        return fill, ([feature], codes[:, None].astype(np.float64))
     block = (codes[:, None] == np.arange(len(known))).astype(np.float64)
-    return fill, ([Feature(f"{name}={word}", name, word, "category") for word in known], block)
+    features = [
+        Feature(
+            f"{name}={word}",
+            name,
+            word,
+            "category",
+            missing=missing,
+            has_merged_variants=merged,
+        )
+        for word in values
+    ]
+    return fill, (features, block)
 
 
-def _codes(name: str, words: list[str | None]) -> tuple[str, Block]:
-    fill, known, codes = _fill_missing(words)
-    feature = Feature(name, name, None, "category", categories=tuple(known))
-    return fill, ([feature], codes[:, None].astype(np.float64))
+def _name_missing(known: list[str]) -> str:
+    """The name of the category of missing values, which no other category has."""
+    name = "missing"
+    while name in known:
+        name = f"({name})"
+    return name
 
 
 def _scale_column(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkwise.data.column_names import unknown_column
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.table import Table
+from linkwise.data.variants import match_spellings
 from linkwise.data.vectors import expand_lists
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -41,6 +42,10 @@ class Feature:
         For a column of codes: the values that 0, 1, ... stand for.
     unit : str
         ``days`` for durations, ``UTC`` for moments that have a time zone.
+    missing : str or None
+        For a category: the value that a missing cell counts as. None if it is an error.
+    has_merged_variants : bool
+        For a category: whether spellings that differ only in case, spaces or accents are one value.
     """
 
     name: str
@@ -51,6 +56,8 @@ class Feature:
     scale: float = 1.0
     categories: tuple[str, ...] = ()
     unit: str = ""
+    missing: str | None = None
+    has_merged_variants: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,14 +128,24 @@ def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
             )
         if feature.source not in frame.columns:
             raise DataError(unknown_column(feature.source, frame.columns))
-    columns = [_encode_column(feature, frame[feature.source]) for feature in features]
+    words = _known_words(features)
+    columns = [_encode_column(one, frame[one.source], words.get(one.source, ())) for one in features]
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
 
-def _encode_column(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
+def _known_words(features: Sequence[Feature]) -> dict[str, list[str]]:
+    """The values of each category."""
+    known: dict[str, list[str]] = {}
+    for one in features:
+        words = one.categories or (() if one.category is None else (one.category,))
+        known.setdefault(one.source, []).extend(words)
+    return known
+
+
+def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:
     truth = feature.category == "true" and feature.name == feature.source
     if feature.categories or (feature.category is not None and not truth):
-        return _encode_words(feature, series)
+        return _encode_words(feature, series, known)
     if value_kind(series) in ("words", "nothing"):
         raise DataError(
             f"Column '{feature.source}' holds {value_kind(series)}, such as "
@@ -140,9 +157,12 @@ def _encode_column(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float
     return (values - feature.offset) / feature.scale
 
 
-def _encode_words(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
-    words = to_words(series)
+def _encode_words(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:
+    words = [feature.missing if word is None else word for word in to_words(series)]
     _check_rows(feature, [row for row, word in enumerate(words) if word is None])
+    if feature.has_merged_variants:
+        match = match_spellings([word for word in known if word != feature.missing])
+        words = [None if word is None else match(word) for word in words]
     if feature.category is not None:
         return np.array([float(word == feature.category) for word in words])
     code = {word: at for at, word in enumerate(feature.categories)}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.files import escape_cell
 from linkwise.data.delimited import read_delimited
-from linkwise.data.json_lines import read_json_lines
+from linkwise.data.json_lines import read_json
 from linkwise.data.table import Table, to_narwhals
+from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
 from linkwise.text_files import allow_long_cells, decode, read_bytes, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names, shorten
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 
 COLUMNS = ("cluster", "cluster_name", "confidence")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
-JSON_LINES = (".jsonl", ".ndjson", ".json")
-ENDINGS = (*DELIMITED, ".parquet", *JSON_LINES)
+JSON = (".jsonl", ".ndjson", ".json")
+ENDINGS = (*DELIMITED, ".parquet", *JSON)
 DIGITS = 4  # of confidences in files
+_BETWEEN = re.compile(r"[\s,]*")  # what may stand between two objects
+UTF8_NOTE = "The new file is in UTF-8, unlike the data ({})."
 BOM = b"\xef\xbb\xbf"
 
 
@@ -209,21 +213,29 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
     own = data.suffix.lower() if data.is_file() else ""
-    if own in DELIMITED:
-        raw, delimiter = read_bytes(data), table.choices["delimiter"]
-        if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
-            return _join_delimited(raw, delimiter, columns)
-        return _write_frame(read_delimited(raw, delimiter, False)[0], columns, ending, delimiter)
-    if own in JSON_LINES:
-        raw = read_bytes(data)
-        if ending in JSON_LINES:
-            return _join_json_lines(raw, columns)
-        return _write_frame(read_json_lines(raw), columns, ending, ",")
+    if own in DELIMITED or own in JSON:
+        raw, encoding, _ = to_utf8(read_bytes(data), table.choices.get("encoding"))
+        content, notes = _join_text(raw, own, table.choices, columns, ending)
+        return Joined(content, notes if encoding in (None, "utf-8") else [*notes, UTF8_NOTE.format(encoding)])
     import polars as pl
 
     native = table.frame.to_native()
     frame = native if isinstance(native, pl.DataFrame) else pl.DataFrame(table.frame.to_dict(as_series=False))
     return _write_frame(frame, columns, ending, ",")
+
+
+def _join_text(
+    raw: bytes, own: str, choices: Mapping[str, Any], columns: ClusterColumns, ending: str
+) -> Joined:
+    """Put the clusters beside the columns of a text file in UTF-8."""
+    if own in JSON:
+        if ending in JSON:
+            return _join_json(raw, columns)
+        return _write_frame(read_json(raw, choices.get("keep_nested", False)).frame, columns, ending, ",")
+    delimiter = choices["delimiter"]
+    if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
+        return _join_delimited(raw, delimiter, columns)
+    return _write_frame(read_delimited(raw, delimiter, False)[0], columns, ending, delimiter)
 
 
 def _delimiter_of(ending: str, own: str) -> str:
@@ -282,19 +294,33 @@ def _extend_record(record: str, delimiter: str, cells: Sequence[object]) -> str:
     return bare + delimiter + line.getvalue() + record[len(bare) :]
 
 
-def _join_json_lines(raw: bytes, columns: ClusterColumns) -> Joined:
-    """Put three keys at the end of each object; blank lines stay."""
-    lines = decode(raw).split("\n")
-    held = [at for at, line in enumerate(lines) if line and not line.isspace()]
-    check_n_rows(len(held), columns)
-    names, notes = choose_names({name for at in held for name in json.loads(lines[at])})
-    for at, cells in zip(held, columns.cells(), strict=True):
+def _join_json(raw: bytes, columns: ClusterColumns) -> Joined:
+    """Put three keys at the end of each object; all else stays."""
+    text = decode(raw)
+    objects = list(_find_objects(text))
+    check_n_rows(len(objects), columns)
+    names, notes = choose_names({name for record, _ in objects for name in record})
+    pieces, done = [], 0
+    for (record, end), cells in zip(objects, columns.cells(), strict=True):
         new = json.dumps(dict(zip(names, cells, strict=True)), ensure_ascii=False)
-        bare = lines[at].rstrip()
-        begin = bare[:-1].rstrip()
-        comma = "" if begin.endswith("{") else ", "
-        lines[at] = f"{begin}{comma}{new[1:]}{lines[at][len(bare) :]}"
-    return Joined((BOM if raw.startswith(BOM) else b"") + "\n".join(lines).encode(), notes)
+        pieces += [text[done : end - 1].rstrip(), ", " if record else "", new[1:]]
+        done = end
+    pieces.append(text[done:])
+    return Joined((BOM if raw.startswith(BOM) else b"") + "".join(pieces).encode(), notes)
+
+
+def _find_objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield each object of JSON lines or of an array, and where it ends."""
+    decoder, place = json.JSONDecoder(), 0
+    if text.lstrip().startswith("["):
+        place = text.index("[") + 1
+    while True:
+        between = _BETWEEN.match(text, place)
+        assert between is not None
+        if between.end() == len(text) or text[between.end()] == "]":
+            return
+        record, place = decoder.raw_decode(text, between.end())
+        yield record, place
 
 
 def _write_frame(frame: pl.DataFrame, columns: ClusterColumns, ending: str, delimiter: str) -> Joined:
@@ -316,7 +342,7 @@ def _write_frame(frame: pl.DataFrame, columns: ClusterColumns, ending: str, deli
     try:
         if ending == ".parquet":
             full.write_parquet(out)
-        elif ending in JSON_LINES:
+        elif ending in JSON:
             full.write_ndjson(out)
         else:
             full.write_csv(out, separator=_delimiter_of(ending, delimiter))
@@ -342,7 +368,7 @@ def _check_fits(frame: pl.DataFrame, ending: str) -> None:
             f"{ending} cannot hold the lists or objects in {join_names(objects)}. "
             "Name a file that ends in .jsonl, as the data do."
         )
-    if ending in JSON_LINES:
+    if ending in JSON:
         odd = [
             name
             for name, kind in kinds

@@ -1,46 +1,68 @@
-"""Read JSON lines as a table: one object on each line, one column for each key."""
+"""Read JSON as a table: one object on each line, or an array of objects; one column for each field."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import DataError
-from linkwise.limits import check_cells, check_columns, check_expansion
+from linkwise.limits import check_cells, check_columns, check_expansion, check_name_lengths
 from linkwise.text_files import check_unique, decode
+from linkwise.wording import shorten
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def read_json_lines(raw: bytes) -> pl.DataFrame:
-    """Parse a file of JSON lines.
+class JsonTable(NamedTuple):
+    """A table from a file of JSON.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        Integers keep all their digits. A column that mixes texts with numbers or truth values is text. Lists
+        stay as they are.
+    nested : list of str
+        The columns that hold fields of nested objects, such as ``"address.town"``.
+    has_objects : bool
+        Whether the file holds nested objects, as columns or as they are.
+    """
+
+    frame: pl.DataFrame
+    nested: list[str]
+    has_objects: bool
+
+
+def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
+    """Parse a file with one JSON object on each line, or with one JSON array of objects.
 
     Parameters
     ----------
     raw : bytes
         The contents of the file, in UTF-8.
+    keep_nested : bool, default=False
+        Whether nested objects stay as they are. By default each of their fields becomes a column.
 
     Returns
     -------
-    polars.DataFrame of shape (n_rows, n_columns)
-        Integers keep all their digits. A column that mixes texts with numbers or truth values is text. Lists
-        and objects stay as they are.
+    JsonTable
+        The table, and which of its columns come from nested objects.
 
     Raises
     ------
     DataError
-        A line is not a JSON object, the file is empty, or the table is too large.
+        A line or element is not a JSON object, two fields have the same name, the file is empty, or the table
+        is too large.
     """
     import polars as pl
 
     text = decode(raw)
+    is_array = text.lstrip()[:1] == "["
     columns: dict[str, list[Any]] = {}
     n_rows = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line or line.isspace():
-            continue
-        for name, value in _parse_line(line, number).items():
+    for record in _parse_array(text) if is_array else _parse_lines(text):
+        for name, value in record.items():
             values = columns.setdefault(name, [])
             values += [None] * (n_rows - len(values))
             values.append(value)
@@ -50,21 +72,78 @@ def read_json_lines(raw: bytes) -> pl.DataFrame:
         raise DataError("The file is empty. Write one JSON object on each line.")
     check_cells(n_rows, len(columns))
     check_expansion(8 * n_rows * len(columns), len(raw))
-    return pl.DataFrame([_to_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
+    columns = {name: values + [None] * (n_rows - len(values)) for name, values in columns.items()}
+    has_objects = any(_holds_objects(values) for values in columns.values())
+    fields = columns if keep_nested or not has_objects else _flatten(columns, len(raw))
+    frame = pl.DataFrame([_to_series(name, values) for name, values in fields.items()])
+    return JsonTable(frame, [name for name in fields if name not in columns], has_objects)
 
 
-def _parse_line(line: str, number: int) -> dict[str, Any]:
+def _holds_objects(values: list[Any]) -> bool:
+    """Whether a column holds objects and nothing else; mixed with other values they stay as they are."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, dict) for value in known)
+
+
+def _flatten(columns: dict[str, list[Any]], n_bytes: int) -> dict[str, list[Any]]:
+    """Give each field of nested objects a column such as a.b; `n_bytes` is the size of the file."""
+    fields: dict[str, list[Any]] = {}
+    waiting = list(reversed(columns.items()))
+    while waiting:
+        name, values = waiting.pop()
+        if name in fields:
+            raise DataError(f"Two fields are called {shorten(name)!r}, one of them nested. Rename one.")
+        if not _holds_objects(values):
+            fields[name] = values
+            continue
+        check_name_lengths([name])
+        inner: dict[str, list[Any]] = {}
+        for row, value in enumerate(values):
+            for key, one in (value or {}).items():
+                if key not in inner:
+                    n_columns = len(fields) + len(waiting) + len(inner) + 1
+                    check_cells(len(values), n_columns)
+                    check_expansion(8 * len(values) * n_columns, n_bytes)
+                    inner[key] = [None] * len(values)
+                inner[key][row] = one
+        waiting += [(f"{name}.{key}", some) for key, some in reversed(inner.items())]
+        if not inner:  # empty objects hold nothing
+            fields[name] = [None] * len(values)
+    return fields
+
+
+def _parse_lines(text: str) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line and not line.isspace():
+            where = f"Line {number}"
+            try:
+                value = json.loads(line, object_pairs_hook=_check_keys)
+            except DataError as error:
+                raise DataError(f"{where}: {error}") from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{where} is not JSON: {error}. Write one object on each line.") from error
+            if "\\u" in line:
+                _check_characters(value, where)
+            if not isinstance(value, dict):
+                raise DataError(f"{where} is a JSON {type(value).__name__}. Write one object on each line.")
+            yield value
+
+
+def _parse_array(text: str) -> Iterator[dict[str, Any]]:
     try:
-        value = json.loads(line, object_pairs_hook=_check_keys)
-    except DataError as error:
-        raise DataError(f"Line {number}: {error}") from None
+        values = json.loads(text, object_pairs_hook=_check_keys)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"Line {number} is not JSON: {error}. Write one object on each line.") from error
-    if "\\u" in line:
-        _check_characters(value, number)
-    if not isinstance(value, dict):
-        raise DataError(f"Line {number} is a JSON {type(value).__name__}. Write one object on each line.")
-    return value
+        raise DataError(
+            f"The file is not JSON: {error}. Write one array of objects, or one object on each line."
+        ) from error
+    has_escapes = "\\u" in text
+    for number, value in enumerate(values):
+        where = f"Element {number} (counted from 0)"
+        if not isinstance(value, dict):
+            raise DataError(f"{where} is a JSON {type(value).__name__}. Write an array of objects.")
+        if has_escapes:
+            _check_characters(value, where)
+        yield value
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -74,12 +153,12 @@ def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_characters(value: Any, number: int) -> None:
+def _check_characters(value: Any, where: str) -> None:
     """Raise if JSON escapes one half of a character that UTF-16 writes as two; text cannot hold it."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"Line {number} has an escape that is no character: {error.reason}.") from error
+        raise DataError(f"{where} has an escape that is no character: {error.reason}.") from error
 
 
 def _to_series(name: str, values: list[Any]) -> pl.Series:

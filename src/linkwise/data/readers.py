@@ -12,10 +12,11 @@ from linkwise.data.arrays import read_array
 from linkwise.data.column_names import to_names
 from linkwise.data.dates import check_dates
 from linkwise.data.delimited import read_delimited
-from linkwise.data.json_lines import read_json_lines
+from linkwise.data.json_lines import read_json
 from linkwise.data.named_columns import resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
+from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
 from linkwise.limits import (
     check_cells,
@@ -48,15 +49,19 @@ def read_table(
     series: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
+    merge_variants: bool = False,
+    as_categories: Sequence[str] = (),
+    keep_nested: bool = False,
+    encoding: str | None = None,
 ) -> Table:
     """Read a file and understand its columns.
 
     Parameters
     ----------
     path : path
-        .csv, .tsv, .tab or .txt (UTF-8, a line of column names first), .parquet, .jsonl, .ndjson or
-        .json (one JSON object a line), .npy (a 2-D array of numbers), .npz (its array named X, or the
-        only 2-D one; ids from a 1-D array named ids or id).
+        .csv, .tsv, .tab or .txt (a line of column names first), .parquet, .jsonl, .ndjson or
+        .json (one JSON object a line, or one array of objects), .npy (a 2-D array of numbers), .npz (its
+        array named X, or the only 2-D one; ids from a 1-D array named ids or id).
     id_column : str, optional
         As for `from_frame`.
     columns : sequence of str, optional
@@ -74,6 +79,16 @@ def read_table(
         As for `from_frame`.
     hide : sequence of str, default=()
         As for `from_frame`.
+    merge_variants : bool, default=False
+        As for `from_frame`.
+    as_categories : sequence of str, default=()
+        As for `from_frame`.
+    keep_nested : bool, default=False
+        Whether nested objects in JSON stay as they are, and are only shown. By default each of their fields
+        becomes a column such as ``address.town``.
+    encoding : str, optional
+        The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
+        where that is certain, with a note.
 
     Returns
     -------
@@ -94,8 +109,14 @@ def read_table(
         raise DataError(
             f"delimiter={delimiter!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
         )
+    if encoding is not None and ending not in (*_DELIMITED, *_JSON):
+        raise DataError(
+            f"encoding={encoding!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
+        )
     try:
-        frame, own_ids, used_delimiter, notes = _read_file(path, ending, delimiter)
+        frame, own_ids, used_delimiter, choices, notes = _read_file(
+            path, ending, delimiter, encoding, keep_nested
+        )
         taken = [name for names in (drop, show, hide) for name in to_names(names) or ()]
         if id_column is None and own_ids not in taken:
             id_column = own_ids
@@ -105,7 +126,16 @@ def read_table(
             frame, parse_notes = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
             notes = [*notes, *parse_notes]
-        return understand(frame, names, delimiter=used_delimiter, series=series, notes=notes)
+        return understand(
+            frame,
+            names,
+            delimiter=used_delimiter,
+            series=series,
+            merge_variants=merge_variants,
+            as_categories=as_categories,
+            reader_choices=choices,
+            notes=notes,
+        )
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
@@ -153,7 +183,7 @@ def read_frame(
     """
     ending = _check_ending(path)
     try:
-        written, _, delimiter, _ = _read_file(path, ending, None)
+        written, _, delimiter, _, _ = _read_file(path, ending, None, None, keep_nested=False)
         check_name_lengths(written.columns)
         check_dates(written, ())
         typed = written
@@ -189,6 +219,9 @@ class _Read(NamedTuple):
         The column that the file itself calls ids.
     delimiter : str or None
         The character between the columns of a text file.
+    choices : dict
+        The encoding of a text file, unless it is UTF-8 that was not named; and whether nested objects in JSON
+        stay as they are, if there are any.
     notes : list of str
         What was chosen, in sentences.
     """
@@ -196,25 +229,38 @@ class _Read(NamedTuple):
     frame: nw.DataFrame[Any]
     own_ids: str | None
     delimiter: str | None
+    choices: dict[str, Any]
     notes: list[str]
 
 
-def _read_file(path: Path, ending: str, delimiter: str | None) -> _Read:
+def _read_file(
+    path: Path, ending: str, delimiter: str | None, encoding: str | None, keep_nested: bool
+) -> _Read:
     import narwhals as nw
 
     raw = read_bytes(path)
     if not raw:
         raise DataError("The file is empty, but at least 2 rows are needed to compare.")
     _require_polars()
-    if ending in _DELIMITED:
-        text, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-        return _Read(nw.from_native(text, eager_only=True), None, delimiter, notes)
-    if ending in _JSON:
-        return _Read(nw.from_native(read_json_lines(raw), eager_only=True), None, None, [])
     if ending == ".parquet":
-        return _Read(_read_parquet(raw), None, None, [])
-    frame, own_ids, notes = read_array(raw)
-    return _Read(frame, own_ids, None, notes)
+        return _Read(_read_parquet(raw), None, None, {}, [])
+    if ending in _ARRAYS:
+        frame, own_ids, notes = read_array(raw)
+        return _Read(frame, own_ids, None, {}, notes)
+    raw, encoding, notes = to_utf8(raw, encoding)
+    choices: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
+    if ending in _DELIMITED:
+        text, delimiter, more = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
+        return _Read(nw.from_native(text, eager_only=True), None, delimiter, choices, [*notes, *more])
+    table = read_json(raw, keep_nested)
+    if table.has_objects:
+        choices["keep_nested"] = keep_nested
+    if table.nested:
+        notes.append(
+            f"Nested fields are columns of their own: {join_names(table.nested)}."
+            " Add --keep-nested to leave them as they are (in Python, keep_nested=True)."
+        )
+    return _Read(nw.from_native(table.frame, eager_only=True), None, None, choices, notes)
 
 
 def _require_polars() -> None:

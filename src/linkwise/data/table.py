@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from linkwise.data.arrays import array_frame
 from linkwise.data.cells import format_cell
+from linkwise.data.codes import propose_categories, turn_into_categories
+from linkwise.data.column_names import to_names
 from linkwise.data.column_uses import understand_curves, understand_texts
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
+from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
 from linkwise.data.vectors import expand_lists
 from linkwise.errors import DataError
 from linkwise.text_files import check_unique, refuse_lone_surrogates
@@ -41,8 +45,8 @@ class Table:
     notes : tuple of str
         Sentences on the choices made.
     choices : dict
-        The arguments (id_column, columns, drop, delimiter; text, series, show and hide where given) that give
-        this table again; JSON can hold them.
+        The arguments that give this table again; JSON can hold them. Those that few tables need are
+        there only where they were given or detected.
     """
 
     ids: tuple[str, ...] | None
@@ -126,6 +130,8 @@ def from_frame(
     series: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
+    merge_variants: bool = False,
+    as_categories: Sequence[str] = (),
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -150,6 +156,11 @@ def from_frame(
         Columns that a person sees and the rows are not compared by.
     hide : sequence of str, default=()
         Columns that a person does not see. The rows are compared by those that can serve.
+    merge_variants : bool, default=False
+        Whether spellings of one category that differ only in case, spaces or accents, such as ``"Retail"``
+        and ``"retail "``, are read as one value. A note lists them. By default a note only proposes it.
+    as_categories : sequence of str, default=()
+        Columns of numbers that are codes, such as zip codes. Rows are compared by whether they are equal.
 
     Returns
     -------
@@ -164,7 +175,14 @@ def from_frame(
     """
     table = to_narwhals(frame)
     names = resolve_names(table, id_column, columns, drop, text, show, hide)
-    return understand(table, names, series=series, notes=_index_note(frame))
+    return understand(
+        table,
+        names,
+        series=series,
+        merge_variants=merge_variants,
+        as_categories=as_categories,
+        notes=_index_note(frame),
+    )
 
 
 def _index_note(frame: Any) -> list[str]:
@@ -181,6 +199,9 @@ def understand(
     *,
     delimiter: str | None = None,
     series: bool = False,
+    merge_variants: bool = False,
+    as_categories: Sequence[str] = (),
+    reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Table:
     """Decide what each column of a table is.
@@ -195,6 +216,12 @@ def understand(
         The character between the columns of the file; a choice that the table keeps.
     series : bool, default=False
         Whether each row is a curve.
+    merge_variants : bool, default=False
+        As for `from_frame`.
+    as_categories : sequence of str, default=()
+        As for `from_frame`.
+    reader_choices : dict, default={}
+        Further choices about the file, which the table keeps.
     notes : sequence of str, default=()
         Sentences of the reader, which come first.
 
@@ -211,6 +238,11 @@ def understand(
     id_column, columns, drop, text, show, hide = names
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
+    as_categories = to_names(as_categories) or ()
+    if as_categories and (text is not None or series):
+        raise DataError("Only columns of records can be categories. Leave as_categories out.")
+    if merge_variants and (text is not None or series):
+        raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -225,7 +257,8 @@ def understand(
     elif series:
         found, told = understand_curves(frame, columns, id_column, drop, show)
     else:
-        found, told = _understand_records(frame, names, parts)
+        frame = turn_into_categories(frame, names, as_categories)
+        frame, found, told = _understand_records(frame, names, parts, merge_variants, as_categories)
     told = [*told, *_describe_hidden(found, [name for name in hide if name not in parts])]
     choices = {
         "id_column": id_column,
@@ -236,26 +269,41 @@ def understand(
         **({"series": True} if series else {}),
         **({"show": list(show)} if show else {}),
         **({"hide": list(hide)} if hide else {}),
+        **({"merge_variants": True} if merge_variants else {}),
+        **({"as_categories": list(as_categories)} if as_categories else {}),
+        **reader_choices,
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
 
 
 def _understand_records(
-    frame: nw.DataFrame[Any], names: NamedColumns, parts: Mapping[str, tuple[str, ...]]
-) -> tuple[tuple[Column, ...], list[str]]:
-    """Decide the role of each column of records, and describe the choices in sentences."""
+    frame: nw.DataFrame[Any],
+    names: NamedColumns,
+    parts: Mapping[str, tuple[str, ...]],
+    merges: bool,
+    as_categories: Sequence[str],
+) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
+    """Decide the role of each column of records, and describe the choices in sentences.
+
+    The frame that is returned has merged variants, if that is asked for.
+    """
     columns, there = names.columns, list(frame.columns)
     numbers = {part: name for name, some in parts.items() for part in some}
-    found = tuple(
-        Column(name, "vector", f"a number of the lists of '{numbers[name]}'")
-        if name in numbers
-        else _assign_role(series, name, there, names)
-        for series, name in zip(frame.iter_columns(), there, strict=True)
-    )
+
+    def assign(series: nw.Series[Any]) -> Column:
+        if series.name in numbers:
+            return Column(series.name, "vector", f"a number of the lists of '{numbers[series.name]}'")
+        chosen = names._replace(columns=(series.name,)) if series.name in as_categories else names
+        return _assign_role(series, series.name, there, chosen)
+
+    ignored = {name for name in there if columns is not None and name not in columns}
+    skipped = {names.id_column, *names.drop, *names.show, *numbers, *ignored}
+    frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
+    found = _assign_roles(frame, assign, variant_notes)
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
-        raise DataError(_describe_unusable(found, list(told.values())))
+        raise DataError(_describe_unusable(found, [*told.values(), *variant_notes.values()]))
     plain = tuple(c for c in found if c.role != "text" or c.name not in told)
     left_out = {c.name for c in found} - {c.name for c in plain}
     tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
@@ -263,11 +311,48 @@ def _understand_records(
         f"Rows are compared by the {len(some)} numbers in each list of '{name}', which are not shown."
         for name, some in parts.items()
     ]
-    return found, [
-        *_describe_choices(plain, columns),
-        *lists,
-        *(note + tail[name] for name, note in told.items()),
-    ]
+    hints_told = [note + tail[name] for name, note in told.items()]
+    notes = [*_describe_choices(plain, columns), *lists, *hints_told]
+    return frame, found, [*notes, *variant_notes.values(), *propose_categories(frame, found)]
+
+
+def _assign_roles(
+    frame: nw.DataFrame[Any], assign: Callable[[nw.Series[Any]], Column], proposals: dict[str, str]
+) -> tuple[Column, ...]:
+    """Assign a role to each column; an error about a column ends in what is proposed for it."""
+    found = []
+    for series in frame.iter_columns():
+        try:
+            found.append(assign(series))
+        except DataError as error:
+            if series.name not in proposals:
+                raise
+            raise DataError(f"{error} {proposals[series.name]}") from None
+    return tuple(found)
+
+
+def _settle_variants(
+    frame: nw.DataFrame[Any],
+    skipped: set[str | None],
+    assign: Callable[[nw.Series[Any]], Column],
+    merges: bool,
+) -> tuple[nw.DataFrame[Any], dict[str, str]]:
+    """Merge the variants in columns that are categories then, or propose it in a note for each column."""
+    merged, notes = [], {}
+    for series in frame.iter_columns():
+        variants = None if series.name in skipped else find_variants(series)
+        if variants is None:
+            continue
+        changed = merge_variants(series, variants)
+        try:
+            is_category = assign(changed).role in ("category", "constant")
+        except DataError:  # it is no category in either case
+            is_category = False
+        if not is_category:
+            continue
+        merged.append(changed)
+        notes[series.name] = (describe_merging if merges else propose_merging)(series.name, variants)
+    return (frame.with_columns(*merged) if merges and merged else frame), notes
 
 
 def _assign_role(series: nw.Series[Any], name: str, there: list[str], names: NamedColumns) -> Column:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from linkwise.errors import DataError
-from linkwise.text_files import decode, read_bytes, split_records
+from linkwise.text_files import decode, normalize_encoding, read_bytes, split_records
 from linkwise.workspace.exit_codes import UsageError
 
 SourceRates = dict[str, float | None]
@@ -70,6 +70,7 @@ OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz",
 )  # fmt: skip
+OF_RECORDS = ("merge_variants", "as_categories")
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -86,6 +87,14 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
 def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
     """The name of a file of a table, or names of columns."""
     return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
+
+
+def _encoding(flag: str, given: str) -> str:
+    """The usual name of an encoding, so that two names of one are the same choice."""
+    try:
+        return normalize_encoding(given)
+    except DataError as error:
+        raise UsageError(f"{flag}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,10 @@ class Reading:
         type=("unit", "standard", "none"),
     )
     impute: str | None = option(
-        "--impute", "fill missing values with medians and most frequent categories", "data", type=("median",)
+        "--impute",
+        "fill missing values with medians, and with most frequent categories or a category of their own",
+        "data",
+        type=("median", "category"),
     )
     text: str | None = option(
         "--text", "compare rows only by the texts of this column", "data", metavar="COLUMN"
@@ -124,6 +136,29 @@ class Reading:
         "each row is a curve: numeric columns in order, or one column of lists",
         "data",
         type=bool,
+    )
+    merge_variants: bool | None = option(
+        "--merge-variants",
+        "treat spellings of one category, such as Retail and retail, as one",
+        "data",
+        type=bool,
+    )
+    as_categories: Sequence[str] | None = option(
+        "--as-categories",
+        "columns of numbers that are codes, compared as equal or different",
+        "data",
+        metavar="A,B",
+        parse=_names,
+    )
+    keep_nested: bool | None = option(
+        "--keep-nested", "leave nested objects in JSON as they are, only shown", "data", type=bool
+    )
+    encoding: str | None = option(
+        "--encoding",
+        "encoding of a text file, such as windows-1252  [default: detected where certain]",
+        "data",
+        metavar="NAME",
+        parse=_encoding,
     )
     skip_broken: bool | None = option(
         "--skip-broken", "leave out images that cannot be read", "data", type=bool
@@ -179,8 +214,10 @@ class Reading:
                     f"{flag_of(name)} is for folders of images, and {data} is a file. "
                     f"Leave {flag_of(name)} out."
                 )
-            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
+            if self.text is not None and name in ("columns", "series", *OF_RECORDS, *OF_ENCODING):
                 raise UsageError(f"--text compares rows by their words alone. Leave {flag_of(name)} out.")
+            if self.series and name in OF_RECORDS:
+                raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
             if self.series and name == "impute":
                 raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
 

@@ -11,8 +11,9 @@ from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
 LONGEST_PATH = 4096
+LONGEST_ENCODING = 40
 SCALES = (None, "unit", "standard", "none")
-IMPUTES = (None, "median")
+IMPUTES = (None, "median", "category")
 SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -44,6 +45,10 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "series": lambda value: isinstance(value, bool),
     "show": _are_names,
     "hide": _are_names,
+    "merge_variants": lambda value: isinstance(value, bool),
+    "as_categories": _are_names,
+    "keep_nested": lambda value: isinstance(value, bool),
+    "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),
@@ -66,7 +71,11 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
             f"{path} is damaged: {wrong!r} in the source of its data is nothing that linkwise writes. "
             "Restore a copy of the file."
         )
-    return source
+    choices = source.get("choices")
+    if choices is None or choices.keys() & OF_FOLDERS.keys():
+        return source
+    # sessions begun before nested objects became columns do not name this choice
+    return {**source, "choices": {"keep_nested": True, **choices}}
 
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
@@ -97,6 +106,9 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
         return "impute"
     if source["scale"] is not None and (folder or choices.get("text") is not None):
         return "scale"
+    for name in ("merge_variants", "as_categories"):
+        if choices.get(name) and (choices.get("text") is not None or choices.get("series")):
+            return name
     if choices.get("text") is not None and (choices.get("series") or choices.get("columns") is not None):
         return "text"
     return None

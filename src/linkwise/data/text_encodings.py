@@ -1,0 +1,212 @@
+"""Find the encoding of a text file: UTF-8, UTF-16, or another one where only one reading is possible.
+
+No byte of a file tells which of the many encodings with one byte for each character it is in, so its words
+decide. A reading is plausible if its letters belong to the alphabet of one language, no capital follows a
+small letter, and no symbol stands within a word. If all plausible readings are the same, it is certain.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+from linkwise.errors import DataError
+from linkwise.text_files import ENCODINGS, decode, normalize_encoding
+from linkwise.wording import join_names
+
+WINDOWS = ENCODINGS["cp1252"]  # all letters and symbols of Latin-1 are the same in it
+_ALPHABETS = tuple(
+    map(
+        frozenset,
+        (
+            "äöüß",  # German
+            "àâæçéèêëîïôœùûüÿ",  # French
+            "áéíñóúü",  # Spanish
+            "àçèéíïòóúü",  # Catalan
+            "àáâãçéêíóôõúü",  # Portuguese
+            "àèéìíîòóùú",  # Italian
+            "áèéëíïóöúü",  # Dutch
+            "âåæéèêóòôø",  # Danish, Norwegian
+            "åäöéü",  # Swedish, Finnish
+            "áæéðíóöúýþ",  # Icelandic
+            "ąćęłńóśźż",  # Polish
+            "áčďéěíňóřšťúůýž",  # Czech
+            "áäčďéíĺľňóôŕšťúýž",  # Slovak
+            "áéíóöúüőű",  # Hungarian
+            "âîăşţ",  # Romanian
+            "ćčđšž",  # Croatian, Slovene
+            "âçîöûüğışi\u0307",  # Turkish
+            "äõöüšž",  # Estonian
+            "āčēģīķļņšūž",  # Latvian
+            "ąčėęįšūųž",  # Lithuanian
+            "абвгдежзийклмнопрстуфхцчшщъыьэюяё",  # Russian, Bulgarian
+            "абвгдежзийклмнопрстуфхцчшщьюяєіїґ",  # Ukrainian
+            "абвгдежзиклмнопрстуфхцчшђјљњћџ",  # Serbian
+            "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",  # Greek
+        ),
+    )
+)
+_SYMBOLS = frozenset("\u00a0€£¥¢§°«»¡¿©®™…•·†‰±×÷µ¹²³¼½¾ªº‘’“”‚„‹›–—")
+_BEFORE_WORDS = frozenset("\u00a0€£¥µ§©«»¡¿…‘’“”‚„‹›–—")
+_WITHIN_WORDS = frozenset("’–—")
+_REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
+_BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
+_LOOK = 2000  # bytes that show UTF-16 without a mark
+
+
+class Utf8(NamedTuple):
+    """The text of a file in UTF-8.
+
+    Attributes
+    ----------
+    raw : bytes
+        The text.
+    encoding : str or None
+        The encoding that the file is in; None for UTF-8 that was not named.
+    notes : list of str
+        What was chosen, in sentences.
+    """
+
+    raw: bytes
+    encoding: str | None
+    notes: list[str]
+
+
+def to_utf8(raw: bytes, encoding: str | None = None) -> Utf8:
+    """Turn the contents of a text file into UTF-8.
+
+    Parameters
+    ----------
+    raw : bytes
+        The contents.
+    encoding : str, optional
+        The encoding of the file. By default UTF-8, else UTF-16 or Windows-1252 where that is certain.
+
+    Returns
+    -------
+    Utf8
+        The contents in UTF-8, and what was chosen.
+
+    Raises
+    ------
+    DataError
+        The encoding is unknown, the file is not in it, or no encoding is certain.
+    """
+    if encoding is not None:
+        name = normalize_encoding(encoding)
+        return Utf8(_decode_as(raw, name).encode(), name, [])
+    wide = _find_wide(raw)
+    if wide is not None:
+        note = f"The file is read as {wide.upper()}. Add --encoding NAME if it has another encoding."
+        return Utf8(_decode_as(raw, wide).encode(), wide, [note])
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if raw.startswith(codecs.BOM_UTF8):
+            decode(raw)  # its mark says UTF-8, so this raises the error that names the wrong byte
+        return _read_bytes_as_letters(raw, error)
+    return Utf8(raw, None, [])
+
+
+def _decode_as(raw: bytes, name: str) -> str:
+    """Decode a file in an encoding that is named or certain."""
+    try:
+        text = raw.decode(name).removeprefix("\ufeff")
+        text.encode()
+    except UnicodeError as error:
+        at = f" at byte {error.start} (counted from 0)" if isinstance(error, UnicodeDecodeError) else ""
+        raise DataError(
+            f"The file is not {name}{at}. Give the encoding that it has: --encoding NAME"
+        ) from None
+    return text
+
+
+def _find_wide(raw: bytes) -> str | None:
+    """UTF-16 or UTF-32 by its mark, or UTF-16 by the zeros beside nearly all letters; else None."""
+    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    start = raw[:_LOOK]
+    first, second = start[::2], start[1::2]
+    for name, letters, zeros in (("utf-16-le", first, second), ("utf-16-be", second, first)):
+        if len(raw) % 2 == 0 and 0 not in letters and 10 * zeros.count(0) >= 9 * len(zeros) > 0:
+            return name
+    return None
+
+
+def _read_bytes_as_letters(raw: bytes, error: UnicodeDecodeError) -> Utf8:
+    """Read a file that is not UTF-8 as Windows-1252, if no other reading is plausible."""
+    words = sorted(_find_words(raw), key=lambda word: (-len(word), word))
+    read = {name: found for codec, name in ENCODINGS.items() if (found := _read_words(words, codec))}
+    if len(set(map(tuple, read.values()))) == 1 and WINDOWS in read:
+        example = max(read[WINDOWS], key=lambda word: sum(map(str.isalpha, word)))
+        note = (
+            f"The file is not UTF-8. It is read as Windows-1252, with words such as {example!r}."
+            " Add --encoding NAME if they are wrong."
+        )
+        return Utf8(raw.decode(WINDOWS).encode(), WINDOWS, [note])
+    raise DataError(
+        f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}, and its"
+        f' encoding is not certain. {_describe_readings(read)} (in Python, encoding="...").'
+    )
+
+
+def _find_words(raw: bytes) -> set[bytes]:
+    """The words that have a letter beyond ASCII; long ones in part."""
+    found = set()
+    for match in _REST.finditer(raw):
+        before = raw[max(0, match.start() - 30) : match.start()]
+        beginning = _BEGINNING.search(before)
+        found.add((beginning[0] if beginning else b"") + match[0])
+    return found
+
+
+def _describe_readings(read: dict[str, list[str]]) -> str:
+    """Describe readings that are possible, by the first word that they read in different ways."""
+    if not read:
+        return f"Add --encoding NAME, such as --encoding {WINDOWS} or --encoding shift_jis"
+    columns = list(zip(*read.values(), strict=True))
+    at = next((i for i, column in enumerate(columns) if len(set(column)) > 1), 0)
+    ways: dict[str, str] = {}
+    for name, words in read.items():
+        ways.setdefault(words[at], name)
+    shown = join_names((f"{word!r} in {name}" for word, name in ways.items()), 4)
+    return f"It holds {shown}. Add --encoding NAME, such as --encoding {next(iter(ways.values()))}"
+
+
+def _read_words(words: list[bytes], codec: str) -> list[str] | None:
+    """Read words in an encoding; None if the reading is not plausible."""
+    read, letters = [], set()
+    for word in words:
+        try:
+            text = word.decode(codec)
+        except UnicodeDecodeError:
+            return None
+        found = _unusual_letters(text)
+        if found is None:
+            return None
+        letters |= found
+        read.append(text)
+    return read if any(letters <= alphabet for alphabet in _ALPHABETS) else None
+
+
+def _unusual_letters(word: str) -> set[str] | None:
+    """The letters of a word that are not ASCII, in lower case; None if the word is not plausible."""
+    letters: set[str] = set()
+    for at, mark in enumerate(word):
+        before, after = word[at - 1 : at], word[at + 1 : at + 2]
+        if mark.isascii():
+            continue
+        if mark in _SYMBOLS:
+            if before.isalpha() and after.isalpha() and mark not in _WITHIN_WORDS:
+                return None
+            if after.isalpha() and mark not in _BEFORE_WORDS:
+                return None
+        elif not mark.isalpha() or (mark.isupper() and before.islower()):
+            return None
+        else:
+            letters.update(mark.lower())
+    other_script = any(letter > "\u0370" for letter in letters)
+    return None if other_script and re.search("[A-Za-z]", word) else letters

@@ -1,0 +1,139 @@
+"""Encodings other than UTF-8: read where they are certain, and asked for where they are not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkwise.data import read_table
+from linkwise.data.text_encodings import to_utf8
+from linkwise.errors import DataError
+from linkwise.text_files import ENCODINGS, normalize_encoding
+
+WORDS = {
+    "German": "Müller Köln Größe “Straße” 20 € für März",
+    "French": "élève à Orléans, « très » même ça œuvre modèle reçu août",
+    "Spanish": "¿Señor Núñez? año María Bogotá pingüino",
+    "Portuguese": "São João coração três à pão avó",
+    "Swedish": "Åsa Öberg från Malmö, en båt är här – nöjd",
+}
+CENTRAL = {
+    "Czech": "Přílišně žluťoučký kůň úpěl ďábelské ódy",
+    "Polish": "Zażółć gęślą jaźń, Łódź i Kraków",
+    "Hungarian": "Árvíztűrő tükörfúrógép",
+}
+OTHERS = [
+    ("windows-1251", "Москва и Санкт-Петербург, Новгород"),
+    ("koi8-r", "Москва и Санкт-Петербург, Новгород"),
+    ("windows-1253", "Αθήνα και Θεσσαλονίκη"),
+    ("windows-1254", "İstanbul, Beşiktaş, ağaç, ışık"),
+    ("macintosh", WORDS["German"]),
+    ("macintosh", WORDS["French"]),
+    ("cp850", "Müller Köln Größe Straße für März"),
+    ("shift_jis", "東京と大阪、京都の町"),
+    ("gb18030", "北京和上海的城市"),
+    *[("windows-1250", text) for text in CENTRAL.values()],
+    *[("iso-8859-2", text) for text in CENTRAL.values()],
+]
+
+
+def as_table(text):
+    return "town,size\n" + "".join(f'"{word}",{n}\n' for n, word in enumerate([*text.split(), "plain"]))
+
+
+def outcome(raw):
+    """The text that is read, or the error."""
+    try:
+        return to_utf8(raw).raw.decode()
+    except DataError as error:
+        return error
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_western_files_are_read_with_a_note(tmp_path, language):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(as_table(WORDS[language]).encode("cp1252"))
+    table = read_table(path)
+    assert table.frame["town"].to_list() == [*WORDS[language].split(), "plain"]
+    assert "not UTF-8. It is read as Windows-1252, with words such as" in table.notes[0]
+    assert "--encoding NAME" in table.notes[0]
+    assert table.choices["encoding"] == "windows-1252"
+    assert read_table(path, **table.choices).frame.to_native().equals(table.frame.to_native())
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_encodings_are_read_with_a_note(tmp_path, codec):
+    text = as_table(" ".join(WORDS.values()))
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text.encode(codec))
+    table = read_table(path)
+    assert table.frame["town"].to_list()[:2] == ["Müller", "Köln"]
+    assert f"read as {codec.upper()}" in table.notes[0]
+    assert read_table(path, **table.choices).frame.to_native().equals(table.frame.to_native())
+
+
+def test_utf8_is_read_as_before():
+    for raw in (b"a,b\n1,2\n", "a\nü\n".encode(), b"\xef\xbb\xbfa,b\n", b""):
+        assert to_utf8(raw) == (raw, None, [])
+
+
+@pytest.mark.parametrize(("codec", "text"), OTHERS)
+def test_no_other_encoding_is_taken_for_windows_1252(tmp_path, codec, text):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(as_table(text).encode(codec))
+    with pytest.raises(DataError, match="not UTF-8: byte"):
+        read_table(path)
+    table = read_table(path, encoding=codec)
+    assert table.frame["town"].to_list()[:-1] == text.split()
+    assert table.choices["encoding"] == normalize_encoding(codec)
+
+
+@given(
+    st.lists(st.sampled_from(" ".join([*WORDS.values(), *CENTRAL.values()]).split()), max_size=4),
+    st.sampled_from(sorted(ENCODINGS)),
+)
+def test_what_is_read_is_what_was_written(words, codec):
+    text = as_table(" ".join(words))
+    try:
+        raw = text.encode(codec)
+    except UnicodeEncodeError:
+        return
+    found = outcome(raw)
+    assert isinstance(found, DataError) or found == text
+
+
+def test_long_words_and_words_of_no_language():
+    long = "a" * 100 + "ü" + "b" * 100
+    assert to_utf8(as_table(long).encode("cp1252")).raw.decode() == as_table(long)
+    message = str(outcome(b"town\n\x81\x8d\x8f\xff\xfe\n"))
+    assert "is 0x81, and its encoding is not certain. Add --encoding NAME, such as" in message
+
+
+def test_two_readings_are_both_shown():
+    message = str(outcome(as_table("modèle près").encode("cp1252")))
+    assert "'modèle' in windows-1252" in message
+    assert "'modčle' in windows-1250" in message
+    assert "--encoding windows-1252" in message
+
+
+def test_json_lines_in_another_encoding(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes("".join(f'{{"town": "Köln", "size": {n}}}\n' for n in range(4)).encode("cp1252"))
+    assert read_table(path, columns=["size"]).frame["town"][0] == "Köln"
+
+
+def test_a_named_encoding_that_does_not_fit(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(as_table("Müller").encode("cp1252"))
+    with pytest.raises(DataError, match="The file is not utf-8 at byte 12"):
+        read_table(path, encoding="utf8")
+    for name in ("latin7000", "rot13", "idna", "hex", "../x", "", "unicode_escape"):
+        with pytest.raises(DataError, match=r"is unknown\. Give a name such as utf-8"):
+            read_table(path, encoding=name)
+    (tmp_path / "rows.npy").write_bytes(b"x")
+    with pytest.raises(DataError, match="Leave it out"):
+        read_table(tmp_path / "rows.npy", encoding="utf-8")
+
+
+def test_all_names_of_an_encoding_are_one():
+    assert {normalize_encoding(name) for name in ("cp1252", "windows-1252", "CP1252")} == {"windows-1252"}
+    assert all(normalize_encoding(name) == name for name in ENCODINGS.values())
