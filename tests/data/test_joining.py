@@ -108,7 +108,8 @@ def test_objects_of_json_fit_into_json_alone(tmp_path):
     path = write(tmp_path, "t.jsonl", '{"n": 1, "o": {"a": 1}}\n{"n": 2}\n{"n": 3}\n')
     for ending in (".csv", ".parquet"):
         with pytest.raises(DataError, match=r"Name a file that ends in .*\.jsonl"):
-            joined(path, ending)
+            joined(path, ending, keep_nested=True)
+    assert joined(path, ".csv").content.decode().startswith("n,o.a,cluster,")  # with a column for each field
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
