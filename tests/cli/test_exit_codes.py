@@ -141,7 +141,7 @@ def test_a_fault_of_ours_is_1_and_shown_in_full(fruit, linkwise, monkeypatch, er
         raise error
 
     linkwise("ask", fruit.path, said="y\nq\n")
-    monkeypatch.setattr("linkwise.workspace.project.read_rows", failing)
+    monkeypatch.setattr("linkwise.workspace.project.read_shown_rows", failing)
     done = linkwise("ask", fruit.path)
     assert done.exit_code == 1
     assert "Traceback" in done.stderr
