@@ -129,6 +129,16 @@ def test_pictures_texts_and_other_columns_stay_beside_it(tmp_path):
 
 
 # ---------------------------------------------------------------- kept
+def test_the_encoding_that_was_found_is_reported(tmp_path):
+    side = write_side(tmp_path)
+    side.write_bytes(side.read_text(encoding="utf-8").encode("utf-16"))
+    project = open_both(write_embeddings(tmp_path), side)
+    project.session.close()
+    said = "titles.csv is read as UTF-16. Save it as UTF-8 if it has another encoding."
+    assert said in project.rows.notes
+    assert project.items.fields(1)["price"] == "€ 1,50"
+
+
 @pytest.mark.parametrize("harm", ["gone", "changed"])
 def test_a_missing_or_changed_side_table_is_an_error_with_a_way_out(tmp_path, linkwise, harm):
     data, side = write_embeddings(tmp_path), write_side(tmp_path)

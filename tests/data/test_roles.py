@@ -170,6 +170,15 @@ def test_numbers_stored_as_text():
     assert not said(table, "'c' is taken as text")
 
 
+def test_codes_stored_as_text_can_be_categories():
+    frame = pl.DataFrame({"a": range(8), "zip": [f"0800{i % 6}" for i in range(8)]})
+    assert said(from_frame(frame), "(codes; --as-categories compares rows by them)")
+    assert from_frame(frame, as_categories=["zip"]).roles["zip"] == "category"
+    assert said(
+        from_frame(frame.with_columns(zip=pl.col("zip").str.replace("^0", "1"))), "numbers stored as text"
+    )
+
+
 def test_hints():
     frame = pl.DataFrame(
         {

@@ -151,10 +151,13 @@ class Frames(NamedTuple):
         The table as the file holds it; of text files with columns of text alone.
     typed : narwhals.DataFrame of shape (n_rows, n_columns)
         The same with numbers and dates parsed.
+    encoding : str or None
+        The encoding of a text file; None if it is UTF-8.
     """
 
     written: nw.DataFrame[Any]
     typed: nw.DataFrame[Any]
+    encoding: str | None
 
 
 def read_frame(
@@ -183,14 +186,14 @@ def read_frame(
     """
     ending = _check_ending(path)
     try:
-        written, _, delimiter, _, _ = _read_file(path, ending, None, None, keep_nested=False)
+        written, _, delimiter, choices, _ = _read_file(path, ending, None, None, keep_nested=False)
         check_name_lengths(written.columns)
         check_dates(written, ())
         typed = written
         if ending in (*_DELIMITED, *_JSON):
             typed, _ = _parse_text(written, keep(written), ending, delimiter)
             check_dates(typed, ())
-        return Frames(written, typed)
+        return Frames(written, typed, choices.get("encoding"))
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:

@@ -46,6 +46,7 @@ _LABELS = re.compile(
     r"|(class|cluster|label)_id)"
 )
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_CODE = re.compile(r"0\d+")
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,13 @@ def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
         return Column(name, "category", f"{n_words} categories")
     reason = f"{n_words} different texts in {count_noun(n_rows, 'row')}"
     if all(_NUMBER.fullmatch(word.strip()) for word in words):
-        reason += " (numbers stored as text; turn them into numbers to use them)"
+        are_codes = few and not named and any(_CODE.fullmatch(word.strip()) for word in words)
+        way_out = (
+            "codes; --as-categories compares rows by them"
+            if are_codes
+            else "numbers stored as text; turn them into numbers to use them"
+        )
+        reason += f" ({way_out})"
     if named:
         raise DataError(
             f"Column '{name}' cannot be a feature: {reason}."

@@ -73,9 +73,12 @@ def read_side_table(path: str | os.PathLike[str], table: Table) -> SideTable:
         raise DataError(f"{path.name}: {error}") from error
     cells = _format_rows(written, typed, names)
     items = _choose_items(cells, names, typed, picture, paths)
-    return SideTable(
-        items, cells, _encode_columns(typed, key), _describe_join(path, key, names, len(read.written), table)
-    )
+    notes = [_describe_join(path, key, names, len(read.written), table)]
+    if read.encoding is not None:
+        notes.append(
+            f"{path.name} is read as {read.encoding.upper()}. Save it as UTF-8 if it has another encoding."
+        )
+    return SideTable(items, cells, _encode_columns(typed, key), tuple(notes))
 
 
 def show_side_table(rows: Rows, side: SideTable) -> Rows:
@@ -155,19 +158,17 @@ def _describe_mismatch(n_rows: int, table: Table) -> str:
     )
 
 
-def _describe_join(
-    path: Path, key: str | None, names: Sequence[str], n_rows: int, table: Table
-) -> tuple[str, ...]:
+def _describe_join(path: Path, key: str | None, names: Sequence[str], n_rows: int, table: Table) -> str:
     columns = join_names(names)
     if key is None:
         return (
             f"Each row is shown by {path.name}, joined in the order of its rows: {columns}. A column of ids"
-            " in both files joins them by id.",
+            " in both files joins them by id."
         )
     rest = n_rows - len(table)
     unused = f" {count_noun(rest, 'row')} of it {'is' if rest == 1 else 'are'} about no row of the data."
     return (
-        f"Each row is shown by {path.name}, joined by its column '{key}': {columns}.{unused if rest else ''}",
+        f"Each row is shown by {path.name}, joined by its column '{key}': {columns}.{unused if rest else ''}"
     )
 
 
