@@ -10,6 +10,7 @@ import linkwise as lw
 from laws.asking import Remembering, few_examples, rows_and_truth, truth
 from linkwise import parallel
 from linkwise.asking.oracles import TruthOracle
+from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from registry import each_learner
 
@@ -51,6 +52,44 @@ def test_nothing_known_is_asked_on_real_sets(entry, name, unsure):
     assert model.n_questions_ == len(oracle.said) <= 60
     assert_fresh(oracle.said, len(X))
     assert_shown_once(X, oracle.said)
+
+
+class ImpatientEvidence(Evidence):
+    """Fails where a learner goes on asking what is known."""
+
+    def add(self, *fact, **about):
+        super().add(*fact, **about)
+        self.n_looks = 0
+
+    def verdict(self, first, second):
+        self.n_looks = getattr(self, "n_looks", 0) + 1
+        assert self.n_looks < 5000, "what is known was asked without end"
+        return super().verdict(first, second)
+
+
+@each_learner
+@pytest.mark.parametrize("seed", range(30))
+def test_it_ends_when_answers_about_identical_rows_contradict_each_other(entry, seed):
+    """As answers about points they do: what follows about rows need not follow about points."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 14))
+    X = rng.normal(size=(n // 2, 2))[rng.integers(0, n // 2, n)]
+    oracle = truth(rng.integers(0, 4, n))
+    run = Run(entry.make(random_state=0), X, ImpatientEvidence(n), 0)
+    for _ in range(n):
+        i, j = rng.choice(n, 2, replace=False).tolist()
+        run.tell(i, j, oracle(i, j))
+    while (q := run.question) is not None:
+        assert run.evidence.verdict(q.first, q.second) is None
+        run.answer(oracle(q.first, q.second))
+    assert run.reason == "exhausted"
+    assert_fits(run.labels, run.evidence)
+
+
+def assert_fits(labels, evidence):
+    together, apart = evidence.pairs_with_answer("yes"), evidence.pairs_with_answer("no")
+    assert (labels[together[:, 0]] == labels[together[:, 1]]).all()
+    assert (labels[apart[:, 0]] != labels[apart[:, 1]]).all()
 
 
 @few_examples

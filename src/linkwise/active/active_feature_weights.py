@@ -54,7 +54,7 @@ from linkwise.cluster.feature_weights.feature_weights import (
 )
 from linkwise.cluster.points import cluster_means, nearest_centers
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Answer, Evidence, Fact
 from linkwise.errors import short_repr
 from linkwise.validation import check_rows
 
@@ -242,7 +242,7 @@ class ActiveFeatureWeights(ActiveLearner):
             question = propose_pair(X, state.rows, now, shown, points.of, known.evidence)
             if question is None:
                 return shown
-            yield question
+            known.hear(question, (yield question))
 
     def describe(self, state: FeatureWeightState) -> list[str]:
         """How many dimensions are in use, which columns count most, and how many clusters answers added."""
@@ -404,6 +404,16 @@ class PointFacts:
                 self.evidence.add(i, j, fact.answer)
         self._n_read = len(self._rows)
         return [fact for fact in self.evidence if fact.answer != "unsure"]
+
+    def hear(self, question: Question, answer: Answer) -> None:
+        """Take up an answer that followed about the rows of a question, if it does not follow here.
+
+        Of contradicting facts about identical rows one is left out here, and with it what follows from it.
+        """
+        self.facts()
+        i, j = int(self._of[question.first]), int(self._of[question.second])
+        if self.evidence.verdict(i, j) is None:
+            self.evidence.add(i, j, answer)
 
 
 def round_ends(n_facts: int, per_round: int) -> list[int]:

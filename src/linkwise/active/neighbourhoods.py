@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import ANSWERS, Evidence, Fact
+from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Fact
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Version = tuple[int, int, int]
+"""What `PointEvidence` knows at a time."""
 
 
 class Points(NamedTuple):
@@ -79,6 +81,19 @@ class PointEvidence:
                 self._points = Evidence(self._points.n_rows)
             self._add(self._evidence.read_believed(self._n_read))
         return self._points
+
+    @property
+    def version(self) -> Version:
+        """Another one whenever more, or something else, is known."""
+        return len(self._evidence), self._evidence.n_revisions, len(self._points)
+
+    def hear(self, first: int, second: int, answer: Answer) -> None:
+        """Take up what follows about the rows of two points, if that does not follow about the points.
+
+        Of contradicting facts about identical rows one is left out here, and with it what follows from it.
+        """
+        if self.current().verdict(first, second) is None:
+            self._points.add(first, second, answer)
 
     def fork(self, evidence: Evidence) -> PointEvidence:
         """The same evidence about points; it follows a copy of the evidence about rows."""

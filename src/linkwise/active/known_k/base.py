@@ -24,6 +24,7 @@ from linkwise.active.neighbourhoods import (
     Neighbourhoods,
     PointEvidence,
     Points,
+    Version,
     add_implied,
     choose_shown_rows,
     distinct_points,
@@ -142,8 +143,8 @@ class KnownKState:
         self.X = problem.X if len(self.rows) == n_rows else np.ascontiguousarray(problem.X[self.rows])
         self._facts = PointEvidence(problem.evidence, self.points)
         self._distances = DistancesToPlaced(self.X)
-        self._neighbourhoods: tuple[tuple[int, int | None], Neighbourhoods] | None = None
-        self._labels: tuple[int, Labels] | None = None
+        self._neighbourhoods: tuple[tuple[Version, int | None], Neighbourhoods] | None = None
+        self._labels: tuple[Version, Labels] | None = None
         self.clusterer: Any = None  # as it was fitted last
 
     @property
@@ -153,9 +154,9 @@ class KnownKState:
 
     def neighbourhoods(self, last: int | None = None) -> Neighbourhoods:
         """The neighbourhoods by now; `last` as in `find_neighbourhoods`."""
-        now = len(self.problem.evidence), last
+        facts = self._facts.current()
+        now = self._facts.version, last
         if self._neighbourhoods is None or self._neighbourhoods[0] != now:
-            facts = self._facts.current()
             self._neighbourhoods = now, find_neighbourhoods(facts, self.k, self.askable, self.order, last)
         return self._neighbourhoods[1]
 
@@ -196,19 +197,21 @@ class KnownKState:
             members = now.members[target]
             members = members[self.askable[members] & (now.group[members] == now.core[target])]
             nearest = ((self.X[members].astype(np.float64) - self.X[point]) ** 2).sum(axis=1).argmin()
-            first, second = self.rows[[point, members[nearest]]].tolist()
-            yield Question(first, second, self.labels(), why)
+            other = int(members[nearest])
+            first, second = self.rows[[point, other]].tolist()
+            self._facts.hear(point, other, (yield Question(first, second, self.labels(), why)))
 
     # ------------------------------------------------------------ the clustering
     def labels(self) -> Labels:
         """Labels of all rows, by the clusterer fitted to what is known now."""
-        n_facts = len(self.problem.evidence)
-        if self._labels is None or self._labels[0] != n_facts:
-            known = add_implied(self._facts.current(), self.neighbourhoods().implied)
+        facts = self._facts.current()
+        now = self._facts.version
+        if self._labels is None or self._labels[0] != now:
+            known = add_implied(facts, self.neighbourhoods().implied)
             found = self._fit(known)
             if found is None:  # the clusterer gives up
                 found = self._labels[1] if self._labels else self._fit_unconstrained(known)
-            self._labels = n_facts, found
+            self._labels = now, found
         return self._labels[1]
 
     def _fit(self, known: Evidence) -> Labels | None:
