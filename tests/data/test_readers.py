@@ -108,7 +108,7 @@ def test_impossible_delimiter(csv_file, delimiter):
 
 def test_delimiter_only_for_text(tmp_path):
     pl.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "rows.parquet")
-    assert "for text files" in refusal(tmp_path / "rows.parquet", delimiter=",")
+    assert "for files such as .csv" in refusal(tmp_path / "rows.parquet", delimiter=",")
 
 
 def test_byte_order_mark_and_windows_line_ends(csv_file, tmp_path):

@@ -105,14 +105,17 @@ def read_table(
     """
     path = Path(path)
     ending = _check_ending(path)
-    if delimiter is not None and ending not in _DELIMITED:
-        raise DataError(
-            f"delimiter={delimiter!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
-        )
-    if encoding is not None and ending not in (*_DELIMITED, *_JSON):
-        raise DataError(
-            f"encoding={encoding!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
-        )
+    for option, given, endings in (
+        ("delimiter", delimiter is not None, _DELIMITED),
+        ("encoding", encoding is not None, (*_DELIMITED, *_JSON)),
+        ("keep_nested", keep_nested, _JSON),
+    ):
+        if given and ending not in endings:
+            flag = "--" + option.replace("_", "-")
+            raise DataError(
+                f"'{path.name}' takes no {flag}, which is for files such as {endings[0]}. Leave it out"
+                f" (in Python, {option}=)."
+            )
     try:
         frame, own_ids, used_delimiter, choices, notes = _read_file(
             path, ending, delimiter, encoding, keep_nested
