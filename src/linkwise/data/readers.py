@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
-_JSON = (".jsonl", ".ndjson", ".json")
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _ARRAYS = (".npy", ".npz")
 _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
-ENDINGS = (*_DELIMITED, ".parquet", *_JSON, *_ARRAYS)
+ENDINGS = (*_DELIMITED, ".parquet", *JSON_ENDINGS, *_ARRAYS)
 
 
 def read_table(
@@ -107,8 +107,8 @@ def read_table(
     ending = _check_ending(path)
     for option, given, endings in (
         ("delimiter", delimiter is not None, _DELIMITED),
-        ("encoding", encoding is not None, (*_DELIMITED, *_JSON)),
-        ("keep_nested", keep_nested, _JSON),
+        ("encoding", encoding is not None, (*_DELIMITED, *JSON_ENDINGS)),
+        ("keep_nested", keep_nested, JSON_ENDINGS),
     ):
         if given and ending not in endings:
             flag = "--" + option.replace("_", "-")
@@ -124,7 +124,7 @@ def read_table(
         if id_column is None and own_ids not in taken:
             id_column = own_ids
         names = resolve_names(frame, id_column, columns, drop, text, show, hide)
-        if ending in (*_DELIMITED, *_JSON):
+        if ending in (*_DELIMITED, *JSON_ENDINGS):
             keep = {names.id_column, names.text, *names.drop, *names.show}
             frame, parse_notes = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
@@ -193,7 +193,7 @@ def read_frame(
         check_name_lengths(written.columns)
         check_dates(written, ())
         typed = written
-        if ending in (*_DELIMITED, *_JSON):
+        if ending in (*_DELIMITED, *JSON_ENDINGS):
             typed, _ = _parse_text(written, keep(written), ending, delimiter)
             check_dates(typed, ())
         return Frames(written, typed, choices.get("encoding"))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from linkwise.data.readers import JSON_ENDINGS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
@@ -72,7 +73,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
             "Restore a copy of the file."
         )
     choices = source.get("choices")
-    if choices is None or choices.keys() & OF_FOLDERS.keys():
+    if choices is None or Path(source.get("file", "")).suffix.lower() not in JSON_ENDINGS:
         return source
     # sessions begun before nested objects became columns do not name this choice
     return {**source, "choices": {"keep_nested": True, **choices}}
