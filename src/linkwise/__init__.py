@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.figure import plot
     from linkwise.session.session import Session
+    from linkwise.streams.item_summary import Summary, summarize
     from linkwise.validity.dbcv import dbcv_score
     from linkwise.validity.s_dbw import s_dbw_score
 
@@ -104,6 +105,8 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "build_pool": "linkwise.select.pool",
     "Session": "linkwise.session.session",
     "plot": "linkwise.session.figure",
+    "Summary": "linkwise.streams.item_summary",
+    "summarize": "linkwise.streams.item_summary",
     "dbcv_score": "linkwise.validity.dbcv",
     "s_dbw_score": "linkwise.validity.s_dbw",
     "widget": "linkwise.page.notebook",
@@ -163,6 +166,8 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Why",
     "widget",
     "plot",
+    "summarize",
+    "Summary",
     "constraint_score",
     "dbcv_score",
     "s_dbw_score",

@@ -1,0 +1,282 @@
+"""Summarise rows that do not fit into memory: a few thousand items, each with a row that stands for it.
+
+The rows are read twice. The first pass learns the scaling and draws a uniform sample, whose k-means gives
+the centres. The second assigns each row to its nearest centre. A learner then asks about the medoids of the
+items, and every row gets the cluster of its item (`linkwise.streams.label_files`).
+
+A learner needs no sizes of the items: on blobs with 20 classes, KIN's ARI is the same with and without them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise import native, parallel
+from linkwise.asking.learner import Progress
+from linkwise.cluster.kmeans.lloyd import k_means_runs
+from linkwise.errors import DataError
+from linkwise.streams.chunks import Source, open_stream
+from linkwise.streams.label_files import LabelForm, write_parts
+from linkwise.streams.passes import Scale, Scaling, collect_items, survey_rows
+from linkwise.validation import check_rows, resolve_seed
+
+SAMPLE = 50  # rows of the sample for each item
+SAMPLE_PASSES = 10  # of k-means over the sample
+SCALES = ("standard", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Items that stand for many rows.
+
+    An item is the rows that are nearest to one centre. `summarize` makes a summary.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    columns : tuple of str or None
+        Names of the columns, if the rows have named columns.
+    scaling : Scaling
+        How the columns are scaled.
+    centers : ndarray of shape (n_items, n_columns)
+        Centres of the items, in scaled units.
+    sizes : ndarray of shape (n_items,)
+        Number of rows of each item.
+    spread : ndarray of shape (n_items,)
+        Mean squared distance of the rows of an item from its centre, in scaled units.
+    X : ndarray of shape (n_items, n_columns)
+        Medoids in scaled units, for learners. The medoid of an item is its row nearest to its centre.
+    medoids : ndarray of shape (n_items, n_columns)
+        Medoids as they are in the data.
+    medoid_rows : ndarray of shape (n_items,)
+        Numbers of the medoids, counted from 0 at the beginning of the data.
+    medoid_ids : list or None
+        Ids of the medoids, if rows have ids.
+    border_rows : ndarray of shape (n_items, 3)
+        Numbers of the rows farthest from their centre, the farthest first; -1 if an item has fewer rows.
+    id_column : str or None
+        The column of ids.
+    """
+
+    n_rows: int
+    columns: tuple[str, ...] | None
+    scaling: Scaling = field(repr=False)
+    centers: NDArray[np.float64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
+    spread: NDArray[np.float64] = field(repr=False)
+    X: NDArray[np.float64] = field(repr=False)
+    medoids: NDArray[np.float64] = field(repr=False)
+    medoid_rows: NDArray[np.int64] = field(repr=False)
+    medoid_ids: list[Any] | None = field(repr=False)
+    border_rows: NDArray[np.int64] = field(repr=False)
+    id_column: str | None
+
+    def assign(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Find the item of each row.
+
+        Parameters
+        ----------
+        rows : array-like of shape (n, n_columns)
+            Rows as they are in the data, not scaled.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Item of each row.
+
+        Raises
+        ------
+        DataError
+            The rows have another number of columns, or values that cannot be clustered.
+        """
+        table = check_rows(rows)
+        if table.shape[1] != self.centers.shape[1]:
+            raise DataError(
+                f"The rows have {table.shape[1]} columns, but the summary has {self.centers.shape[1]}. Give"
+                " rows with the columns that were summarised, in the same order."
+            )
+        scaled = self.scaling.apply(table)
+        return native.nearest_points(scaled, self.centers, parallel.n_threads())[0]
+
+    def write_labels(
+        self,
+        rows: Source,
+        labels: ArrayLike,
+        folder: str | os.PathLike[str],
+        *,
+        progress: Progress | None = None,
+    ) -> list[Path]:
+        """Write the cluster of each row to Parquet files of about a million rows.
+
+        Each file is complete or absent. If writing stops, call this again: it continues with the first part
+        that is absent.
+
+        Parameters
+        ----------
+        rows : array, path, sequence of paths, or callable
+            The rows that were summarised, as for `summarize`.
+        labels : array-like of shape (n_items,)
+            Cluster of each item, such as ``labels_`` of a learner fitted to `X`.
+        folder : path
+            Folder of the files; it is created if it is absent. It must be empty, or hold parts of the same
+            labels.
+        progress : callable, optional
+            ``progress(done, total)`` is called after each part.
+
+        Returns
+        -------
+        list of Path
+            The files, with the columns ``cluster`` and the ids, or ``row`` (the number of the row, counted
+            from 0) if rows have no ids.
+
+        Raises
+        ------
+        DataError
+            The rows differ from those that were summarised; the folder holds other files or other labels; or
+            a file cannot be read or written, and the error names it.
+        ValueError
+            There is not one whole number for each item.
+        """
+        clusters = np.asarray(labels)
+        if clusters.shape != self.sizes.shape or clusters.dtype.kind not in "iu":
+            raise ValueError(
+                f"labels have dtype {clusters.dtype} and shape {clusters.shape}. Give one whole number for"
+                f" each of the {len(self.sizes)} items, such as labels_ of a learner fitted to summary.X."
+            )
+        of_item = clusters.astype(np.int32)
+        stream = open_stream(rows, columns=self.columns, id_column=self.id_column)
+        form = LabelForm(self._hash(of_item), self.n_rows, self.id_column or "row")
+        sizes = np.bincount(of_item - of_item.min(), self.sizes).astype(np.int64)
+        expected = {int(at + of_item.min()): int(size) for at, size in enumerate(sizes) if size}
+        return write_parts(stream, lambda part: of_item[self.assign(part)], form, expected, folder, progress)
+
+    def _hash(self, labels: NDArray[np.int32]) -> str:
+        """Hash what decides the cluster of each row."""
+        found = blake2b(digest_size=16)
+        for array in (self.scaling.offset, self.scaling.scale, self.centers, labels):
+            found.update(array.tobytes())
+        found.update(repr((self.columns, self.id_column)).encode())
+        return found.hexdigest()
+
+
+def summarize(
+    rows: Source,
+    n_items: int = 1000,
+    *,
+    columns: Sequence[str] | None = None,
+    id_column: str | None = None,
+    scale: Scale = "standard",
+    random_state: int | np.random.RandomState | None = 0,
+    progress: Progress | None = None,
+) -> Summary:
+    """Summarise rows that need not fit into memory by items, in two passes.
+
+    Parameters
+    ----------
+    rows : array, path, sequence of paths, or callable
+        A 2-D array (a memory map, too). A .npy or .parquet file, a folder of them, a pattern such as
+        "events/*.parquet", or several paths; files of a folder or pattern are read in the order of their
+        names. Or a function without parameters that returns the arrays of all chunks, each time anew.
+    n_items : int, default=1000
+        Number of items. There are fewer if the rows have fewer distinct values. `KIN` asks about each item
+        up to 2000 of them.
+    columns : sequence of str, optional
+        Columns of Parquet files to use, which must be numbers. All by default.
+    id_column : str, optional
+        Column of Parquet files with ids of the rows.
+    scale : {"standard", "none"}, default="standard"
+        Scale the columns to mean 0 and deviation 1, or leave them as they are.
+    random_state : int, RandomState or None, default=0
+        Seed of the sample and of k-means.
+    progress : callable, optional
+        ``progress(done, total)`` is called after each block of rows; `total` is 0 during the first pass, as
+        the number of blocks is not known yet.
+
+    Returns
+    -------
+    Summary
+        The items. Neither the chunks in which rows are read nor the number of threads change a bit of it.
+
+    Raises
+    ------
+    DataError
+        A file cannot be read, and the error names it; a value is missing or infinite, and the error names
+        its row; or there are no rows.
+    TypeError
+        `rows` cannot be read twice.
+    ValueError
+        `n_items` is below 1, or `scale` is unknown.
+
+    Notes
+    -----
+    The second pass takes most of the time: it computes the distance of every row to every centre. Memory
+    does not depend on the number of rows. An item is found only if the sample (50 rows for each item) has
+    rows of it, so a cluster with less than about one row in `n_items` may have no item of its own.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100_000, centers=5, random_state=0)
+    >>> summary = lw.summarize(X, n_items=200)
+    >>> int(summary.sizes.sum())
+    100000
+    >>> oracle = lw.TruthOracle(y[summary.medoid_rows])
+    >>> model = lw.KIN(random_state=0).fit(summary.X, oracle=oracle, budget=20)
+    >>> labels = model.labels_[summary.assign(X)]
+    >>> len(labels)
+    100000
+    """
+    if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)) or n_items < 1:
+        raise ValueError(f"n_items must be a whole number of at least 1, got {n_items!r}.")
+    if scale not in SCALES:
+        raise ValueError(f"scale must be 'standard' or 'none', not {scale!r}.")
+    stream, seed = open_stream(rows, columns=columns, id_column=id_column), resolve_seed(random_state)
+    n_done = n_blocks = 0
+
+    def step() -> None:
+        nonlocal n_done
+        n_done += 1
+        if progress is not None:
+            progress(n_done, n_blocks)
+
+    survey = survey_rows(stream, SAMPLE * int(n_items), seed, scale, step)
+    k = min(int(n_items), len(survey.sample))
+    centers = k_means_runs(survey.sample, k, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
+    n_blocks = 2 * n_done
+    items = collect_items(stream, survey.scaling, centers, step)
+    check_same_rows(int(items.sizes.sum()), survey.n_rows)
+    used = np.flatnonzero(items.sizes)
+    return Summary(
+        n_rows=survey.n_rows,
+        columns=stream.columns(),
+        scaling=survey.scaling,
+        centers=np.ascontiguousarray(centers[used]),
+        sizes=items.sizes[used],
+        spread=items.squares[used] / items.sizes[used],
+        X=survey.scaling.apply(items.rows[used]).astype(np.float64),
+        medoids=items.rows[used],
+        medoid_rows=items.medoid[used],
+        medoid_ids=None if items.ids is None else [items.ids[item] for item in used.tolist()],
+        border_rows=items.border[used],
+        id_column=id_column,
+    )
+
+
+def check_same_rows(n_rows: int, expected: int) -> None:
+    """Raise if a later pass finds another number of rows than the first."""
+    if n_rows != expected:
+        raise DataError(
+            f"The data have changed: there were {expected} rows in the first pass, and now {n_rows}."
+            " Summarise them again, and let nothing write to them meanwhile. A function must return all"
+            " chunks anew each time it is called."
+        )
