@@ -228,8 +228,9 @@ class Presenter:
             self._session.release(person)
         self._here = set(people)
         states = {}
-        for person in sorted(people, key=counts.__getitem__):  # whoever has answered least waits least
-            question = None if ended == "budget" else self._question_for(person)
+        # whoever has answered least waits least
+        for at, person in enumerate(sorted(people, key=counts.__getitem__), 1):
+            question = None if ended == "budget" else self._question_for(person, len(people) - at)
             own = self._last_of(person)
             states[person] = {
                 "question": question,
@@ -547,9 +548,11 @@ class Presenter:
         name, q = self._session.question_id, self._session.question
         return None if q is None else self._render_question(name, q, q.expected)
 
-    def _question_for(self, person: str) -> dict[str, Any] | None:
+    def _question_for(self, person: str, n_others: int) -> dict[str, Any] | None:
         """The question of one person; None if others hold all that are worth asking now."""
-        found = self._session.questions(1, to=person, overlap=self._overlap, gold=self._gold)
+        found = self._session.questions(
+            1, to=person, overlap=self._overlap, gold=self._gold, n_others=n_others
+        )
         return self._render_question(found[0].id, found[0]) if found else None
 
     def _render_question(

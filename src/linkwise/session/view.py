@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.batches import Expectation
 from linkwise.asking.learner import Labels, Learner, Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
@@ -82,6 +83,7 @@ class SessionView:
         self._lists = EventLists()
         self._checking: tuple[int, int, Evidence] | None = None  # rebuilds, settled events, what they give
         self._leases = Leases()
+        self._kept: tuple[int, set[frozenset[int]], list[Expectation]] = (-1, set(), [])  # see `_choose_open`
         self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
         self._current_evidence()  # so that a damaged file is noticed here
