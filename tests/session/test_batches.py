@@ -14,8 +14,10 @@ import linkwise as lw
 from linkwise import Session
 from linkwise.constraints import fallible
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError, StaleAnswerError
+from linkwise.session import leases
 from linkwise.session.events import Place
 from linkwise.session.leases import Leases
+from linkwise.session.replay import Replay
 
 X = np.random.default_rng(0).normal(size=(15, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 5, axis=0)
 Y = np.repeat([0, 1, 2], 5)
@@ -141,6 +143,46 @@ def test_a_batch_asks_nothing_twice_and_shows_no_row_often():
     assert max(map(rows.count, rows)) <= 2
     again = session.questions(10)
     assert [q.id for q in again][: len(batch)] == [q.id for q in batch]
+
+
+def test_leases_that_are_over_are_forgotten_and_late_answers_still_count():
+    session = begin(error_rate=0.1)
+    clock = with_clock(session)
+    (present,) = session.questions(1, to="anna", seconds=60)
+    (other,) = session.questions(1, to="ben", seconds=60)
+    session.add(0, 5, "cannot-link")
+    clock.time += timedelta(seconds=61)
+    again = session.questions(1, to="carl", seconds=60)
+    assert [lease.question.id for lease in session._leases._leases.values()] == [q.id for q in again]
+    for late, name in ((present, "anna"), (other, "ben")):
+        session.answer(says(late), question_id=late.id, source=name)
+    assert [(e.source, e.place) for e in session.history[1:]] == [("anna", Place(0, 0)), ("ben", Place(0, 1))]
+
+
+def test_leases_of_old_answers_are_forgotten(monkeypatch):
+    monkeypatch.setattr(leases, "UNDOABLE", 3)
+    session = begin(error_rate=0.1)
+    for _ in range(12):
+        for q in (*session.questions(1, to="anna"), *session.questions(1, to="ben")):
+            session.answer(says(q), question_id=q.id, source=q.to)
+    assert len(session._leases._leases) <= 8
+    assert len(session._leases._last_position) <= 8
+
+
+def test_questions_for_others_are_chosen_together_with_those_of_one(monkeypatch):
+    chosen = []
+    choose = Replay.choose_batch
+    monkeypatch.setattr(Replay, "choose_batch", lambda *a: chosen.append(a[1]) or choose(*a))
+    session = begin("COBRAS")
+    people = ("anna", "ben", "carl")
+    given_to = [session.questions(1, to=name, n_others=2 - at) for at, name in enumerate(people)]
+    assert chosen == [3]
+    assert len({pair(q) for (q,) in given_to}) == 3
+    session.release("anna")  # now her question is free
+    (free,) = session.questions(1, to="dora")
+    assert pair(free) == pair(given_to[0][0])
+    with pytest.raises(ValueError, match="n_others is -1"):
+        session.questions(1, n_others=-1)
 
 
 def test_a_lease_expires_and_a_late_answer_counts():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 BUSY_S = 0.15  # after this time clients are told that the presenter is busy
 POLL_S = 1.0  # how often to check whether another process wrote to the session
+GATHER_S = 0.005  # how long to wait for answers of others that may come at the same time
 SEEN_S = 5.0  # how long to wait for a page that is about to open, so that it shows an error
 MOST_REQUESTS = 32  # open requests of one client
 
@@ -224,6 +225,9 @@ class Hub:
 
     async def _handle(self, client: Client, request: Any) -> None:
         presenter, is_due, people = self._get_presenter(), self._is_due, self.people
+        if client.person and isinstance(request, dict) and request.get("do") == "answer":
+            await self._handle_answer(client, request)
+            return
         with self._busy_when_long():
             reply, news = await self.worker.call(
                 lambda: self._handle_now(presenter, request, is_due, client.person, people)
@@ -234,6 +238,22 @@ class Hub:
         client.n_open -= 1
         client.reply(reply)
         self._look_ahead()
+
+    async def _handle_answer(self, client: Client, request: Any) -> None:
+        """Confirm the answer of one of several people as soon as it is stored, then show what follows.
+
+        Answers that wait are stored first, so that all are followed up together.
+        """
+        presenter = self._get_presenter()
+        reply = await self.worker.call(lambda: presenter.handle(request, client.person))
+        self._is_due = self._is_due or reply.changed
+        client.n_open -= 1
+        client.reply(reply)
+        if self._requests.empty():
+            await asyncio.sleep(GATHER_S)
+        if self._requests.empty():
+            await self._show_due()
+            self._look_ahead()
 
     def _handle_now(
         self, presenter: Presenter, request: Any, is_due: bool, person: str, people: list[str]

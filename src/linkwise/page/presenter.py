@@ -134,6 +134,7 @@ class Presenter:
         self._guidelines = session.guidelines
         self._has_waiting = False  # whether somebody waits for a question
         self._here: set[str] = set()  # people who look at a page, as of the last state
+        self._begun: float | None = None  # when the first answer came that no state has followed up yet
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
@@ -172,7 +173,7 @@ class Presenter:
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
             listed = self._list_answers()
-            return {
+            found = {
                 "protocol": PROTOCOL,
                 "title": self._title,
                 "kind": self._view.items.kind,
@@ -214,6 +215,10 @@ class Presenter:
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
                 **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
             }
+            if self._begun is not None:
+                self._times.append(perf_counter() - self._begun)
+                self._begun = None
+            return found
 
     def _personal_states(
         self, people: Sequence[str], ended: str | None, changes: Sequence[float]
@@ -228,8 +233,9 @@ class Presenter:
             self._session.release(person)
         self._here = set(people)
         states = {}
-        for person in sorted(people, key=counts.__getitem__):  # whoever has answered least waits least
-            question = None if ended == "budget" else self._question_for(person)
+        # whoever has answered least waits least
+        for at, person in enumerate(sorted(people, key=counts.__getitem__), 1):
+            question = None if ended == "budget" else self._question_for(person, len(people) - at)
             own = self._last_of(person)
             states[person] = {
                 "question": question,
@@ -293,6 +299,8 @@ class Presenter:
         name = requests.request_id(request)
         with self._lock:
             before, self._person = self._event, person
+            if person and isinstance(request, dict) and request.get("do") == "answer":
+                return self._store_answer(request)
             try:
                 if not isinstance(request, dict) or name is None:
                     raise RefusedRequest("bad", "A request is an object with an id of at most 64 characters.")
@@ -302,11 +310,26 @@ class Presenter:
                 return replace(reply, changed=self._has_new_event(before))
             return Reply({"re": name, "ok": True, **body}, file, changed=self._has_new_event(before))
 
-    def _run(self, request: Request) -> tuple[dict[str, Any], bytes | None]:
+    def _store_answer(self, request: Request) -> Reply:
+        """Store the answer of one of several people; what follows from it is computed with the next state.
+
+        So it is confirmed at once, and answers that come together are followed up together.
+        """
+        try:
+            body, _ = self._run(request, follows=False)
+        except RefusedRequest as error:
+            reply = requests.refuse(request, error.kind, error.text, **error.more)
+        else:
+            reply = Reply(
+                {"re": requests.request_id(request), "ok": True, "follows": self._last_event(), **body}
+            )
+        return replace(reply, changed=self._last_event() != self._event)
+
+    def _run(self, request: Request, *, follows: bool = True) -> tuple[dict[str, Any], bytes | None]:
         """Return the result of a request, with a file if there is one."""
         do = requests.read_choice(request, "do", tuple(self.ACTIONS))
         try:
-            if do in MOVING_ACTIONS:
+            if follows and do in MOVING_ACTIONS:
                 self._refresh()  # rows that another program moved do not count
             before = self._labels
             result = self.ACTIONS[do](self, request)
@@ -327,7 +350,7 @@ class Presenter:
         except (SessionError, OSError) as error:
             raise RefusedRequest("failed", str(error)) from None
         body, file = result if isinstance(result, tuple) else (result, None)
-        if do in MOVING_ACTIONS and self._try_refresh():
+        if follows and do in MOVING_ACTIONS and self._try_refresh():
             body = {**body, "moved": count_moved_rows(before, self._labels)}
         return body, file
 
@@ -346,20 +369,21 @@ class Presenter:
     def _answer(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         question = requests.read_text(request, "question")
-        reason = self._end_reason()
         has_ended = RefusedRequest(
             "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
         )
-        if reason == "budget" or (reason is not None and not self._person):
+        if self._is_spent() or (not self._person and self._session.question is None):
             raise has_ended
         begun = perf_counter()
         try:
             self._session.answer(answer, question_id=question, source=self._person)
         except StaleAnswerError:
-            if reason is None:
+            if self._end_reason() is None:
                 raise
             raise has_ended from None
-        if self._try_refresh():
+        if self._person:
+            self._begun = begun if self._begun is None else self._begun
+        elif self._try_refresh():
             self._times.append(perf_counter() - begun)
         return {}
 
@@ -540,16 +564,21 @@ class Presenter:
     def _end_reason(self) -> str | None:
         if self._session.question is None:
             return "exhausted"
-        spent = self._budget is not None and self._session.status.n_answers >= self._budget
-        return "budget" if spent else None
+        return "budget" if self._is_spent() else None
+
+    def _is_spent(self) -> bool:
+        """Whether there are as many answers as the budget allows."""
+        return self._budget is not None and self._session.status.n_answers >= self._budget
 
     def _question(self) -> dict[str, Any] | None:
         name, q = self._session.question_id, self._session.question
         return None if q is None else self._render_question(name, q, q.expected)
 
-    def _question_for(self, person: str) -> dict[str, Any] | None:
+    def _question_for(self, person: str, n_others: int) -> dict[str, Any] | None:
         """The question of one person; None if others hold all that are worth asking now."""
-        found = self._session.questions(1, to=person, overlap=self._overlap, gold=self._gold)
+        found = self._session.questions(
+            1, to=person, overlap=self._overlap, gold=self._gold, n_others=n_others
+        )
         return self._render_question(found[0].id, found[0]) if found else None
 
     def _render_question(

@@ -102,29 +102,30 @@ def settle_events(events: Sequence[Event]) -> list[Event]:
 def apply_changes(left: Sequence[Event]) -> list[Event]:
     """Keep the events about pairs among those that are not undone, and give each its latest answer."""
     latest = {e.target: e for e in left if e.kind in REVISIONS}
-    return _mark_gold([_revise(e, latest.get(e.number)) for e in left if _is_about_pairs(e)])
+    return _mark_gold([_revise(e, latest.get(e.number)) for e in left if is_about_pairs(e)])
 
 
-def order_events(settled: Sequence[Event], events: Sequence[Event]) -> list[Event]:
-    """Order settled events by the places of their questions, so that it does not matter when answers arrive.
-
-    An answer without a place has the first place after the event before it.
-    """
-    if all(event.place is None for event in settled):
-        return list(settled)
-    starts, start = {}, 0
-    for event in events:
+def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
+    """For each event from a position on, the number of the last event before it, names aside."""
+    start = next((event.number for event in reversed(events[:at]) if event.kind != "name"), 0)
+    starts = {}
+    for event in events[at:]:
         starts[event.number] = start
         start = start if event.kind == "name" else event.number
+    return starts
 
-    def key(event: Event) -> tuple[int, ...]:
-        if event.kind != "answer" or event.first is None or event.second is None:
-            return (event.number, 0)
-        place = event.place or Place(starts[event.number], 0)
-        answer = ANSWERS.index(event.answer or "unsure")
-        return (place.start, 1, place.position, *sorted((event.first, event.second)), answer)
 
-    return sorted(settled, key=lambda event: (*key(event), event.source, event.number))
+def order_key(event: Event, start: int) -> tuple[int | str, ...]:
+    """The key that orders settled events by their questions, in whatever order the answers arrived.
+
+    An answer without a place has the first place after the event `start` before it.
+    """
+    if event.kind != "answer" or event.first is None or event.second is None:
+        return (event.number, 0, event.source, event.number)
+    place = event.place or Place(start, 0)
+    answer = ANSWERS.index(event.answer or "unsure")
+    pair = sorted((event.first, event.second))
+    return (place.start, 1, place.position, *pair, answer, event.source, event.number)
 
 
 def _revise(event: Event, revision: Event | None) -> Event:
@@ -156,7 +157,8 @@ def _mark_if_gold(event: Event, imported: dict[frozenset[int], tuple[int, Answer
     return event if answer is None or number > event.place.start else replace(event, gold=answer)
 
 
-def _is_about_pairs(event: Event) -> bool:
+def is_about_pairs(event: Event) -> bool:
+    """Whether an event says something about pairs, and not about an earlier event or a name."""
     return event.kind not in (*REVISIONS, "name")
 
 

@@ -1,7 +1,8 @@
 """Which questions are open, who holds each, and until when.
 
 Leases live in memory: after a restart questions are just given again. The id of a question names its place
-and its rows, so an answer finds its place even if nobody knows the lease any more.
+and its rows, so an answer finds its place even if nobody knows the lease any more. So a lease that is over is
+forgotten, except for the id of a question that was the present one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from linkwise.asking.batches import Expectation
 from linkwise.session.events import Place
 
-QUESTION_ID = re.compile(r"(\d{1,15})\.(\d{1,15}):(\d{1,15})-(\d{1,15})", re.ASCII)
+QUESTION_ID = re.compile(r"(\d{1,15})(?:\.(\d{1,15}))?:(\d{1,15})-(\d{1,15})", re.ASCII)
+UNDOABLE = 64  # events after which the lease of a question that was answered is forgotten
 
 
 def read_clock() -> datetime:
@@ -79,6 +81,7 @@ class Leases:
     def __init__(self, now: Callable[[], datetime] = read_clock) -> None:
         self.now: Callable[[], datetime] = now
         self._leases: dict[str, Lease] = {}
+        self._present: set[str] = set()  # ids of questions at position 0 whose leases are forgotten
         self._last_position: dict[int, int] = {}  # by start
 
     def current(self) -> list[Lease]:
@@ -86,6 +89,26 @@ class Leases:
         now = self.now()
         left = [lease for lease in self._leases.values() if lease.question.until > now]
         return sorted(left, key=lambda lease: (lease.place, lease.question.id))
+
+    def forget(self, start: int, is_answered: Callable[[Lease], bool]) -> None:
+        """Drop leases that are over: expired ones, and old ones that were answered.
+
+        Parameters
+        ----------
+        start : int
+            Number of the last event. Leases of questions that were chosen now stay.
+        is_answered : callable
+            Whether the question of a lease was answered. If it was chosen `UNDOABLE` events ago or later, it
+            stays, since an undo opens it again.
+        """
+        now = self.now()
+        for name, lease in list(self._leases.items()):
+            age = start - lease.place.start
+            if (age > UNDOABLE and is_answered(lease)) or (age > 0 and lease.question.until <= now):
+                del self._leases[name]
+                if lease.place.position == 0:
+                    self._present.add(name)
+        self._last_position = {at: last for at, last in self._last_position.items() if at >= start - UNDOABLE}
 
     def place(self, chosen: Expectation, start: int) -> Place:
         """The place of a question: the next one after an event, or the one that it had before."""
@@ -127,8 +150,9 @@ class Leases:
         found = QUESTION_ID.fullmatch(name)
         if found is None:
             return None
-        start, position, first, second = map(int, found.groups())
-        is_possible = start <= last and position > 0 and first != second and max(first, second) < n_rows
+        start, position, first, second = (int(part or 0) for part in found.groups())
+        is_given = position > 0 or name in self._present
+        is_possible = is_given and start <= last and first != second and max(first, second) < n_rows
         return (first, second, Place(start, position)) if is_possible else None
 
 

@@ -50,6 +50,7 @@ class SessionPeople(SessionWriter):
         seconds: float = LEASE_S,
         overlap: float = 0.0,
         gold: str = "",
+        n_others: int = 0,
     ) -> list[OpenQuestion]:
         """Return up to n questions that are worth asking together.
 
@@ -72,6 +73,9 @@ class SessionPeople(SessionWriter):
             The source of an import. Its pairs are certain; about one of ten questions is about one of them,
             so that the error rate of whoever answers becomes known. The answers do not count as answers to
             questions of the learner. By default there are no such questions.
+        n_others : int, default=0
+            How many questions others will ask for before the next answer. They are chosen together with
+            these, which takes less time.
 
         Returns
         -------
@@ -84,12 +88,15 @@ class SessionPeople(SessionWriter):
         ValueError
             `n` or `seconds` is not positive, or `overlap` is not a share.
         TypeError
-            `n` is not an integer, or `to` is not a string.
+            `n` or `n_others` is not an integer, or `to` is not a string.
         SessionError
             The session was opened without its data, or `to` is not valid Unicode; or it takes all answers as
             right, although `overlap` or `gold` is given.
         """
         _check_is_integer(n, "questions")
+        _check_is_integer(n_others, "questions of others", "n_others")
+        if n_others < 0:
+            raise ValueError(f"n_others is {n_others}. Give 0 or more.")
         if n < 1 or not 0 < seconds < math.inf:
             raise ValueError(f"n is {n} and seconds is {seconds}. Give positive numbers.")
         if not 0 <= overlap <= 1:
@@ -98,6 +105,7 @@ class SessionPeople(SessionWriter):
         self._catch_up()
         replay, start = self._current_replay(), self._last_start()
         present = replay.question
+        self._leases.forget(start, self._is_settled)
         # if the learner needs no further answer, only questions that check others are still worth asking
         held = [
             lease
@@ -106,7 +114,13 @@ class SessionPeople(SessionWriter):
         ]
         mine = [lease for lease in held if lease.question.to == name]
         extra = self._choose_extra(n - len(mine), name, held, overlap, gold, has_others=present is not None)
-        if not extra and n == 1 and len(mine) == len(held) and all(lease.is_single for lease in mine):
+        if (
+            not extra
+            and n == 1
+            and n_others == 0
+            and len(mine) == len(held)
+            and all(lease.is_single for lease in mine)
+        ):
             if present is None:
                 return []
             chosen = expect(present, replay.evidence)
@@ -116,7 +130,7 @@ class SessionPeople(SessionWriter):
         request = self._last_number, n - len(mine), tuple(lease.question.id for lease in held)
         if len(mine) < n and request != self._unmet:
             taken = [*(lease.expectation for lease in held), *extra]
-            batch = replay.choose_batch(n - len(mine), taken)
+            batch = self._choose_open(n - len(mine), n_others, taken)
             self._unmet = None if batch else request
             for chosen in batch:
                 is_present = present is not None and {*chosen.pair} == {present.first, present.second}
@@ -127,6 +141,21 @@ class SessionPeople(SessionWriter):
             left = self._choose_extra(n - len(mine), name, held, overlap)
             mine += [self._leases.give(one, self._leases.place(one, start), name, seconds) for one in left]
         return [lease.question for lease in mine]
+
+    def _choose_open(self, n: int, n_others: int, taken: list[Expectation]) -> list[Expectation]:
+        """Choose up to n questions of the learner, and n more that are kept until others ask for them.
+
+        Those that were kept serve as long as no event is added and no question becomes free.
+        """
+        pairs = {frozenset(one.pair) for one in taken}
+        number, known, kept = self._kept
+        if number != self._last_number or not known <= pairs or not kept:
+            kept = self._current_replay().choose_batch(n + n_others, taken)
+        else:
+            kept = [one for one in kept if frozenset(one.pair) not in pairs]
+        batch, kept = kept[:n], kept[n:]
+        self._kept = self._last_number, pairs | {frozenset(one.pair) for one in batch}, kept
+        return batch
 
     @synchronized
     def release(self, to: str = "") -> None:
@@ -178,10 +207,14 @@ class SessionPeople(SessionWriter):
 
     def _is_open(self, lease: Lease) -> bool:
         """Whether the question of a lease waits for its answer."""
-        first, second = lease.expectation.pair
-        if self._is_answered(first, second, lease.place.start):
+        if self._is_settled(lease):
             return False
+        first, second = lease.expectation.pair
         return lease.expectation.is_check or self._current_evidence().verdict(first, second) is None
+
+    def _is_settled(self, lease: Lease) -> bool:
+        """Whether the question of a lease was answered by anybody."""
+        return self._is_answered(*lease.expectation.pair, lease.place.start)
 
     # ------------------------------------------------------------ agreement and audits
     @synchronized
@@ -389,6 +422,6 @@ def _sort_pair(first: int, second: int) -> tuple[int, int]:
     return min(first, second), max(first, second)
 
 
-def _check_is_integer(n: object, noun: str) -> None:
+def _check_is_integer(n: object, noun: str, name: str = "n") -> None:
     if not isinstance(n, Integral) or isinstance(n, bool):
-        raise TypeError(f"n is not an integer: {short_repr(n)}. Give the number of {noun}.")
+        raise TypeError(f"{name} is not an integer: {short_repr(n)}. Give the number of {noun}.")

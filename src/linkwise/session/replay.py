@@ -246,7 +246,8 @@ class Replay:
 def _count_same(events: Sequence[Event], others: Sequence[Event]) -> int:
     """Count the first events that are the same."""
     pairs = enumerate(zip(events, others, strict=False))
-    return next((at for at, (event, other) in pairs if event != other), min(len(events), len(others)))
+    differing = (at for at, (event, other) in pairs if event is not other and event != other)
+    return next(differing, min(len(events), len(others)))
 
 
 def _count_before_first_answer(events: Sequence[Event]) -> int:

@@ -11,11 +11,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.batches import Expectation
 from linkwise.asking.learner import Labels, Learner, Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.data.joining import ClusterColumns, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.markup import draw_block
@@ -24,14 +25,13 @@ from linkwise.reasons.why import Why, why
 from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
+from linkwise.session.event_lists import EventLists
 from linkwise.session.events import (
     Event,
-    apply_changes,
+    add_event,
     certain_evidence_of,
-    drop_undone,
     evidence_of,
     names_of,
-    order_events,
 )
 from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
@@ -80,11 +80,10 @@ class SessionView:
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
         self._doubts: tuple[int, Doubts | None] | None = None  # the same
         self._cases: tuple[int, list[ReviewCase]] | None = None  # as of an event
-        self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
-        self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
-        self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
-        self._last_answers: tuple[int, dict[frozenset[int], dict[str, int]]] = (0, {})  # as of an event
+        self._lists = EventLists()
+        self._checking: tuple[int, int, Evidence] | None = None  # rebuilds, settled events, what they give
         self._leases = Leases()
+        self._kept: tuple[int, set[frozenset[int]], list[Expectation]] = (-1, set(), [])  # see `_choose_open`
         self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
         self._current_evidence()  # so that a damaged file is noticed here
@@ -458,7 +457,7 @@ class SessionView:
         self._meta["guidelines"] = meta.get("guidelines", "")
         self._meta["audits"] = meta.get("audits", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
-            self._evidence = self._doubts = self._cases = None
+            self._evidence = self._doubts = self._cases = self._checking = None
         if learner != self._meta["learner"] or rate != self._error_rate:
             self._restart(learner, rate)
             self._meta["learner"], self._has_changed = learner, True
@@ -512,9 +511,17 @@ class SessionView:
 
     def _checking_evidence(self) -> Evidence:
         """Evidence to check a new answer against; what is believed is found only if somebody reads it."""
-        if self._error_rate == 0 or (self._replay is not None and self._replay.at == self._last_number):
-            return self._current_evidence()
-        return evidence_of(self.n_rows, self._ordered_events(), self._error_rate)
+        if self._replay is not None and self._replay.at == self._last_number:
+            return self._replay.evidence
+        settled, n_rebuilds = self._settled_events(), self._lists.n_rebuilds
+        if self._checking is None or self._checking[0] != n_rebuilds:
+            self._checking = n_rebuilds, 0, make_evidence(self.n_rows, None, self._error_rate)
+        _, n_added, evidence = self._checking
+        self._checking = None  # an error leaves none that is half complete
+        for event in settled[n_added:]:
+            add_event(evidence, event)
+        self._checking = n_rebuilds, len(settled), evidence
+        return evidence
 
     def _certain_evidence(self) -> Evidence:
         """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
@@ -551,38 +558,27 @@ class SessionView:
             self._doubts = self._last_number, find_doubts(evidence, self._ordered_events())
         return self._doubts[1]
 
+    def _derive_lists(self) -> EventLists:
+        """What follows from the events alone, as of the last one."""
+        self._lists.follow(self._events)
+        return self._lists
+
     def _remaining_events(self) -> list[Event]:
-        """The events that are not undone, derived once after each event."""
-        if self._remaining[0] != self._last_number:
-            self._remaining = self._last_number, drop_undone(self._events)
-        return self._remaining[1]
+        """The events that are not undone."""
+        return self._derive_lists().remaining
 
     def _settled_events(self) -> list[Event]:
-        """The settled events as of the last event, derived once after each."""
-        if self._settled[0] != self._last_number:
-            self._settled = self._last_number, apply_changes(self._remaining_events())
-        return self._settled[1]
-
-    def _find_last_answers(self) -> dict[frozenset[int], dict[str, int]]:
-        """For each pair the number of the last answer of each source, derived once after each event."""
-        if self._last_answers[0] != self._last_number:
-            found: dict[frozenset[int], dict[str, int]] = {}
-            for event in self._settled_events():
-                if event.kind == "answer" and event.first is not None and event.second is not None:
-                    found.setdefault(frozenset((event.first, event.second)), {})[event.source] = event.number
-            self._last_answers = self._last_number, found
-        return self._last_answers[1]
+        """The settled events as of the last event."""
+        return self._derive_lists().settled
 
     def _is_answered(self, first: int, second: int, start: int, source: str | None = None) -> bool:
         """Whether the pair was answered after an event, by a certain source or by any."""
-        numbers = self._find_last_answers().get(frozenset((first, second)), {})
+        numbers = self._derive_lists().last_answers.get(frozenset((first, second)), {})
         return any(number > start for name, number in numbers.items() if source in (None, name))
 
     def _ordered_events(self) -> list[Event]:
-        """The settled events in the order of their questions, derived once after each event."""
-        if self._ordered[0] != self._last_number:
-            self._ordered = self._last_number, order_events(self._settled_events(), self._events)
-        return self._ordered[1]
+        """The settled events in the order of their questions."""
+        return self._derive_lists().ordered
 
     @synchronized
     def _clustering(self) -> tuple[Snapshot, bool]:

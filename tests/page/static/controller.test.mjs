@@ -29,6 +29,23 @@ test("an answer names the question and is confirmed after the reply", async () =
   assert.equal(controller.saving, "saved");
 });
 
+test("an answer that is confirmed early stays open until its state comes", async () => {
+  const { controller, display, requests } = setUp();
+  const stored = controller.answer("yes");
+  requests[0].resolve({ ok: true, follows: 2 });
+  await Promise.resolve();
+  const { question } = createState(0, [3, 5]);
+  controller.setState({ ...createState(1, [3, 5]), question }); // of another person's answer
+  await controller.answer("yes");
+  assert.equal(requests.length, 1);
+  assert.equal(controller.isPending, true);
+  assert.equal(controller.saving, "saved");
+  controller.setState(createState(2, [3, 7]));
+  await stored;
+  assert.equal(controller.isPending, false);
+  assert.ok(display.calls.at(-1)[1].endsWith("Next question: row 3 and row 7."));
+});
+
 test("what an answer moved is shown and announced, and not guessed", async () => {
   const { controller, display, requests, notices } = setUp();
   const answer = async (reply) => {

@@ -1357,6 +1357,21 @@ function openConflict(page, conflict) {
   foot.append(createButton(label, leave, { className: "lw-main" }));
 }
 
+// src/follow_up.js
+async function followUp(controller, reply) {
+  const last = reply.ok ? reply.follows ?? 0 : 0;
+  while (controller.state && controller.state.event < last) {
+    await /** @type {Promise<void>} */
+    new Promise((resolve) => {
+      const notify = () => {
+        controller.watchers.delete(notify);
+        resolve();
+      };
+      controller.watchers.add(notify);
+    });
+  }
+}
+
 // src/item_cache.js
 var MOST_ITEMS = 400;
 var ItemCache = class {
@@ -1576,10 +1591,11 @@ var Controller = class {
     const slow = setTimeout(() => this.#setSaving("saving"), SLOW_MS);
     const reply = await this.request(request);
     clearTimeout(slow);
-    if (this.#pending === request) {
-      this.#pending = null;
-      this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
-    }
+    const isSaved = reply.ok || reply.error.kind !== "lost";
+    if (this.#pending === request) this.#setSaving(isSaved ? "saved" : "unsaved");
+    await followUp(this, reply);
+    if (this.#pending === request) this.#pending = null;
+    this.display.updateStatus();
     if (reply.ok) {
       const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
       show?.(joinSentences(words, moved));

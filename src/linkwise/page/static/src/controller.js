@@ -1,4 +1,5 @@
 /** What the page knows and what it asks of the host. Nothing here touches the document. */
+import { followUp } from "./follow_up.js";
 import { ItemCache } from "./item_cache.js";
 import { KINDS, repeatRequest } from "./repeat_request.js";
 import {
@@ -225,10 +226,11 @@ export class Controller {
     const slow = setTimeout(() => this.#setSaving("saving"), SLOW_MS);
     const reply = await this.request(request);
     clearTimeout(slow);
-    if (this.#pending === request) {
-      this.#pending = null;
-      this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
-    }
+    const isSaved = reply.ok || reply.error.kind !== "lost";
+    if (this.#pending === request) this.#setSaving(isSaved ? "saved" : "unsaved");
+    await followUp(this, reply);
+    if (this.#pending === request) this.#pending = null;
+    this.display.updateStatus();
     if (reply.ok) {
       const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
       show?.(joinSentences(words, moved));

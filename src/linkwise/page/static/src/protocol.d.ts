@@ -201,9 +201,10 @@ export interface RequestError {
  * The fields of a result depend on the request. `moved` is the number of rows that an answer moved; it is missing if the
  * host could not read the clusters after the answer.
  */
+/** `follows`: the answer is stored; the state with what follows from it, and with this event, is on its way. */
 export type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
-  | { ok: true; file?: ArrayBufferView; moved?: number; [name: string]: any }
+  | { ok: true; file?: ArrayBufferView; moved?: number; follows?: number; [name: string]: any }
   | { ok: false; error: RequestError };
 
 /** The model of anywidget, or ours over a socket. */
