@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -20,6 +20,7 @@ from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.data.joining import ClusterColumns, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.markup import draw_block
+from linkwise.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.colours import begin_shades
@@ -250,6 +251,41 @@ class SessionView:
         """
         self._catch_up()
         return None if self._replay is None else self._current_replay().column_shares()
+
+    @synchronized
+    def propose_columns(self, sources: Sequence[str]) -> ColumnProposal | None:
+        """Propose columns to leave out, because the answers do not depend on them.
+
+        The proposal is a fit to the answered pairs, and is made only if it predicts held-out answers clearly
+        better than all columns do. It changes nothing. To apply it, begin a session with the other columns
+        and copy the answers with `carry_over`.
+
+        Parameters
+        ----------
+        sources : sequence of str, length n_features
+            The column of your table from which each column of X comes, such as
+            ``[feature.source for feature in encoded.features]``. Those of one column stay together.
+
+        Returns
+        -------
+        ColumnProposal or None
+            The columns to leave out (`drop`) and the others (`keep`). None without the data, with fewer than
+            20 answers, and if no proposal is clearly better.
+
+        Raises
+        ------
+        ValueError
+            `sources` does not have one name for each column of X.
+        """
+        if self.X is None:
+            return None
+        if len(sources) != self.X.shape[1]:
+            raise ValueError(
+                f"sources has {count_noun(len(sources), 'name')}, and X has "
+                f"{count_noun(self.X.shape[1], 'column')}. Give one name for each column."
+            )
+        known = self.constraints
+        return propose_columns(self.X, sources, known.must_link, known.cannot_link)
 
     @property
     @synchronized

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -316,6 +318,38 @@ def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
     """The option for the id column of the session, by which answers are carried over."""
     column = reading.id_column or source["choices"].get("id_column")
     return () if column is None else ("--id", column)
+
+
+def command_without(project: Project, columns: Sequence[str]) -> str | None:
+    """The command that begins anew without some columns and takes the answers over.
+
+    None if the session has settings that the command could not repeat: a learner other than the default one,
+    an error rate for each source, guidelines, or data that Python read.
+    """
+    session, source = project.session, origin_of(project.session, project.path)
+    rate = session.assumed_error_rate
+    is_plain = rate is None or isinstance(rate, (int, float))
+    if "choices" not in source or not is_plain or session.guidelines or session.learner["name"] != "KIN":
+        return None
+    used = {name: source["choices"].get(name) for name in ("columns", "as_categories", "hide")}
+    left = {name: [one for one in some if one not in columns] for name, some in used.items() if some}
+    stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
+    if stored.get("delimiter") in (",", "\t"):  # which are detected
+        stored["delimiter"] = None
+    if stored["scale"] == "unit":
+        stored["scale"] = None
+    if "show" in source:
+        stored["show"] = os.path.normpath(project.path.parent / source["show"]["file"])
+    stored |= {**left, "drop": [*(stored.get("drop") or ()), *columns]}
+    seed = session.learner["parameters"].get("random_state")
+    data, numbers = project.data, count(2)
+    new = next(path for n in numbers if not (path := data.with_name(f"{data.stem}-{n}{SUFFIX}")).exists())
+    rest = (
+        *(() if rate is None else ("--error-rate", f"{rate:g}")),
+        *(("--seed", seed) if seed else ()),
+    )
+    options = Reading(**stored).options()
+    return quote_command("linkwise", "ask", data, *options, *rest, "--session", new, "--from", project.path)
 
 
 def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:

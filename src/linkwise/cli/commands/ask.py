@@ -13,6 +13,7 @@ from rich.console import Console, RenderableType
 
 from linkwise.asking.learner import Question
 from linkwise.data import Encoded
+from linkwise.metric.column_choice import ColumnProposal
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.session import Session, Status
 from linkwise.session.status import count_answers
@@ -23,13 +24,14 @@ from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
 from linkwise.terminal.pair_views import choose_pair_view
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import JsonLines
-from linkwise.wording import count_noun, quote_command
+from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import Interrupted, say
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.project import (
     SUFFIX,
     Project,
+    command_without,
     data_of_session,
     is_session,
     new_session_path,
@@ -160,9 +162,21 @@ def make_row_namer(project: Project) -> Callable[[int], str]:
 
 
 def describe_weights(project: Project) -> str | None:
-    """Which columns count most, where what asks learns that."""
+    """Which columns count most, for learners that learn it, or which seem not to count, if there are any."""
     shares = project.session.column_shares
-    return None if shares is None else describe_shares(shares, project.encoded.features)
+    if shares is not None:
+        return describe_shares(shares, project.encoded.features)
+    proposal = propose_columns(project)
+    if proposal is None or command_without(project, proposal.drop) is None:
+        return None
+    return f"Your answers seem not to depend on: {join_names(proposal.drop)}."
+
+
+def propose_columns(project: Project) -> ColumnProposal | None:
+    """The columns of a table that the answers seem not to depend on; None if there are none."""
+    if project.table.kind != "record" or project.encoded.features[0].role == "image":
+        return None
+    return project.session.propose_columns([feature.source for feature in project.encoded.features])
 
 
 # ---------------------------------------------------------------- around the dialogue
@@ -216,6 +230,10 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
+    proposal = propose_columns(project)
+    anew = None if proposal is None else command_without(project, proposal.drop)
+    if anew is not None:
+        commands.append(("go on without these columns", anew))
     told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
     if told is not None:
         commands.append((told, quote_command("linkwise", "explain", path)))
