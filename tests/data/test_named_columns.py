@@ -16,9 +16,9 @@ def resolve(frame, **given):
 
 def test_names_come_back_as_tuples_with_the_id():
     table = {"uuid": ["a", "b"], "x": [1, 2], "y": [3, 4]}
-    assert resolve(table) == NamedColumns("uuid", None, (), None)
-    assert resolve(table, columns="x", drop=["uuid"]) == NamedColumns(None, ("x",), ("uuid",), None)
-    assert resolve(table, id_column="x", text="uuid") == NamedColumns("x", None, (), "uuid")
+    assert resolve(table) == NamedColumns("uuid", None, ())
+    assert resolve(table, columns="x", drop=["uuid"]) == NamedColumns(None, ("x",), ("uuid",))
+    assert resolve(table, id_column="x", text="uuid") == NamedColumns("x", None, (), ("uuid",))
 
 
 def test_the_id_is_found_among_columns_without_another_use():

@@ -28,7 +28,7 @@ def check_names(
     id_column: str | None,
     columns: Sequence[str] | None,
     drop: Sequence[str],
-    text: str | None = None,
+    text: Sequence[str] = (),
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
 ) -> None:
@@ -38,10 +38,12 @@ def check_names(
     ----------
     there : list of str
         The columns of the table.
-    id_column, text : str or None
-        The columns that hold the id of each row and the text of each row.
+    id_column : str or None
+        The column that holds the id of each row.
     columns, drop : sequence of str
         The columns to use as features, and to leave out.
+    text : sequence of str, default=()
+        The columns that hold texts to compare.
     show, hide : sequence of str, default=()
         The columns to show without a comparison, and to compare without showing them.
 
@@ -50,15 +52,15 @@ def check_names(
     DataError
         A column does not exist or has two uses.
     """
-    single = [name for name in (id_column, text) if name is not None]
+    single = [] if id_column is None else [id_column]
     known = set(there)
-    for name in (*single, *(columns or ()), *drop, *show, *hide):
+    for name in (*single, *text, *(columns or ()), *drop, *show, *hide):
         if name not in known:
             raise DataError(unknown_column(name, there))
     uses: dict[str, set[str]] = {
         "the id": set() if id_column is None else {id_column},
         "a feature": set(columns or ()),
-        "the text": set() if text is None else {text},
+        "the text": set(text),
         "dropped": set(drop),
         "only shown": set(show),
         "hidden": set(hide),

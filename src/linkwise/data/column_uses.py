@@ -19,7 +19,7 @@ Found = tuple[tuple[Column, ...], list[str]]
 
 
 def understand_texts(
-    frame: nw.DataFrame[Any], text: str, id_column: str | None, drop: Sequence[str]
+    frame: nw.DataFrame[Any], texts: Sequence[str], id_column: str | None, drop: Sequence[str]
 ) -> Found:
     """Decide what the columns of a table of texts are.
 
@@ -27,8 +27,8 @@ def understand_texts(
     ----------
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The table.
-    text : str
-        The column of texts to compare.
+    texts : sequence of str
+        The columns of texts to compare.
     id_column : str or None
         The column that names the rows.
     drop : sequence of str
@@ -44,14 +44,21 @@ def understand_texts(
     Raises
     ------
     DataError
-        The column does not hold texts.
+        A column does not hold texts.
     """
-    what = value_kind(frame[text])
+    for name in texts:
+        check_texts(frame[name])
+    found = _assign_roles(frame, dict.fromkeys(texts, "document"), id_column, drop)
+    names = join_names(f"'{name}'" for name in texts)
+    return found, _note_shown_columns(f"Rows are compared by the texts of {names} alone", found)
+
+
+def check_texts(series: nw.Series[Any]) -> None:
+    """Check that a column holds texts."""
+    what = value_kind(series)
     if what != "words":
         values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
-        raise DataError(f"Column '{text}' holds {values}. Give --text a column of texts.")
-    found = _assign_roles(frame, {text: "document"}, id_column, drop)
-    return found, _note_shown_columns(f"Rows are compared by the texts of '{text}' alone", found)
+        raise DataError(f"Column '{series.name}' holds {values}. Give --text a column of texts.")
 
 
 def understand_curves(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import limits
+from linkwise.data.blocks import normalize_directions, weigh_blocks
 from linkwise.data.cells import format_cell
 from linkwise.data.curves import read_curves
-from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.encoded import Encoded, Feature, block_of
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.series import encode_series
 from linkwise.data.table import Table
@@ -73,16 +76,37 @@ def encode(
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")
     if impute not in (None, "median", "category"):
         raise ValueError(f"impute must be 'median', 'category' or None, not {impute!r}.")
-    if table.kind != "record":
-        return _encode_text_or_series(table, scale, impute)
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
-    return _encode_records(table, scale or "unit", impute, categories)
+    texts = [name for name in table.features if table.roles[name] == "document"]
+    others = tuple(name for name in table.features if name not in texts)
+    if categories == "codes" and texts and others:
+        raise ValueError("Texts have no codes, and these rows hold texts. Leave categories out.")
+    if table.kind == "series" or not others:
+        _check_no_scale(table, scale, impute)
+    if table.kind == "series":
+        return _encode_series(table, scale)
+    parts = [encode_texts(to_words(table.frame[name]), name) for name in texts]
+    if others:
+        parts.insert(0, _encode_records(table, others, scale or "unit", impute, categories))
+    return _join_parts(table, parts) if categories == "columns" or texts else parts[0]
 
 
-def _encode_records(table: Table, scale: Scale, impute: str | None, categories: Categories) -> Encoded:
-    features = set(table.features)
+def _join_parts(table: Table, parts: Sequence[Encoded]) -> Encoded:
+    """Put the columns of records and texts side by side, each block with its share."""
+    features = [feature for part in parts for feature in part.features]
+    X = parts[0].X if len(parts) == 1 else np.hstack([part.X for part in parts])
+    X, weighed, notes = weigh_blocks(X, features, table.choices.get("weights"))
+    return Encoded(X, weighed, (*(note for part in parts for note in part.notes), *notes))
+
+
+def _encode_records(
+    table: Table, names: Sequence[str], scale: Scale, impute: str | None, categories: Categories
+) -> Encoded:
+    """Encode the features called `names`, which hold no texts to compare."""
+    features = set(names)
     columns = {series.name: series for series in table.frame.iter_columns() if series.name in features}
+    directions = _list_directions(table, names) if categories == "columns" else set()
     numbers = {
         name: to_numbers(series)
         for name, series in columns.items()
@@ -90,23 +114,48 @@ def _encode_records(table: Table, scale: Scale, impute: str | None, categories: 
     }
     words = {name: to_words(series) for name, series in columns.items() if name not in numbers}
     _check_finite(table, numbers)
-    missing = _count_missing(table, numbers, words)
+    missing = _count_missing(names, numbers, words)
     if impute is None:
         _check_complete(missing)
     if categories == "columns":
-        _check_size(table, words)
+        _check_size(table, names, words)
     merged = bool(table.choices.get("merge_variants"))
     blocks: list[Block] = []
     filled = []
-    for name in table.features:
+    for name in names:
         if name in words:
             fill, block = _encode_words(name, words[name], impute, categories, merged)
         else:
-            fill, block = _scale_column(columns[name], table.roles[name], numbers[name], scale)
+            own = "none" if name in directions else scale
+            fill, block = _scale_column(columns[name], table.roles[name], numbers[name], own)
+        if name in directions:
+            block = ([replace(feature, is_direction=True) for feature in block[0]], block[1])
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
-    return _join_blocks(table, blocks, _describe_choices(table, blocks, filled, scale, categories))
+    scaled = [name for name in names if table.roles[name] != "category" and name not in directions]
+    encoded = _join_blocks(table, blocks, _describe_choices(blocks, filled, scaled, scale, categories))
+    told = normalize_directions(encoded.X, encoded.features)
+    if directions:
+        told.insert(0, _describe_directions(encoded.features))
+    return replace(encoded, notes=(*encoded.notes, *told))
+
+
+def _list_directions(table: Table, names: Sequence[str]) -> set[str]:
+    """The columns whose rows are compared by the cosine: those of lists, or else all."""
+    if table.choices.get("metric") != "cosine":
+        return set()
+    return {name for name in names if table.roles[name] == "vector"} or set(names)
+
+
+def _describe_directions(features: Sequence[Feature]) -> str:
+    directions = [feature for feature in features if feature.is_direction]
+    lists = [name for name in dict.fromkeys(map(block_of, directions)) if name is not None]
+    which = f"each list of {join_names(lists)}" if lists else f"each row of {len(directions)} numbers"
+    return (
+        f"Compared by the cosine: {which} is scaled to norm 1."
+        " --metric euclidean compares the numbers column by column."
+    )
 
 
 def _is_numeric(role: Role, series: nw.Series[Any], *, with_missing: bool) -> bool:
@@ -126,22 +175,22 @@ def _check_complete(missing: dict[str, int]) -> None:
         )
 
 
-def _encode_text_or_series(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
-    """Texts and series."""
+def _check_no_scale(table: Table, scale: Scale | None, impute: str | None) -> None:
+    """Refuse what texts and series do not have."""
     if impute is not None:
         raise ValueError(
             f"impute={impute!r} is for records, but these rows are of kind {table.kind!r}. Leave impute out."
         )
-    if table.kind == "series":
-        curves = read_curves(table.frame, table.columns)
-        names = table.features if len(table.features) > 1 else None
-        return encode_series(curves, scale or "standard", names)
-    if scale is not None:
+    if table.kind == "text" and scale is not None:
         raise ValueError(
             f"scale={scale!r} is not for texts, which all become points of unit length. Leave scale out."
         )
-    (name,) = table.features
-    return encode_texts(to_words(table.frame[name]), name)
+
+
+def _encode_series(table: Table, scale: Scale | None) -> Encoded:
+    curves = read_curves(table.frame, table.columns)
+    names = table.features if len(table.features) > 1 else None
+    return encode_series(curves, scale or "standard", names)
 
 
 def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None:
@@ -160,20 +209,20 @@ def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None
 
 
 def _count_missing(
-    table: Table, numbers: dict[str, NDArray[np.float64]], words: dict[str, list[str | None]]
+    names: Sequence[str], numbers: dict[str, NDArray[np.float64]], words: dict[str, list[str | None]]
 ) -> dict[str, int]:
     """Count missing values in each feature that has any."""
     counts = {
         name: words[name].count(None) if name in words else int(np.isnan(numbers[name]).sum())
-        for name in table.features
+        for name in names
     }
     return {name: count for name, count in counts.items() if count}
 
 
-def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
+def _check_size(table: Table, names: Sequence[str], words: dict[str, list[str | None]]) -> None:
     """Raise if the matrix is too large once each category has a column."""
     made = {name: len({word for word in column if word is not None}) for name, column in words.items()}
-    n_columns = len(table.features) - len(made) + sum(made.values())
+    n_columns = len(names) - len(made) + sum(made.values())
     if len(table) * n_columns > limits.MOST_CELLS:
         widest = sorted(made, key=made.__getitem__, reverse=True)
         raise DataError(
@@ -278,16 +327,16 @@ def _join_blocks(table: Table, blocks: list[Block], notes: tuple[str, ...]) -> E
 
 
 def _describe_choices(
-    table: Table,
     blocks: list[Block],
     filled: list[str],
+    scaled: Sequence[str],
     scale: Scale,
     categories: Categories,
 ) -> tuple[str, ...]:
     notes = []
     if filled:
         notes.append(f"Missing values were filled in: {join_names(filled)}.")
-    if any(table.roles[name] != "category" for name in table.features):
+    if scaled:
         notes.append(
             {
                 "unit": "Numeric columns are scaled to run from 0 to 1.",

@@ -46,6 +46,9 @@ class Feature:
         For a category: the value that a missing cell counts as. None if it is an error.
     has_merged_variants : bool
         For a category: whether spellings that differ only in case, spaces or accents are one value.
+    is_direction : bool
+        Whether each row of these numbers is scaled to norm 1, so that original values are those of a row
+        with norm 1.
     """
 
     name: str
@@ -58,6 +61,14 @@ class Feature:
     unit: str = ""
     missing: str | None = None
     has_merged_variants: bool = False
+    is_direction: bool = False
+
+
+def block_of(feature: Feature) -> str | None:
+    """Return the column of texts or of lists that a feature was made from; None for another column."""
+    if feature.role == "document":
+        return feature.source
+    return feature.source.rpartition("[")[0] if feature.role == "vector" else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +141,28 @@ def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
             raise DataError(unknown_column(feature.source, frame.columns))
     words = _known_words(features)
     columns = [_encode_column(one, frame[one.source], words.get(one.source, ())) for one in features]
-    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+    X = np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+    for at in list_directions(features):
+        X[:, at] = scale_to_unit_norm(X[:, at]) / [features[j].scale for j in at]
+    return X
+
+
+def list_directions(features: Sequence[Feature]) -> list[list[int]]:
+    """Return the positions of the features that are scaled to norm 1 together, block by block."""
+    found: dict[str | None, list[int]] = {}
+    for at, feature in enumerate(features):
+        if feature.is_direction:
+            found.setdefault(block_of(feature), []).append(at)
+    return list(found.values())
+
+
+def scale_to_unit_norm(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale each row of `X` to norm 1; a row of zeros stays as it is."""
+    peak = np.abs(X).max(axis=1, keepdims=True)  # first, since squares may overflow
+    X = np.divide(X, peak, out=np.zeros_like(X), where=peak > 0)
+    norm = np.linalg.norm(X, axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = np.divide(X, norm, out=np.zeros_like(X), where=norm > 0)
+    return scaled
 
 
 def _known_words(features: Sequence[Feature]) -> dict[str, list[str]]:
@@ -154,7 +186,7 @@ def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str
         )
     values = to_numbers(series)
     _check_rows(feature, np.flatnonzero(~np.isfinite(values)))
-    return (values - feature.offset) / feature.scale
+    return values if feature.is_direction else (values - feature.offset) / feature.scale
 
 
 def _encode_words(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:
@@ -164,7 +196,7 @@ def _encode_words(feature: Feature, series: nw.Series[Any], known: Sequence[str]
         match = match_spellings([word for word in known if word != feature.missing])
         words = [None if word is None else match(word) for word in words]
     if feature.category is not None:
-        return np.array([float(word == feature.category) for word in words])
+        return np.array([float(word == feature.category) for word in words]) / feature.scale
     code = {word: at for at, word in enumerate(feature.categories)}
     return np.array([float(code.get(str(word), len(code))) for word in words])
 

@@ -25,20 +25,23 @@ class NamedColumns(NamedTuple):
         The columns to use as features, and no others; None for all that can serve.
     drop : tuple of str
         The columns neither used nor shown.
-    text : str or None
-        The column of texts that the rows are compared by.
+    text : tuple of str
+        The columns of texts that the rows are compared by.
     show : tuple of str
         The columns that are shown and not used.
     hide : tuple of str
         The columns that are not shown; they are used if they can serve.
+    takes_all : bool
+        Whether the word ``all`` was given for the columns to use.
     """
 
     id_column: str | None
     columns: tuple[str, ...] | None
     drop: tuple[str, ...]
-    text: str | None
+    text: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
+    takes_all: bool = False
 
 
 def resolve_names(
@@ -46,7 +49,7 @@ def resolve_names(
     id_column: str | None,
     columns: Sequence[str] | None,
     drop: Sequence[str],
-    text: str | None,
+    text: str | Sequence[str] | None,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
 ) -> NamedColumns:
@@ -70,9 +73,12 @@ def resolve_names(
         A name is too long or unknown, or a column is put to two uses; or dates are out of range.
     """
     columns, drop = to_names(columns), to_names(drop) or ()
-    show, hide = to_names(show) or (), to_names(hide) or ()
+    show, hide, texts = to_names(show) or (), to_names(hide) or (), to_names(text) or ()
+    takes_all = columns == ("all",) and "all" not in frame.columns
+    if takes_all:
+        columns = None
     check_name_lengths(frame.columns)
-    check_names(frame.columns, id_column, columns, drop, text, show, hide)
+    check_names(frame.columns, id_column, columns, drop, texts, show, hide)
     check_dates(frame, drop)  # before `find_id` reads values, which Python must be able to hold
-    used = {*(columns or ()), *drop, *show, *hide, *([] if text is None else [text])}
-    return NamedColumns(find_id(frame, id_column, used), columns, drop, text, show, hide)
+    used = {*(columns or ()), *drop, *show, *hide, *texts}
+    return NamedColumns(find_id(frame, id_column, used), columns, drop, texts, show, hide, takes_all)

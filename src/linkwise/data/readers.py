@@ -17,6 +17,7 @@ from linkwise.data.named_columns import resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
 from linkwise.data.text_encodings import to_utf8
+from linkwise.data.weights import Metric, Weights
 from linkwise.errors import DataError
 from linkwise.limits import (
     check_cells,
@@ -45,7 +46,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     delimiter: str | None = None,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     series: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
@@ -53,6 +54,8 @@ def read_table(
     as_categories: Sequence[str] = (),
     keep_nested: bool = False,
     encoding: str | None = None,
+    weights: Weights | None = None,
+    metric: Metric | None = None,
 ) -> Table:
     """Read a file and understand its columns.
 
@@ -71,7 +74,7 @@ def read_table(
     delimiter : str, optional
         The character between the columns of a text file. By default it is detected: a comma, semicolon, tab
         or vertical bar.
-    text : str, optional
+    text : str or sequence of str, optional
         As for `from_frame`.
     series : bool, default=False
         As for `from_frame`.
@@ -89,6 +92,10 @@ def read_table(
     encoding : str, optional
         The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
         where that is certain, with a note.
+    weights : dict of str to float or "none", optional
+        As for `from_frame`.
+    metric : {"euclidean", "cosine"}, optional
+        As for `from_frame`.
 
     Returns
     -------
@@ -125,7 +132,7 @@ def read_table(
             id_column = own_ids
         names = resolve_names(frame, id_column, columns, drop, text, show, hide)
         if ending in (*_DELIMITED, *JSON_ENDINGS):
-            keep = {names.id_column, names.text, *names.drop, *names.show}
+            keep = {names.id_column, *names.text, *names.drop, *names.show}
             frame, parse_notes = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
             notes = [*notes, *parse_notes]
@@ -136,6 +143,8 @@ def read_table(
             series=series,
             merge_variants=merge_variants,
             as_categories=as_categories,
+            weights=weights,
+            metric=metric,
             reader_choices=choices,
             notes=notes,
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded
 from linkwise.data.items import Items, SideTable, record_items, series_items, text_items
-from linkwise.data.roles import to_words
+from linkwise.data.roles import Role, to_words
 from linkwise.data.table import Table
 
 
@@ -62,10 +62,17 @@ def items_of(table: Table) -> Items:
     if table.kind == "record":
         return record_items(table)
 
+    texts = [name for name in table.features if table.roles[name] == "document"]
+    hidden = set(table.choices.get("hide", ()))
+    beside = [n for n in table.features if table.roles[n] in RECORD_ROLES and n not in hidden]
+
     def fields(row: int) -> dict[str, str]:
-        return table.item(row, table.shown)
+        return table.item(row, (*beside, *table.shown))
 
     if table.kind == "series":
         return series_items(read_curves(table.frame, table.columns), fields)
-    (name,) = table.features
-    return text_items([word or "" for word in to_words(table.frame[name])], fields)
+    columns = [[word or "" for word in to_words(table.frame[name])] for name in texts]
+    return text_items(["\n\n".join(filter(None, words)) for words in zip(*columns, strict=True)], fields)
+
+
+RECORD_ROLES: tuple[Role, ...] = ("numeric", "category", "date")

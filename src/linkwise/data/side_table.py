@@ -245,7 +245,7 @@ def _find_pictures(series: nw.Series[Any], folder: Path) -> list[Path]:
 def _encode_columns(frame: nw.DataFrame[Any], key: str | None) -> Encoded | None:
     """The columns in their own units; None if none can be encoded."""
     try:
-        table = understand(frame, NamedColumns(key, None, (), None))
+        table = understand(frame, NamedColumns(key, None, ()))
         return encode(table, scale="none", impute="median", categories="codes")
     except DataError:
         return None

@@ -14,13 +14,20 @@ from linkwise.data.arrays import array_frame
 from linkwise.data.cells import format_cell
 from linkwise.data.codes import propose_categories, turn_into_categories
 from linkwise.data.column_names import to_names
-from linkwise.data.column_uses import understand_curves, understand_texts
+from linkwise.data.column_uses import check_texts, understand_curves, understand_texts
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
 from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
 from linkwise.data.vectors import expand_lists
+from linkwise.data.weights import (
+    Metric,
+    Weights,
+    check_weighed_names,
+    check_weights,
+    choose_metric,
+)
 from linkwise.errors import DataError
 from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
@@ -126,12 +133,14 @@ def from_frame(
     id_column: str | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     series: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    weights: Weights | None = None,
+    metric: Metric | None = None,
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -144,11 +153,12 @@ def from_frame(
         are unique and complete.
     columns : sequence of str, optional
         Columns to use as features, and no others. By default all that can serve; columns called
-        class, label, target or so are then left out.
+        class, label, target or so are then left out. Beside texts there are none by default, and "all" stands
+        for all that can serve.
     drop : sequence of str, default=()
         Columns neither used nor shown.
-    text : str, optional
-        Column of texts that the rows are compared by, and by nothing else.
+    text : str or sequence of str, optional
+        Columns of texts that the rows are compared by, and by nothing else unless `columns` names it.
     series : bool, default=False
         Whether each row is a curve: one column of lists, or a column of numbers for each sample, in the
         order of the table.
@@ -161,6 +171,15 @@ def from_frame(
         and ``"retail "``, are read as one value. A note lists them. By default a note only proposes it.
     as_categories : sequence of str, default=()
         Columns of numbers that are codes, such as zip codes. Rows are compared by whether they are equal.
+    weights : dict of str to float or "none", optional
+        How much columns and blocks count in the squared distance, 1 where a name is missing. Each column of
+        texts and each column of lists is a block, and all other columns together are the block "columns".
+        With several blocks each takes the same share of the squared distance, times its weight; the weight
+        of a column counts within its block. A column of weight 0 is only shown. "none" leaves the blocks as
+        they are.
+    metric : {"euclidean", "cosine"}, optional
+        "cosine" scales each list of numbers to norm 1, or each row if there are no lists. A row of zeros
+        stays as it is. By default this is chosen, with a note, where all rows have norm 1 already.
 
     Returns
     -------
@@ -181,6 +200,8 @@ def from_frame(
         series=series,
         merge_variants=merge_variants,
         as_categories=as_categories,
+        weights=weights,
+        metric=metric,
         notes=_index_note(frame),
     )
 
@@ -201,6 +222,8 @@ def understand(
     series: bool = False,
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    weights: Weights | None = None,
+    metric: Metric | None = None,
     reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Table:
@@ -220,6 +243,10 @@ def understand(
         As for `from_frame`.
     as_categories : sequence of str, default=()
         As for `from_frame`.
+    weights : dict of str to float or "none", optional
+        As for `from_frame`.
+    metric : {"euclidean", "cosine"}, optional
+        As for `from_frame`.
     reader_choices : dict, default={}
         Further choices about the file, which the table keeps.
     notes : sequence of str, default=()
@@ -235,45 +262,85 @@ def understand(
     DataError
         There are fewer than two rows, ids repeat or are missing, or no column is left to cluster by.
     """
-    id_column, columns, drop, text, show, hide = names
-    if text is not None and (series or columns is not None):
-        raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
+    text, is_mixed = names.text, names.columns is not None or names.takes_all
     as_categories = to_names(as_categories) or ()
-    if as_categories and (text is not None or series):
-        raise DataError("Only columns of records can be categories. Leave as_categories out.")
-    if merge_variants and (text is not None or series):
-        raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
+    weights = check_weights(weights)
+    _check_kind(names, is_mixed, series, merge_variants, as_categories, weights, metric)
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
         )
+    id_column = names.id_column
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
+    used = _leave_out_weightless(names, weights)
+    is_mixed = used.takes_all or bool(used.columns)
     parts: Mapping[str, tuple[str, ...]] = {}
-    if text is None and not series:
-        frame, parts = expand_lists(frame, columns or ())
+    if not series and (is_mixed or not used.text):
+        frame, parts = expand_lists(frame, used.columns or ())
     found: tuple[Column, ...]
-    if text is not None:
-        found, told = understand_texts(frame, text, id_column, drop)
-    elif series:
-        found, told = understand_curves(frame, columns, id_column, drop, show)
+    if series:
+        found, told = understand_curves(frame, names.columns, id_column, names.drop, names.show)
+    elif is_mixed or not used.text:
+        frame = turn_into_categories(frame, used, as_categories)
+        frame, found, told = _understand_records(frame, used, parts, merge_variants, as_categories)
     else:
-        frame = turn_into_categories(frame, names, as_categories)
-        frame, found, told = _understand_records(frame, names, parts, merge_variants, as_categories)
-    told = [*told, *_describe_hidden(found, [name for name in hide if name not in parts])]
+        found, told = understand_texts(frame, used.text, id_column, names.drop)
+    if isinstance(weights, dict):
+        check_weighed_names(weights, found, list(parts))
+    if not series and (is_mixed or not used.text):
+        metric = choose_metric(frame, found, parts, metric)
+    told = [*told, *_describe_hidden(found, [name for name in names.hide if name not in parts])]
+    has_blocks = len({*parts, *used.text}) > 1 or (is_mixed and bool(parts or used.text))
     choices = {
         "id_column": id_column,
-        "columns": None if columns is None else list(columns),
-        "drop": list(drop),
+        "columns": ["all"] if names.takes_all else None if names.columns is None else list(names.columns),
+        "drop": list(names.drop),
         "delimiter": delimiter,
-        **({} if text is None else {"text": text}),
+        **({"text": text[0] if len(text) == 1 else list(text)} if text else {}),
         **({"series": True} if series else {}),
-        **({"show": list(show)} if show else {}),
-        **({"hide": list(hide)} if hide else {}),
+        **({"show": list(names.show)} if names.show else {}),
+        **({"hide": list(names.hide)} if names.hide else {}),
         **({"merge_variants": True} if merge_variants else {}),
         **({"as_categories": list(as_categories)} if as_categories else {}),
+        **({"weights": weights or {}} if weights or has_blocks else {}),
+        **({} if metric is None else {"metric": metric}),
         **reader_choices,
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
+
+
+def _check_kind(
+    names: NamedColumns,
+    is_mixed: bool,
+    series: bool,
+    merge_variants: bool,
+    as_categories: Sequence[str],
+    weights: Weights | None,
+    metric: Metric | None,
+) -> None:
+    """Refuse choices that do not fit rows that are texts or curves alone."""
+    if names.text and series:
+        raise DataError("Curves are compared by their samples alone. Leave the texts or the series out.")
+    is_record = is_mixed or not names.text
+    if as_categories and (series or not is_record):
+        raise DataError("Only columns of records can be categories. Leave as_categories out.")
+    if merge_variants and (series or not is_record):
+        raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
+    if weights not in (None, "none", {}) and series:
+        raise DataError("The samples of a curve count alike. Leave weights out.")
+    if metric == "cosine" and (series or not is_record):
+        raise DataError("The cosine compares rows of numbers, not texts or curves. Leave metric out.")
+
+
+def _leave_out_weightless(names: NamedColumns, weights: Weights | None) -> NamedColumns:
+    """The same names, where columns of weight 0 are only shown."""
+    given = weights.items() if isinstance(weights, Mapping) else ()
+    zero = {name for name, weight in given if weight == 0}
+    if not zero:
+        return names
+    columns = None if names.columns is None else tuple(name for name in names.columns if name not in zero)
+    texts = tuple(name for name in names.text if name not in zero)
+    return names._replace(columns=columns, text=texts, show=(*names.show, *zero))
 
 
 def _understand_records(
@@ -293,11 +360,14 @@ def _understand_records(
     def assign(series: nw.Series[Any]) -> Column:
         if series.name in numbers:
             return Column(series.name, "vector", f"a number of the lists of '{numbers[series.name]}'")
+        if series.name in names.text:
+            check_texts(series)
+            return Column(series.name, "document", "rows are compared by its words")
         chosen = names._replace(columns=(series.name,)) if series.name in as_categories else names
         return _assign_role(series, series.name, there, chosen)
 
     ignored = {name for name in there if columns is not None and name not in columns}
-    skipped = {names.id_column, *names.drop, *names.show, *numbers, *ignored}
+    skipped = {names.id_column, *names.drop, *names.show, *names.text, *numbers, *ignored}
     frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
     found = _assign_roles(frame, assign, variant_notes)
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -54,7 +54,7 @@ class Declared(NamedTuple):
 
     def to_words(self, value: Any) -> tuple[str, ...]:
         """The words that give a value on the command line; none for a value that is not given."""
-        if value is None or value is False or value in ((), []):
+        if value is None or value is False or value in ((), [], {}):
             return ()
         return (self.flag,) if value is True else (self.flag, _in_one(value))
 
@@ -71,6 +71,7 @@ TABLES = (  # endings of files that `read_table` reads, which this module cannot
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz",
 )  # fmt: skip
 OF_RECORDS = ("merge_variants", "as_categories")
+OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -87,6 +88,28 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
 def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
     """The name of a file of a table, or names of columns."""
     return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
+
+
+def _weights(flag: str, given: str) -> dict[str, float] | str:
+    """Weights by name, or the word that leaves blocks as they are."""
+    if given.strip() == "none":
+        return "none"
+    weights: dict[str, float] = {}
+    for one in _names(flag, given):
+        name, _, number = one.rpartition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if not name or not 0 <= weight < float("inf"):
+            raise UsageError(
+                f"{flag} takes no {one!r}. Give a number of at least 0 for each name, as in {flag} "
+                "title=2,price=0.5, or none."
+            )
+        if name in weights:
+            raise UsageError(f"{flag} has the name {name!r} twice. Give each name one weight.")
+        weights[name] = weight
+    return weights
 
 
 def _encoding(flag: str, given: str) -> str:
@@ -128,8 +151,12 @@ class Reading:
         "data",
         type=("median", "category"),
     )
-    text: str | None = option(
-        "--text", "compare rows only by the texts of this column", "data", metavar="COLUMN"
+    text: Sequence[str] | None = option(
+        "--text",
+        "compare rows by the texts of these columns, and by nothing else but --columns",
+        "data",
+        metavar="A,B",
+        parse=_names,
     )
     series: bool | None = option(
         "--series",
@@ -160,6 +187,19 @@ class Reading:
         metavar="NAME",
         parse=_encoding,
     )
+    weights: Mapping[str, float] | str | None = option(
+        "--weight",
+        "how much columns or blocks count, 0 to only show one; none leaves blocks as they are  [default: 1]",
+        "data",
+        metavar="A=2,B=0.5",
+        parse=_weights,
+    )
+    metric: str | None = option(
+        "--metric",
+        "compare embeddings by distance, or by the cosine  [default: cosine if all have norm 1]",
+        "data",
+        type=("euclidean", "cosine"),
+    )
     skip_broken: bool | None = option(
         "--skip-broken", "leave out images that cannot be read", "data", type=bool
     )
@@ -181,7 +221,14 @@ class Reading:
     def choices(self) -> dict[str, Any]:
         """The part that is for `read_table` or `read_folder`."""
         others = OF_ENCODING if self.side_file is None else (*OF_ENCODING, "show")
-        return {name: value for name, value in self.settings().items() if name not in others}
+        chosen = {name: value for name, value in self.settings().items() if name not in others}
+        # a scale of columns that was asked for is kept: rows are not scaled to norm 1 without being asked
+        return {"metric": "euclidean", **chosen} if self.scale is not None and self.is_of_records else chosen
+
+    @property
+    def is_of_records(self) -> bool:
+        """Whether rows of a file are compared by columns, maybe beside texts."""
+        return not self.series and (self.text is None or self.columns is not None)
 
     @property
     def side_file(self) -> str | None:
@@ -197,7 +244,7 @@ class Reading:
     def source(self, data: Path) -> dict[str, Any]:
         """All that decides what is read from a file or a folder."""
         self._check(data)
-        usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
+        usual = "standard" if self.series else "unit" if self.is_of_records and not data.is_dir() else None
         side = {} if self.side_file is None else {"show": {"file": self.side_file}}
         return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
 
@@ -214,18 +261,29 @@ class Reading:
                     f"{flag_of(name)} is for folders of images, and {data} is a file. "
                     f"Leave {flag_of(name)} out."
                 )
-            if self.text is not None and name in ("columns", "series", *OF_RECORDS, *OF_ENCODING):
-                raise UsageError(f"--text compares rows by their words alone. Leave {flag_of(name)} out.")
+            if self.text is not None and name == "series":
+                raise UsageError("--text compares rows by their words. Leave --series out.")
+            if self.text is not None and not self.is_of_records and name in OF_COLUMNS:
+                raise UsageError(
+                    f"--text compares rows by their words alone. Leave {flag_of(name)} out, or compare by "
+                    "columns, too, with --columns A,B or --columns all."
+                )
+            if self.series and name in ("weights", "metric"):
+                raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
             if self.series and name in OF_RECORDS:
                 raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
             if self.series and name == "impute":
                 raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
+        if self.metric == "cosine" and self.scale is not None:
+            raise UsageError("--metric cosine scales each row of numbers to norm 1. Leave --scale out.")
 
 
 def _in_one(value: Any) -> str:
-    """One value, or names as a list with commas."""
+    """One value, names as a list with commas, or weights."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        value = [f"{name}={weight:g}" for name, weight in value.items()]
     return ",".join(f'"{name}"' if "," in name else name for name in value)
 
 

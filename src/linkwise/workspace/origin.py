@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,14 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_PATH and "\0" not in value
 
 
+def _are_weights(value: object) -> bool:
+    if value == "none":
+        return True
+    return isinstance(value, dict) and all(
+        isinstance(weight, float) and isfinite(weight) and weight >= 0 for weight in value.values()
+    )
+
+
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
@@ -42,7 +51,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "columns": lambda value: value is None or _are_names(value),
     "drop": _are_names,
     "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
-    "text": _is_name,
+    "text": lambda value: _is_name(value) or (_are_names(value) and len(value) > 0),
     "series": lambda value: isinstance(value, bool),
     "show": _are_names,
     "hide": _are_names,
@@ -50,6 +59,8 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "as_categories": _are_names,
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
+    "weights": _are_weights,
+    "metric": lambda value: value in ("euclidean", "cosine"),
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),
@@ -75,8 +86,10 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
     choices = source.get("choices")
     if choices is None or Path(source.get("file", "")).suffix.lower() not in JSON_ENDINGS:
         return source
-    # sessions begun before nested objects became columns do not name this choice
-    return {**source, "choices": {"keep_nested": True, **choices}}
+    # sessions begun before linkwise had these choices do not name them
+    before = {"keep_nested": True, "weights": "none", "metric": "euclidean"}
+    texts = {"text": [choices["text"]]} if isinstance(choices.get("text"), str) else {}
+    return {**source, "choices": {**before, **choices, **texts}}
 
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
@@ -103,13 +116,18 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
 
 def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) -> str | None:
     """The first choice that does not fit the kind of rows; None if all fit."""
-    if source["impute"] is not None and (folder or choices.get("text") or choices.get("series")):
+    are_texts = choices.get("text") is not None and choices.get("columns") is None
+    if source["impute"] is not None and (folder or are_texts or choices.get("series")):
         return "impute"
-    if source["scale"] is not None and (folder or choices.get("text") is not None):
+    if source["scale"] is not None and (folder or are_texts):
         return "scale"
     for name in ("merge_variants", "as_categories"):
-        if choices.get(name) and (choices.get("text") is not None or choices.get("series")):
+        if choices.get(name) and (are_texts or choices.get("series")):
             return name
-    if choices.get("text") is not None and (choices.get("series") or choices.get("columns") is not None):
+    if choices.get("text") is not None and choices.get("series"):
         return "text"
+    if choices.get("metric") == "cosine" and (are_texts or choices.get("series")):
+        return "metric"
+    if choices.get("weights") not in (None, "none", {}) and choices.get("series"):
+        return "weights"
     return None

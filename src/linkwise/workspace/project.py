@@ -357,6 +357,9 @@ def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
     side, choices = source.get("show"), source["choices"]
     return Reading(
         text=choices.get("text"),
+        columns=choices.get("columns") if choices.get("text") else None,
+        weights=choices["weights"] if isinstance(choices.get("weights"), dict) else None,
+        metric="cosine" if choices.get("metric") == "cosine" else None,
         series=choices.get("series") or None,
         show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
         hide=choices.get("hide"),
