@@ -77,6 +77,14 @@ class SessionView:
         self._ids = store.ids()
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
+        self._leases = Leases()
+        self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
+        self._has_changed = False  # whether another client wrote since the question was last read
+        self._forget_derived()
+        self._current_evidence()  # so that a damaged file is noticed here
+
+    def _forget_derived(self) -> None:
+        """Forget all that follows from the events."""
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
         self._doubts: tuple[int, Doubts | None] | None = None  # the same
         self._cases: tuple[int, list[ReviewCase]] | None = None  # as of an event
@@ -84,10 +92,6 @@ class SessionView:
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
         self._ordered: tuple[int, list[Event]] = (0, [])  # as of an event
         self._last_answers: tuple[int, dict[frozenset[int], dict[str, int]]] = (0, {})  # as of an event
-        self._leases = Leases()
-        self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
-        self._has_changed = False  # whether another client wrote since the question was last read
-        self._current_evidence()  # so that a damaged file is noticed here
 
     def _start_learner(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
         if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
