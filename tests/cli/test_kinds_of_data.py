@@ -165,13 +165,13 @@ def test_a_session_is_resumed_without_the_options(kind, linkwise):
 
 def test_options_that_differ_on_resume_are_refused(tmp_path, linkwise):
     plain = write_curves(tmp_path)
-    linkwise("ask", plain, said="q\n")
+    linkwise("ask", plain, said="n\nq\n")
     for option in (("--series",), ("--text", "place")):
         done = linkwise("ask", plain, *option, said="q\n")
         assert done.exit_code == 2
         assert option[0] in done.stderr
     texts = Kind(tmp_path, "text")
-    linkwise("ask", texts.path, *texts.options, said="q\n")
+    linkwise("ask", texts.path, *texts.options, said="n\nq\n")
     done = linkwise("ask", texts.path, "--text", "id", said="q\n")
     assert (done.exit_code, "was begun with --text review, not --text id" in done.stderr) == (2, True)
     assert linkwise("ask", texts.path, "--scale", "unit", said="q\n").exit_code == 2
@@ -349,7 +349,7 @@ def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise
     towns = ["Köln", "köln", "Düren", "Köln "] * 3
     lines = "".join(f"{town},{n}\n" for n, town in enumerate(towns))
     path.write_bytes(f"town,size\n{lines}".encode("cp1252"))
-    begun = linkwise("ask", path, said="q\n")
+    begun = linkwise("ask", path, said="n\nq\n")
     assert "It is read as Windows-1252" in words(begun.stdout)
     assert "3 spellings of 'Köln'" in words(begun.stdout)
     refused = linkwise("ask", path, "--merge-variants", said="q\n")

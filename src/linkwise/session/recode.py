@@ -27,7 +27,8 @@ def match_rows(
     if n_before != n_now:
         raise DataMismatchError(
             f"The session has {count_noun(n_before, 'row')}, and the data have {n_now}. Without ids on both "
-            "sides rows are known by their positions, so their number must stay."
+            "sides rows are known by their positions. Give the same rows, or begin a new session and carry "
+            "the answers over by id."
         )
     return {row: row for row in range(n_before)}
 

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from linkwise.asking.learner import Labels, Learner, Progress
 from linkwise.constraints.constraints import Constraints
@@ -22,7 +22,7 @@ from linkwise.markup import draw_block
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.colours import begin_shades
-from linkwise.session.description import seed_of_learner
+from linkwise.session.description import data_difference, seed_of_learner
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import (
     Event,
@@ -47,6 +47,7 @@ from linkwise.session.suspects import (
     explain_suspects,
     find_doubts,
 )
+from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 
 P = ParamSpec("P")
@@ -115,6 +116,26 @@ class SessionView:
     def ids(self) -> list[str]:
         """The id of every row; its position, as text, if no ids were given."""
         return list(self._ids) if self._ids is not None else [str(row) for row in range(self.n_rows)]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether ids were given; without them positions identify the rows."""
+        return self._ids is not None
+
+    def find_difference(self, X: ArrayLike) -> str | None:
+        """Describe how X differs from the data of the session.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The data to compare.
+
+        Returns
+        -------
+        str or None
+            A phrase; None if they are the same data, up to rounding.
+        """
+        return data_difference(self._meta["data"], check_rows(X))
 
     @property
     def source(self) -> dict[str, Any]:
