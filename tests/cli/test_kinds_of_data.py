@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from linkwise.data import from_frame, read_table
+from linkwise.data import encode, from_frame, read_table
 from linkwise.session.session import Session
 from linkwise.workspace import origin
 from linkwise.workspace.method_choice import MethodChoice
@@ -165,13 +165,13 @@ def test_a_session_is_resumed_without_the_options(kind, linkwise):
 
 def test_options_that_differ_on_resume_are_refused(tmp_path, linkwise):
     plain = write_curves(tmp_path)
-    linkwise("ask", plain, said="q\n")
+    linkwise("ask", plain, said="n\nq\n")
     for option in (("--series",), ("--text", "place")):
         done = linkwise("ask", plain, *option, said="q\n")
         assert done.exit_code == 2
         assert option[0] in done.stderr
     texts = Kind(tmp_path, "text")
-    linkwise("ask", texts.path, *texts.options, said="q\n")
+    linkwise("ask", texts.path, *texts.options, said="n\nq\n")
     done = linkwise("ask", texts.path, "--text", "id", said="q\n")
     assert (done.exit_code, "was begun with --text review, not --text id" in done.stderr) == (2, True)
     assert linkwise("ask", texts.path, "--scale", "unit", said="q\n").exit_code == 2
@@ -356,7 +356,7 @@ def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise
     towns = ["Köln", "köln", "Düren", "Köln "] * 3
     lines = "".join(f"{town},{n}\n" for n, town in enumerate(towns))
     path.write_bytes(f"town,size\n{lines}".encode("cp1252"))
-    begun = linkwise("ask", path, said="q\n")
+    begun = linkwise("ask", path, said="n\nq\n")
     assert "It is read as Windows-1252" in words(begun.stdout)
     assert "3 spellings of 'Köln'" in words(begun.stdout)
     refused = linkwise("ask", path, "--merge-variants", said="q\n")
@@ -394,3 +394,41 @@ def test_a_session_begun_before_nested_fields_were_columns_goes_on(tmp_path, lin
 def words(text):
     """The text without its line breaks and indents."""
     return " ".join(text.split())
+
+
+# ---------------------------------------------------------------- blocks
+def test_a_session_keeps_its_blocks_and_weights(tmp_path, linkwise):
+    path = write_texts(tmp_path)
+    given = ("--text", "review", "--columns", "stars", "--weight", "review=2,stars=0.5")
+    begun = linkwise("ask", path, *given, said="y\nq\n")
+    assert begun.exit_code == 0, begun.stderr
+    assert "Weights are review 2, stars 0.5" in words(begun.stdout)
+    for again in ((), given):
+        resumed = linkwise("ask", path, *again, said="q\n")
+        assert (resumed.exit_code, "1 answer" in words(resumed.stdout)) == (0, True)
+    refused = linkwise("ask", path, "--weight", "stars=3", said="q\n")
+    assert refused.exit_code == 2
+    assert "was begun with --weight review=2,stars=0.5, not --weight stars=3" in words(refused.stderr)
+    unknown = linkwise("ask", path, "--weight", "star=3", "--session", tmp_path / "x.linkwise", said="q\n")
+    assert (unknown.exit_code, "Did you mean 'stars'" in words(unknown.stderr)) == (3, True)
+
+
+def test_sessions_that_name_no_blocks_are_encoded_as_before(tmp_path):
+    path = tmp_path / "places.jsonl"
+    rng = np.random.default_rng(0)
+    units = rng.normal(size=(N, 4))
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    rows = [{"id": f"p{i}", "at": unit.tolist(), "size": i % 5} for i, unit in enumerate(units)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = tmp_path / "places.linkwise"
+    reading = Reading(columns=("at", "size"))
+    new = open_project(path, session, reading, MethodChoice())
+    assert np.ptp(new.encoded.X, axis=0).max() != 1
+    source = new.session.source
+    new.session.close()
+    for name in ("weights", "metric"):
+        del source["choices"][name]
+    with Session(np.eye(3), source=source) as old:
+        read = origin.origin_of(old, session)
+    rows_before = read_table(path, **read["choices"])
+    assert np.ptp(encode(rows_before).X, axis=0) == pytest.approx(1)

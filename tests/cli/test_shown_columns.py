@@ -39,6 +39,7 @@ def test_the_page_shows_what_is_not_compared_and_hides_what_is(tmp_path):
     presenter.close()
     resumed = open_project(data, session, Reading(), MethodChoice())
     assert list(resumed.items.fields(0)) == ["size", "price", "remark"]
+    resumed.session.add(0, 1, "cannot-link")
     resumed.session.close()
     with pytest.raises(UsageError, match=r"was begun with --hide weight, not --hide size"):
         open_project(data, session, Reading(hide=("size",)), MethodChoice())

@@ -77,7 +77,14 @@ def hold_the_lock(say, path):
         signal.pause()
 
 
-TASKS = {task.__name__: task for task in (follow_plan, answer_all, hold_the_lock)}
+def recode(say, path, rows, ids, backup):
+    """Give a session another encoding of its rows."""
+    say("ready")
+    Session.open(path, rows, ids=ids, recode=True, backup=backup).close()
+    say("done")
+
+
+TASKS = {task.__name__: task for task in (follow_plan, answer_all, hold_the_lock, recode)}
 
 
 def work(task, *given):

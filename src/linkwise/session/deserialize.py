@@ -46,6 +46,7 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
 }
 WITH_FACTS = ("import", "done")
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
+RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
 CHANGEABLE = ("answer", "add")
 TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00", re.ASCII)
@@ -90,6 +91,14 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
     if _has_setting(db, "audits"):
         meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
     return meta
+
+
+def read_n_recoded(db: sqlite3.Connection) -> int:
+    """How often the data were replaced by another encoding of their rows."""
+    number = _read_setting(db, RECODED_KEY) if _has_setting(db, RECODED_KEY) else 0
+    if type(number) is not int or not 0 <= number < 2**53:
+        raise Damage("The number of encodings of its data is not an integer of at least 0")
+    return number
 
 
 def _has_setting(db: sqlite3.Connection, key: str) -> bool:

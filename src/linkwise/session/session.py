@@ -23,6 +23,7 @@ from linkwise.errors import (
     InfeasibleConstraintsError,
     SessionDamagedError,
     SessionError,
+    SessionLockedError,
     StaleAnswerError,
 )
 from linkwise.session.description import (
@@ -36,6 +37,7 @@ from linkwise.session.description import (
 from linkwise.session.events import Place, evidence_of
 from linkwise.session.leases import OpenQuestion, name_question
 from linkwise.session.people import SessionPeople
+from linkwise.session.recode import match_rows, move_audits, move_events
 from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
 from linkwise.session.store import Store, WriteConflict
@@ -127,6 +129,8 @@ class Session(SessionPeople):
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
         error_rate: AssumedRate | Literal["stored"] = "stored",
+        recode: bool = False,
+        backup: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Open a session file, or begin one.
@@ -141,12 +145,19 @@ class Session(SessionPeople):
         learner : Learner, optional
             By default the stored one. Another learner takes over and keeps every answer.
         ids : sequence of str, optional
-            As for the class; if the file exists, they must equal its ids.
+            As for the class; if the file exists, they must equal its ids, unless `recode` is True.
         source : dict, optional
-            As for the class; if the file exists, its own source stays.
+            As for the class; if the file exists, its own source stays, unless `recode` is True.
         error_rate : float, None, mapping or "stored", default="stored"
             As for the class. "stored" means the rate in the file, and 0 for a new file. Another rate takes
             over and keeps every answer.
+        recode : bool, default=False
+            Whether X may hold the rows of the session in another encoding: other columns, another scale, or
+            the rows in another order. All events are then replayed on X, and the file stores it at once, with
+            `ids` and `source` if they are given. Rows are known by their ids; if the session has none, or
+            `ids` is None, by their positions. Other clients must open the file again.
+        backup : path, optional
+            A new file for a copy of the session as it was before `recode` changed it.
         progress : callable, optional
             As for the class.
 
@@ -158,7 +169,8 @@ class Session(SessionPeople):
         Raises
         ------
         DataMismatchError
-            X or the ids differ from those that the session was begun with.
+            X or the ids differ from those that the session was begun with. With `recode`: rows that events
+            are about are not in X, or their number differs and there are no ids.
         InfeasibleConstraintsError
             Answers contradict each other whose `error_rate` is 0.
         SessionDamagedError
@@ -186,11 +198,40 @@ class Session(SessionPeople):
         store = Store.open(path)
         try:
             session._load(store)
-            session._resume(X, learner, ids, progress, error_rate)
+            moved = session._move_rows(X, ids, source) if recode else {}
+            session._resume(X, learner, ids, progress, error_rate, moved, backup)
         except BaseException:
             store.close()
             raise
         return session
+
+    def _move_rows(
+        self, X: ArrayLike | None, ids: Sequence[object] | None, source: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """Let the events name the rows of X in place of those that the file has; nothing is stored.
+
+        Returns
+        -------
+        dict
+            The settings that change; empty if X holds the same data under the same ids.
+        """
+        if X is None:
+            raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
+        rows = check_rows(X)
+        names = self._ids if ids is None else check_ids(ids, len(rows))
+        here = match_rows(None if ids is None else self._ids, names, self.n_rows, len(rows))
+        kept = self._meta["source"] if source is None else to_json_value(source, "source")
+        is_same = names == self._ids and data_difference(self._meta["data"], rows) is None
+        if is_same and kept == self._meta["source"]:
+            return {}
+        self._events = move_events(self._events, here, self._ids)
+        self._ids = names
+        changes = {"data": fingerprint(rows), "source": kept}
+        if self._meta.get("audits"):
+            changes["audits"] = tuple(move_audits(self._meta["audits"], here))
+        self._meta |= changes
+        self._forget_derived()
+        return changes
 
     def _resume(
         self,
@@ -199,7 +240,10 @@ class Session(SessionPeople):
         ids: Sequence[object] | None,
         progress: Progress | None,
         error_rate: AssumedRate | Literal["stored"],
+        moved: dict[str, Any],
+        backup: str | os.PathLike[str] | None,
     ) -> None:
+        """Start the learner; then store what changes, among it the settings of rows that were moved."""
         path, stored = self._store.path, self._meta["learner"]
         if ids is not None and self._ids != [str(i) for i in ids]:
             raise DataMismatchError(
@@ -222,18 +266,29 @@ class Session(SessionPeople):
                 "with, or begin a new session and carry the answers over by id."
             )
         current = build_learner(stored, rows.shape[1]) if learner is None else learner
-        is_other_rate = rate != self._error_rate
-        if is_other_rate:
+        changes = dict(moved)
+        if rate != self._error_rate:
             self._check_new_rate(rate)
-            self._meta["error_rate"] = rate
+            changes["error_rate"] = self._meta["error_rate"] = rate
         self._start_learner(current, rows, progress)
-        if is_other_rate:  # only after it has started
-            self._store.put_meta({"error_rate": rate})
+        if learner is not None and describe_learner(learner) != stored:
+            changes["learner"] = self._meta["learner"] = describe_learner(learner)
+        if moved:
+            self._replace_data(changes, backup)
+        elif changes:  # only after the learner has started
+            self._store.put_meta(changes)
             self._save_snapshot()
-        if learner is not None and describe_learner(learner) != stored:  # only after it has started
-            self._meta["learner"] = describe_learner(learner)
-            self._store.put_meta({"learner": self._meta["learner"]})
-            self._save_snapshot()
+
+    def _replace_data(self, changes: dict[str, Any], backup: str | os.PathLike[str] | None) -> None:
+        """Store the events with the rows that they name now, after a copy of the file if one is wanted."""
+        if backup is not None:
+            self._store.copy_to(backup)
+        try:
+            self._store.replace_data(changes, self._ids, self._events, self._current_replay().snapshot())
+        except WriteConflict:
+            raise SessionLockedError(
+                f"{self._store.path} is in use by another process. Close that process, or try again."
+            ) from None
 
     def _check_new_rate(self, rate: AssumedRate) -> None:
         """Check that the answers agree that shall count as right."""

@@ -54,6 +54,7 @@ class Store:
         self.path = path
         self.name = "the session in memory" if path is None else str(path)
         self._n_rows: int  # set by `new` and `open`
+        self._n_recoded: int | None = None  # how often the data were replaced; None: not yet read
         self._closed = False
         with self._translate_errors():
             self._db = sqlite3.connect(
@@ -103,6 +104,7 @@ class Store:
                 self._n_rows = deserialize.read_meta(self._db)["data"]["shape"][0]
                 deserialize.check_size(self._db, self._n_rows)
                 deserialize.read_snapshot(self._db, self._n_rows, last=0)
+                self._n_recoded = deserialize.read_n_recoded(self._db)
             self._db.execute("PRAGMA foreign_keys=ON")
 
     # ------------------------------------------------------------ reading
@@ -178,9 +180,57 @@ class Store:
 
     def put_meta(self, meta: dict[str, Any]) -> None:
         """Set some settings."""
-        values = [(key, _to_json(value)) for key, value in meta.items()]
         with self._translate_errors(), self._transaction():
-            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+            self._insert_meta(meta)
+
+    def _insert_meta(self, meta: dict[str, Any]) -> None:
+        values = [(key, _to_json(value)) for key, value in meta.items()]
+        self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+
+    def replace_data(
+        self, meta: dict[str, Any], ids: Sequence[str] | None, events: Sequence[Event], snapshot: Snapshot
+    ) -> None:
+        """Commit another encoding of the rows, with all that names rows, or nothing.
+
+        Clients that have the file open get an error at their next call.
+
+        Parameters
+        ----------
+        meta : dict
+            The settings that change, among them the fingerprint of the data.
+        ids : sequence of str or None
+        events : sequence of Event
+            All events of the file, with the rows by their new positions.
+        snapshot : Snapshot
+            The labels as of the last event.
+
+        Raises
+        ------
+        WriteConflict
+            Another client wrote first; nothing is written.
+        """
+        n_recoded = (self._n_recoded or 0) + 1
+        if not deserialize.are_labels(snapshot.labels):  # others keep the file as large as its rows need
+            snapshot = Snapshot(0, None, np.zeros_like(snapshot.labels))
+        with self._translate_errors(), self._transaction():
+            if self.last() != len(events):
+                raise WriteConflict
+            self._insert_meta(meta | {deserialize.RECODED_KEY: n_recoded})
+            self._db.execute("DELETE FROM row_id")
+            self._db.executemany("INSERT INTO row_id VALUES (?, ?)", enumerate(ids or ()))
+            self._db.executemany(
+                "UPDATE event SET first = ?, second = ? WHERE number = ?",
+                ((event.first, event.second, event.number) for event in events),
+            )
+            self._db.execute("DELETE FROM imported")
+            self._db.executemany(
+                "INSERT INTO imported VALUES (?, ?, ?, ?)",
+                ((event.number, *fact.pair, fact.answer) for event in events for fact in event.facts),
+            )
+            self._db.execute("DELETE FROM meta WHERE key IN ('description', 'doubts')")
+            self._db.execute("DELETE FROM snapshot")
+            self._insert_snapshot(snapshot)
+        self._n_recoded, self._n_rows = n_recoded, len(snapshot.labels)
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Store the labels as of an event, unless the file holds later ones.
@@ -189,14 +239,15 @@ class Store:
         """
         if not deserialize.are_labels(snapshot.labels):
             return
-        blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
         with self._translate_errors(), self._transaction(durable=False):  # labels can be computed again
-            if self._db.execute(SAVE_LABELS, (snapshot.event, snapshot.reason, blob)).rowcount:
-                text = _to_json([str(sentence) for sentence in snapshot.description])
-                self._db.execute("INSERT OR REPLACE INTO meta VALUES ('description', ?)", (text,))
-                if snapshot.doubts is not None:
-                    doubts = _to_json(snapshot.doubts._asdict())
-                    self._db.execute("INSERT OR REPLACE INTO meta VALUES ('doubts', ?)", (doubts,))
+            self._insert_snapshot(snapshot)
+
+    def _insert_snapshot(self, snapshot: Snapshot) -> None:
+        blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
+        if self._db.execute(SAVE_LABELS, (snapshot.event, snapshot.reason, blob)).rowcount:
+            self._insert_meta({"description": [str(sentence) for sentence in snapshot.description]})
+            if snapshot.doubts is not None:
+                self._insert_meta({"doubts": snapshot.doubts._asdict()})
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """Write a complete copy, including the write-ahead log, or nothing."""
@@ -246,6 +297,7 @@ class Store:
         self._db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         try:
             self._db.execute("BEGIN IMMEDIATE")
+            self._check_encoding()
             yield
             self._db.execute("COMMIT")
         except BaseException:
@@ -258,10 +310,19 @@ class Store:
         """Read everything as of one moment."""
         self._db.execute("BEGIN")
         try:
+            self._check_encoding()
             yield
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+
+    def _check_encoding(self) -> None:
+        """Check that no client has replaced the data since the file was opened."""
+        if self._n_recoded is not None and deserialize.read_n_recoded(self._db) != self._n_recoded:
+            raise SessionError(
+                f"Another process has given {self.name} other data options. Its answers are there. "
+                "Open it again."
+            )
 
     @contextmanager
     def _translate_errors(self, copy: Path | None = None) -> Iterator[None]:

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from linkwise.asking.batches import Expectation
 from linkwise.asking.learner import Labels, Learner, Progress
@@ -24,7 +24,7 @@ from linkwise.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.colours import begin_shades
-from linkwise.session.description import seed_of_learner
+from linkwise.session.description import data_difference, seed_of_learner
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.event_lists import EventLists
 from linkwise.session.events import (
@@ -48,6 +48,7 @@ from linkwise.session.suspects import (
     explain_suspects,
     find_doubts,
 )
+from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 
 P = ParamSpec("P")
@@ -78,16 +79,20 @@ class SessionView:
         self._ids = store.ids()
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
+        self._leases = Leases()
+        self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
+        self._has_changed = False  # whether another client wrote since the question was last read
+        self._forget_derived()
+        self._current_evidence()  # so that a damaged file is noticed here
+
+    def _forget_derived(self) -> None:
+        """Forget all that follows from the events."""
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
         self._doubts: tuple[int, Doubts | None] | None = None  # the same
         self._cases: tuple[int, list[ReviewCase]] | None = None  # as of an event
         self._lists = EventLists()
         self._checking: tuple[int, int, Evidence] | None = None  # rebuilds, settled events, what they give
-        self._leases = Leases()
         self._kept: tuple[int, set[frozenset[int]], list[Expectation]] = (-1, set(), [])  # see `_choose_open`
-        self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
-        self._has_changed = False  # whether another client wrote since the question was last read
-        self._current_evidence()  # so that a damaged file is noticed here
 
     def _start_learner(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
         if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
@@ -111,6 +116,26 @@ class SessionView:
     def ids(self) -> list[str]:
         """The id of every row; its position, as text, if no ids were given."""
         return list(self._ids) if self._ids is not None else [str(row) for row in range(self.n_rows)]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether ids were given; without them positions identify the rows."""
+        return self._ids is not None
+
+    def find_difference(self, X: ArrayLike) -> str | None:
+        """Describe how X differs from the data of the session.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The data to compare.
+
+        Returns
+        -------
+        str or None
+            A phrase; None if they are the same data, up to rounding.
+        """
+        return data_difference(self._meta["data"], check_rows(X))
 
     @property
     def source(self) -> dict[str, Any]:

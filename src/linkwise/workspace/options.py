@@ -432,6 +432,12 @@ class SessionOptions:
         metavar="FILE|TEXT",
         parse=_guidelines,
     )
+    replay: bool | None = option(
+        "--replay",
+        "let changed data options apply to a session with answers, which are all replayed",
+        "session",
+        type=bool,
+    )
 
 
 def rate_of_new_session(given: GivenRate) -> float | SourceRates | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command, strip_full_stop
+from linkwise.workspace.changed_options import check_same_positions, compare_options
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import (
     MethodChoice,
@@ -26,8 +27,6 @@ from linkwise.workspace.method_choice import (
 from linkwise.workspace.options import (
     Reading,
     SessionOptions,
-    find_option,
-    flag_of,
     rate_of_new_session,
     rate_of_old_session,
 )
@@ -229,26 +228,41 @@ def _resume_project(
 ) -> Project:
     constraints = kept.constraints
     with Session.open(path) as stored:
-        source, described, ids = origin_of(stored, path), stored.learner, stored.ids
-        was_fallible = stored.status.is_fallible
-    if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
+        source, described = origin_of(stored, path), stored.learner
+        was_fallible, n_before = stored.status.is_fallible, stored.n_rows
+        changed = compare_options(stored, path, data, reading)
+        if changed is not None:
+            changed.check_consent(kept.replay)
+            check_same_positions(stored, path, data)
+    if changed is not None:
+        shown = source.get("show") if changed.now.side_file == changed.before.side_file else None
+        source = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
+    elif "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _describe_source(data, path, reading)
-    _check_same_reading(path, reading, source)
     learner = build_next_learner(choice, described)
-    pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(ids)), constraints.name)
     rows = read_shown_rows(data, source, path.parent, progress)
+    ids = row_ids(rows.table)
+    pairs = None
+    if constraints is not None:
+        pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
+    backup = changed.backup if changed is not None and changed.answers else None
     try:
         session = Session.open(
             path,
             rows.encoded.X,
             learner,
-            ids=row_ids(rows.table),
+            ids=ids,
+            source=source | {"choices": rows.table.choices},
             error_rate=rate_of_old_session(kept.error_rate),
+            recode=changed is not None,
+            backup=backup,
             progress=progress,
         )
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
-        options = (*_id_option(source, reading), *_kind_options(source, path))
+        options: tuple[str, ...] = (*_id_option(source, reading), *_kind_options(source, path))
+        if changed is not None:
+            options = changed.now.options()
         command = quote_command("linkwise", "ask", data, *options, "--session", new, "--from", path)
         raise DataMismatchError(f"{strip_full_stop(error)}: {command}") from None
     try:
@@ -257,6 +271,10 @@ def _resume_project(
     except BaseException:
         session.close()
         raise
+    if changed is not None:
+        notes[:0] = [changed.describe_change(backup), *rows.notes]
+        if session.n_rows != n_before:
+            notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
     if session.learner != described:
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     if session.status.is_fallible != was_fallible:
@@ -291,27 +309,6 @@ def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]
     if reading.side_file is not None:
         source["show"] = {"file": os.path.relpath(reading.side_file, path.parent)}
     return source
-
-
-def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
-    """Check that no option changes the data of a session that has answers."""
-    stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
-    if "show" in source:
-        stored["show"] = os.path.normpath(path.parent / source["show"]["file"])
-        if reading.side_file is not None and os.path.abspath(stored["show"]) == os.path.abspath(
-            reading.side_file
-        ):
-            reading = replace(reading, show=stored["show"])  # another path to the same file
-    for name, value in reading.settings().items():
-        if _comparable(stored.get(name)) != _comparable(value):
-            before = quote_command(*find_option(name).to_words(stored.get(name)))
-            now = quote_command(*find_option(name).to_words(value))
-            begun = f"with {before}, not {now}" if before else f"without {flag_of(name)}"
-            raise UsageError(
-                f"{path} was begun {begun}. Leave {flag_of(name)} out to go on, "
-                "or begin anew and take the answers over with: "
-                + quote_command(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
-            )
 
 
 def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
@@ -364,10 +361,6 @@ def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
         show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
         hide=choices.get("hide"),
     ).options()
-
-
-def _comparable(value: Any) -> Any:
-    return sorted(value) if isinstance(value, (list, tuple)) else value
 
 
 def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:
