@@ -138,7 +138,7 @@ def test_other_choices_on_a_begun_session_are_refused(fruit, linkwise, option):
     done = linkwise("ask", fruit.path, *option, said="y\n")
     assert done.exit_code == 2
     assert option[0] in done.stderr
-    assert "--from" in done.stderr
+    assert "Add --replay" in " ".join(done.stderr.split())
     with Session.open(fruit.session) as session:
         assert session.status.n_answers == 1
 

@@ -48,9 +48,9 @@ def test_with_answers_they_are_replayed_if_wanted(fruit, linkwise):
 
 
 def test_options_that_do_not_go_with_the_new_ones_give_way(fruit, linkwise):
-    linkwise("ask", fruit.path, "--columns", "weight", "--id", "id", said="n\nq\n")
-    done = linkwise("ask", fruit.path, "--text", "colour", "--replay", said="q\n")
-    assert "from now on with --text colour, not --columns weight; 1 answer replayed" in words(done.stdout)
+    linkwise("ask", fruit.path, "--text", "colour", "--id", "id", said="n\nq\n")
+    done = linkwise("ask", fruit.path, "--series", "--replay", said="q\n")
+    assert "from now on with --series, not --text colour; 1 answer replayed" in words(done.stdout)
     with Session.open(fruit.session) as session:
         assert session.source["choices"]["id_column"] == "id"
 

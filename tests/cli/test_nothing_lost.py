@@ -1,9 +1,10 @@
 """What a stranger lost once: files that export may not touch, advice that must keep the answers."""
 
 import re
-import shlex
 
 import pytest
+
+from linkwise.session.session import Session
 
 ROWS = "customer;age;spend\n" + "\n".join(f"A-{i};{20 + i};{(i * 37) % 50}" for i in range(12))
 
@@ -43,9 +44,12 @@ def test_clusters_and_pairs_need_two_files(asked, run):
 def test_the_advised_command_keeps_the_answers(asked, run):
     refused = run("ask", "c.csv", "--scale", "standard", said="")
     assert refused.exit_code == 2
-    advice = shlex.split(re.search(r"with: (.*)", refused.stderr)[1])
-    assert run("ask", "c.csv", "--scale", "standard", *advice, said="q\n").exit_code == 0
-    assert "3" in re.search(r"(\d+) pairs? imported", run("status", "NEW.linkwise").stdout)[1]
+    advice = re.search(r"Add (--\w+) to", refused.stderr)[1]
+    with Session.open(asked / "c.csv.linkwise") as session:
+        before = session.events
+    assert run("ask", "c.csv", "--scale", "standard", advice, said="q\n").exit_code == 0
+    with Session.open(asked / "c.csv.linkwise") as session:
+        assert session.events == before
 
 
 def test_taking_over_nothing_is_refused(asked, run):

@@ -98,8 +98,11 @@ class View:
         return self.replies[name]
 
     def answer(self, said: str) -> dict[str, Any]:
-        """Answer the question that is shown."""
-        return self.ask("answer", question=self.state["question"]["id"], answer=said)
+        """Answer the question that is shown, and wait for what follows if the reply came before it."""
+        reply = self.ask("answer", question=self.state["question"]["id"], answer=said)
+        if "follows" in reply:
+            self.until(lambda view: view.state["event"] >= reply["follows"])
+        return reply
 
 
 class Page:

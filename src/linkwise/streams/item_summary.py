@@ -184,7 +184,7 @@ def summarize(
     ----------
     rows : array, path, sequence of paths, or callable
         A 2-D array (a memory map, too). A .npy or .parquet file, a folder of them, a pattern such as
-        "events/*.parquet", or several paths; files of a folder or pattern are read in the order of their
+        ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of their
         names. Or a function without parameters that returns the arrays of all chunks, each time anew.
     n_items : int, default=1000
         Number of items. There are fewer if the rows have fewer distinct values. `KIN` asks about each item
