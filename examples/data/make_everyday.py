@@ -2,7 +2,7 @@
 
 Customers with dirty categories and columns that mean nothing; support tickets; products with a price and
 a picture; sensor curves; embeddings of articles with a table of titles; contacts that occur several times.
-What belongs together is in FOLDER/truth/NAME.csv (id, class), apart from the data.
+The true classes are in FOLDER/truth/NAME.csv, with the columns id and class.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WAYS = {
 TOWNS = words("Aarau Basel Bern Biel Chur Genf Luzern Olten Sion Thun Uster Wil Zug Zürich")
 
 
-def make_customers(folder: Path, share: float, rng: Rng) -> list[str]:
+def make_customers(folder: Path, share: float, rng: Rng) -> None:
     """400 customers of five ways of life: six columns tell, six do not."""
     kinds = rng.choice(list(WAYS), scaled(400, share))
     rows: Rows = []
@@ -60,7 +60,7 @@ def make_customers(folder: Path, share: float, rng: Rng) -> list[str]:
         }
         rows.append({name: "" if rng.random() < 0.02 and name != "customer" else row[name] for name in row})
     write_table(folder / "customers.csv", rows)
-    return write_truth(folder, "customers", [row["customer"] for row in rows], kinds)
+    write_truth(folder, "customers", [row["customer"] for row in rows], kinds)
 
 
 def spell(value: str, rng: Rng) -> str:
@@ -84,7 +84,7 @@ FILLER = words(
 )
 
 
-def make_tickets(folder: Path, share: float, rng: Rng) -> list[str]:
+def make_tickets(folder: Path, share: float, rng: Rng) -> None:
     """300 tickets of six topics; who answered them and how urgent they are tells nothing."""
     topics = rng.choice(list(TOPICS), scaled(300, share))
     rows: Rows = []
@@ -102,7 +102,7 @@ def make_tickets(folder: Path, share: float, rng: Rng) -> list[str]:
         )
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "tickets.jsonl").write_text(lines, encoding="utf-8")
-    return write_truth(folder, "tickets", [row["ticket"] for row in rows], topics)
+    write_truth(folder, "tickets", [row["ticket"] for row in rows], topics)
 
 
 # ---------------------------------------------------------------- products
@@ -116,7 +116,7 @@ GOODS = {
 }
 
 
-def make_products(folder: Path, share: float, rng: Rng) -> list[str]:
+def make_products(folder: Path, share: float, rng: Rng) -> None:
     """250 products: words and prices overlap, and so do pictures; together they tell."""
     from PIL import Image
 
@@ -140,7 +140,7 @@ def make_products(folder: Path, share: float, rng: Rng) -> list[str]:
             }
         )
     write_table(folder / "products.csv", rows)
-    return write_truth(folder, "products", [row["sku"] for row in rows], kinds)
+    write_truth(folder, "products", [row["sku"] for row in rows], kinds)
 
 
 def draw(shape: str, colour: Sequence[int], rng: Rng) -> np.ndarray:
@@ -168,7 +168,7 @@ SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def make_sensors(folder: Path, share: float, rng: Rng) -> list[str]:
+def make_sensors(folder: Path, share: float, rng: Rng) -> None:
     """240 curves of 96 values: six shapes, shifted, stretched, and each at a level of its own."""
     kinds = rng.choice(list(SHAPES), scaled(240, share))
     rows: Rows = []
@@ -177,7 +177,7 @@ def make_sensors(folder: Path, share: float, rng: Rng) -> list[str]:
         curve = 20 + rng.normal(0, 0.5) + SHAPES[kind](t) * rng.uniform(0.8, 1.2) + rng.normal(0, 0.35, 96)
         rows.append({"sensor": f"S{number:03}", **{f"t{at:02}": f"{v:.3f}" for at, v in enumerate(curve)}})
     write_table(folder / "sensors.csv", rows)
-    return write_truth(folder, "sensors", [row["sensor"] for row in rows], kinds)
+    write_truth(folder, "sensors", [row["sensor"] for row in rows], kinds)
 
 
 # ---------------------------------------------------------------- embeddings
@@ -186,7 +186,7 @@ SUBJECTS = words(
 )
 
 
-def make_articles(folder: Path, share: float, rng: Rng) -> list[str]:
+def make_articles(folder: Path, share: float, rng: Rng) -> None:
     """5000 embeddings of length one: the subject tells, and the style of the writer does not."""
     n, d = scaled(5000, share), 384
     of = rng.integers(0, len(SUBJECTS), n)
@@ -200,7 +200,7 @@ def make_articles(folder: Path, share: float, rng: Rng) -> list[str]:
         for at in range(n)
     ]
     write_table(folder / "titles.csv", rows)
-    return write_truth(folder, "articles", list(range(n)), [SUBJECTS[at] for at in of])
+    write_truth(folder, "articles", list(range(n)), [SUBJECTS[at] for at in of])
 
 
 # ---------------------------------------------------------------- contacts
@@ -211,7 +211,7 @@ LAST = words("Meier Huber Keller Frei Graf Steiner Brunner Baumann Gerber Wyss R
 STREETS = words("Bahnhofstrasse Hauptstrasse Dorfstrasse Seeweg Rosenweg Feldstrasse Kirchgasse Bergstrasse")
 
 
-def make_contacts(folder: Path, share: float, rng: Rng) -> list[str]:
+def make_contacts(folder: Path, share: float, rng: Rng) -> None:
     """2000 records of 700 people, each typed anew: letters are lost or swapped, fields are empty."""
     n, n_people = scaled(2000, share), scaled(700, share)
     people = [
@@ -231,7 +231,7 @@ def make_contacts(folder: Path, share: float, rng: Rng) -> list[str]:
         )
         rows.append({"record": f"R{number:04}", "name": name, "street": street, "town": town, "phone": phone})
     write_table(folder / "contacts.csv", rows)
-    return write_truth(folder, "contacts", [row["record"] for row in rows], [f"person {p}" for p in of])
+    write_truth(folder, "contacts", [row["record"] for row in rows], [f"person {p}" for p in of])
 
 
 def mistype(value: str, rng: Rng) -> str:
@@ -279,12 +279,10 @@ def write_table(path: Path, rows: Rows) -> None:
         writer.writerows(rows)
 
 
-def write_truth(folder: Path, name: str, ids: Iterable[object], classes: Iterable[object]) -> list[str]:
-    """Write what belongs together; return the classes."""
-    found = [str(one) for one in classes]
-    rows: Rows = [{"id": key, "class": one} for key, one in zip(ids, found, strict=True)]
+def write_truth(folder: Path, name: str, ids: Iterable[object], classes: Iterable[object]) -> None:
+    """Write the class of each row."""
+    rows: Rows = [{"id": key, "class": str(one)} for key, one in zip(ids, classes, strict=True)]
     write_table(folder / "truth" / f"{name}.csv", rows)
-    return found
 
 
 def main() -> None:

@@ -41,6 +41,15 @@ def partition(labels):
     return {frozenset(np.flatnonzero(labels == c).tolist()) for c in np.unique(labels)}
 
 
+def assert_labels_fit(labels, evidence):
+    """They contradict nothing that is believed, and no cluster is empty."""
+    together, apart = evidence.pairs_with_answer("yes"), evidence.pairs_with_answer("no")
+    assert (labels[together[:, 0]] == labels[together[:, 1]]).all()
+    assert (labels[apart[:, 0]] != labels[apart[:, 1]]).all()
+    assert np.bincount(labels).all()
+    assert labels.dtype == np.int32
+
+
 @st.composite
 def rows_and_truth(draw, max_rows=15, distinct=False):
     """Rows, with duplicates unless `distinct`, and classes that need not follow them."""

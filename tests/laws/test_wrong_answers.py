@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 
 import linkwise as lw
-from laws.asking import Remembering, rows_and_truth, truth
+from laws.asking import Remembering, assert_labels_fit, rows_and_truth, truth
 from laws.worlds import ANSWERS, two_points
 from linkwise import parallel
 from linkwise.asking.learner import check_answer
@@ -18,15 +18,6 @@ from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from registry import each_learner
 
 CHECKS = (CHECK_ROW, CHECK_WITNESS, CHECK_CLUSTER)
-
-
-def assert_labels_fit(labels, evidence):
-    """They contradict nothing that is believed, and no cluster is empty."""
-    together, apart = evidence.pairs_with_answer("yes"), evidence.pairs_with_answer("no")
-    assert (labels[together[:, 0]] == labels[together[:, 1]]).all()
-    assert (labels[apart[:, 0]] != labels[apart[:, 1]]).all()
-    assert np.bincount(labels).all()
-    assert labels.dtype == np.int32
 
 
 def assert_suspects_fit(suspects, facts, verdict):

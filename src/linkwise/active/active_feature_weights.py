@@ -408,7 +408,8 @@ class PointFacts:
     def hear(self, question: Question, answer: Answer) -> None:
         """Take up an answer that followed about the rows of a question, if it does not follow here.
 
-        Of contradicting facts about identical rows one is left out here, and with it what follows from it.
+        If facts about identical rows contradict each other, one of them is left out here, together with what
+        follows from it.
         """
         self.facts()
         i, j = int(self._of[question.first]), int(self._of[question.second])

@@ -90,7 +90,8 @@ class PointEvidence:
     def hear(self, first: int, second: int, answer: Answer) -> None:
         """Take up what follows about the rows of two points, if that does not follow about the points.
 
-        Of contradicting facts about identical rows one is left out here, and with it what follows from it.
+        If facts about identical rows contradict each other, one of them is left out here, together with what
+        follows from it.
         """
         if self.current().verdict(first, second) is None:
             self._points.add(first, second, answer)

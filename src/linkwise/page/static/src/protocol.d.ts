@@ -199,9 +199,9 @@ export interface RequestError {
 
 /**
  * The fields of a result depend on the request. `moved` is the number of rows that an answer moved; it is missing if the
- * host could not read the clusters after the answer.
+ * host could not read the clusters after the answer. `follows` is the number of the event that stored an answer, if the
+ * reply comes before the state that shows it.
  */
-/** `follows`: the answer is stored; the state with what follows from it, and with this event, is on its way. */
 export type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
   | { ok: true; file?: ArrayBufferView; moved?: number; follows?: number; [name: string]: any }
