@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import linkwise as lw
-from linkwise.streams import chunks
+from linkwise.streams import chunks, table_files
 from linkwise.streams.chunks import open_stream, read_blocks
 
 TABLE = pl.DataFrame({"key": ["a", "b", "c"], "x": [1, 2, 3], "y": [0.5, 0.25, 0.0]})
@@ -39,7 +39,7 @@ def test_columns_of_parquet_are_chosen_by_name(folder):
 
 
 def test_a_long_file_is_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(chunks, "PARQUET_ROWS", 100)
+    monkeypatch.setattr(table_files, "PARQUET_ROWS", 100)
     pl.DataFrame({"x": np.arange(250)}).write_parquet(tmp_path / "one.parquet", row_group_size=70)
     found = read_all(tmp_path / "one.parquet")
     assert [chunk.first for chunk in found] == [0, 100, 200]
@@ -58,9 +58,9 @@ def test_no_such_file(tmp_path):
         open_stream(tmp_path / "none.npy")
     with pytest.raises(lw.DataError, match="names no file"):
         open_stream(str(tmp_path / "*.parquet"))
-    (tmp_path / "a.csv").write_text("x\n1\n")
-    with pytest.raises(lw.DataError, match=r"ending of 'a.csv' is unknown"):
-        open_stream(tmp_path / "a.csv")
+    (tmp_path / "a.xlsx").write_text("x\n1\n")
+    with pytest.raises(lw.DataError, match=r"ending of 'a.xlsx' is unknown"):
+        open_stream(tmp_path / "a.xlsx")
 
 
 def test_an_unreadable_part_is_named(folder):
@@ -88,10 +88,16 @@ def test_a_part_that_differs_is_named(folder):
     with pytest.raises(lw.DataError, match=r"part-2.parquet has no column y"):
         read_all(folder, id_column="key")
     TABLE.with_columns(y=pl.lit("text")).write_parquet(folder / "part-2.parquet")
-    with pytest.raises(lw.DataError, match=r"part-2.parquet: column 'y' holds no numbers"):
+    with pytest.raises(
+        lw.DataError,
+        match=r"part-2.parquet: column 'y' has type String, but in part-0.parquet it has type Float64",
+    ):
         read_all(folder, id_column="key")
     TABLE.with_columns(key=pl.col("x")).write_parquet(folder / "part-2.parquet")
-    with pytest.raises(lw.DataError, match=r"part-2.parquet: the ids in column 'key' have type Int64"):
+    with pytest.raises(
+        lw.DataError,
+        match=r"part-2.parquet: column 'key' has type Int64, but in part-0.parquet it has type String",
+    ):
         read_all(folder, id_column="key")
 
 
@@ -129,3 +135,33 @@ def test_objects_in_an_array_are_never_loaded(tmp_path):
     np.save(tmp_path / "a.npy", np.array([[object()]]), allow_pickle=True)
     with pytest.raises(lw.DataError, match=r"a.npy cannot be read as an array of numbers"):
         read_all(tmp_path / "a.npy")
+
+
+# ---------------------------------------------------------------- batches
+def test_arrow_batches_give_what_a_file_gives(tmp_path):
+    table = pl.DataFrame({"key": [f"k{at}" for at in range(10)], "x": np.arange(10), "y": np.arange(10) / 4})
+    table.write_parquet(tmp_path / "all.parquet")
+    (expected,) = read_all(tmp_path / "all.parquet", columns=["y", "x"], id_column="key")
+    for form in (
+        lambda part: part.to_arrow().to_batches()[0],
+        lambda part: part.to_arrow(),
+        lambda part: part,
+    ):
+        stream = open_stream(
+            lambda form=form: (form(table[at : at + 4]) for at in (0, 4, 8)),
+            columns=["y", "x"],
+            id_column="key",
+        )
+        for _ in range(2):
+            found = list(stream.chunks())
+            assert [chunk.first for chunk in found] == [0, 4, 8]
+            np.testing.assert_array_equal(np.concatenate([chunk.rows for chunk in found]), expected.rows)
+            assert np.concatenate([chunk.ids for chunk in found]).tolist() == expected.ids.tolist()
+        assert stream.columns() == ("y", "x")
+
+
+def test_a_batch_that_differs_is_named():
+    with pytest.raises(lw.DataError, match=r"Chunk 1 has no column y. It has key, x"):
+        read_all(lambda: [TABLE.drop("key"), TABLE.drop("y")])
+    with pytest.raises(TypeError, match="chunk 0 is an array"):
+        read_all(lambda: [np.zeros((2, 2))], id_column="key")

@@ -70,7 +70,7 @@ def read_delimited(
     with allow_long_cells():
         header, header_line = _read_header(text, delimiter)
     check_columns(len(header))
-    names, name_notes = _column_names(header)
+    names, name_notes = name_columns(header)
     if len(names) > 1:
         notes.append(f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}.")
     notes += name_notes
@@ -110,7 +110,7 @@ def _read_header(text: str, delimiter: str) -> tuple[list[str], int]:
     return row, line
 
 
-def _column_names(header: list[str]) -> tuple[list[str], list[str]]:
+def name_columns(header: list[str]) -> tuple[list[str], list[str]]:
     """Column names, with one made up where there is none."""
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
     check_unique(names, " The first line must hold the column names; does the file have none?")

@@ -1,4 +1,4 @@
-"""Rows that are read in chunks, from arrays, files and functions, and never held in memory at once.
+"""Rows of numbers that are read in chunks from arrays, files and functions, never all in memory at once.
 
 A stream can be read as often as needed and gives the same rows in the same order each time. `read_blocks`
 cuts it into blocks of `BLOCK` rows, counted from the first row of the data. What is computed block by block
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -18,19 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import DataError, short_repr
+from linkwise.streams.table_files import TABLES, TableFiles
 from linkwise.validation import MAX_VALUE
 from linkwise.wording import join_names, shorten
 
 BLOCK = 65_536  # rows
-PARQUET_ROWS = 262_144  # that are read at once; fewer would decode pages more than once
-ENDINGS = (".npy", ".parquet")
+ARRAY = ".npy"
+ENDINGS = (ARRAY, *TABLES)
 
 Source = (
-    str
-    | os.PathLike[str]
-    | Sequence[str | os.PathLike[str]]
-    | NDArray[Any]
-    | Callable[[], Iterable[NDArray[Any]]]
+    str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | NDArray[Any] | Callable[[], Iterable[Any]]
 )
 
 
@@ -65,13 +61,14 @@ def open_stream(
     Parameters
     ----------
     rows : array, path, sequence of paths, or callable
-        A 2-D array (a memory map, too). A .npy or .parquet file, a folder of them, a pattern such as
-        "events/*.parquet", or several paths; files of a folder or pattern are read in the order of their
-        names. Or a function without parameters that returns the arrays of all chunks, each time anew.
+        A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
+        as "events/*.parquet", or several paths; files of a folder or pattern are read in the order of their
+        names. Or a function without parameters that returns an iterator of arrays, or of tables such as Arrow
+        batches, each time anew.
     columns : sequence of str, optional
-        Columns of Parquet files to use; all by default.
+        Columns of tables to use; all by default.
     id_column : str, optional
-        Column of Parquet files with ids of the rows.
+        Column of tables with ids of the rows.
 
     Returns
     -------
@@ -85,14 +82,23 @@ def open_stream(
     TypeError
         `rows` is something else, or `columns` or `id_column` is given for rows without named columns.
     """
+    names = None if columns is None else tuple(columns)
     if isinstance(rows, (str, os.PathLike)) or _are_paths(rows):
-        return _Files(_find_files(rows), None if columns is None else tuple(columns), id_column)
-    if columns is not None or id_column is not None:
-        raise TypeError("columns and id_column name columns of Parquet files. Leave them out for arrays.")
-    if isinstance(rows, np.ndarray):
-        return _Arrays(lambda: (rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)))
+        paths = find_files(rows)
+        if paths[0].suffix.lower() != ARRAY:
+            return _NumericTables(paths, names, id_column)
+        if names is not None or id_column is not None:
+            raise TypeError(
+                f"columns and id_column name columns of tables, but {paths[0].name} has no named columns."
+                " Leave them out."
+            )
+        return _ArrayFiles(paths)
     if callable(rows):
-        return _Arrays(rows)
+        return _Batches(rows, names, id_column)
+    if isinstance(rows, np.ndarray):
+        if names is not None or id_column is not None:
+            raise TypeError("columns and id_column name columns of tables. Leave them out for arrays.")
+        return _Batches(lambda: (rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)))
     raise TypeError(
         f"rows={short_repr(rows)} cannot be read twice, or not at all. Give an array, paths of files, or a"
         " function that returns an iterator of arrays each time it is called."
@@ -144,25 +150,58 @@ def _join(parts: list[Chunk], first: int) -> Chunk:
     return Chunk(first, np.concatenate([part.rows for part in parts]), ids)
 
 
-# ---------------------------------------------------------------- arrays
-class _Arrays:
-    """Arrays that a function returns, each time anew."""
+# ---------------------------------------------------------------- arrays and batches
+class _Batches:
+    """Arrays, or tables such as Arrow batches, that a function returns, each time anew."""
 
-    def __init__(self, read: Callable[[], Iterable[NDArray[Any]]]) -> None:
-        self._read = read
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Any]],
+        columns: tuple[str, ...] | None = None,
+        id_column: str | None = None,
+    ) -> None:
+        self._read, self._columns, self._id_column = read, columns, id_column
+        self._names: tuple[str, ...] | None = None
 
     def columns(self) -> tuple[str, ...] | None:
-        return None
+        return self._names
 
     def chunks(self) -> Iterator[Chunk]:
-        first, width = 0, None
+        first, width, picked = 0, None, None
         for number, given in enumerate(self._read()):
             where = f"Chunk {number}"
-            rows = _to_rows(given, where, first, None)
-            width = rows.shape[1] if width is None else width
-            _check_width(rows.shape[1], width, where)
-            yield Chunk(first, rows, None)
-            first += len(rows)
+            frame = to_frame(given)
+            if frame is None:
+                self._check_unnamed(where)
+                chunk = Chunk(first, _to_rows(given, where, first, None), None)
+            else:
+                if picked is None:
+                    picked = _Picked.choose(dict(frame.schema), where, self._columns, self._id_column)
+                    self._names = picked.columns
+                chunk = _Picked.choose(dict(frame.schema), where, *picked).pick(frame, where, first)
+            width = chunk.rows.shape[1] if width is None else width
+            _check_width(chunk.rows.shape[1], width, where)
+            yield chunk
+            first += len(chunk.rows)
+
+    def _check_unnamed(self, where: str) -> None:
+        if self._columns is not None or self._id_column is not None:
+            raise TypeError(
+                f"columns and id_column name columns of tables, but {where.lower()} is an array. Leave them"
+                " out."
+            )
+
+
+def to_frame(given: Any) -> Any:
+    """Wrap a table in memory, such as an Arrow batch, in polars; None if it is no table."""
+    is_arrow = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    if isinstance(given, np.ndarray) or not (is_arrow and hasattr(given, "schema")):
+        return None
+    try:
+        import polars as pl
+    except ImportError as error:
+        raise ImportError('Reading tables needs polars: pip install "linkwise[app]"') from error
+    return given if isinstance(given, pl.DataFrame) else pl.DataFrame(given)
 
 
 def _to_rows(given: Any, where: str, first: int, names: Sequence[str] | None) -> NDArray[Any]:
@@ -194,23 +233,34 @@ def _check_width(width: int, expected: int, where: str) -> None:
 
 
 # ---------------------------------------------------------------- files
-def _are_paths(rows: object) -> bool:
-    return (
-        isinstance(rows, (list, tuple))
-        and len(rows) > 0
-        and all(isinstance(each, (str, os.PathLike)) for each in rows)
-    )
+def find_files(rows: object) -> tuple[Path, ...]:
+    """Find the files that a path, a folder, a pattern or a list of paths names.
 
+    Parameters
+    ----------
+    rows : path or sequence of paths
+        Files; folders, of which all files with a known ending are meant; and patterns such as
+        "events/*.parquet".
 
-def _find_files(rows: Any) -> tuple[Path, ...]:
-    """The files that a path, a folder, a pattern or a list of paths names."""
+    Returns
+    -------
+    tuple of Path
+        The files; those of a folder or pattern in the order of their names.
+
+    Raises
+    ------
+    DataError
+        There are no such files, or their endings are unknown.
+    FileNotFoundError
+        There is no such file.
+    """
     if isinstance(rows, (list, tuple)):
-        return tuple(path for each in rows for path in _find_files(each))
-    path = Path(rows)
+        return tuple(path for each in rows for path in find_files(each))
+    path = Path(str(rows))
     if path.is_dir():
         found = sorted(each for each in path.iterdir() if each.suffix.lower() in ENDINGS)
-    elif has_magic(str(rows)) and not path.exists():
-        found = sorted(map(Path, glob(str(rows))))
+    elif is_pattern(path):
+        found = sorted(map(Path, glob(str(rows), recursive=True)))
     else:
         found = [path]
     if not found:
@@ -223,116 +273,110 @@ def _find_files(rows: Any) -> tuple[Path, ...]:
             )
         if not each.is_file():
             raise FileNotFoundError(f"There is no file '{each}'.")
+    arrays = [each.name for each in found if each.suffix.lower() == ARRAY]
+    if arrays and len(arrays) < len(found):
+        raise DataError(
+            f"{arrays[0]} is an array, and other files are tables. Give files of one kind, since only"
+            " tables have named columns."
+        )
     return tuple(found)
 
 
-class _Files:
-    """The rows of files, one file after the other."""
+def is_pattern(path: Path) -> bool:
+    """Whether a path is a pattern such as "events/*.parquet", and not the name of a file."""
+    return has_magic(str(path)) and not path.exists()
 
-    def __init__(
-        self, paths: tuple[Path, ...], columns: tuple[str, ...] | None, id_column: str | None
-    ) -> None:
-        self._paths, self._columns, self._id_column = paths, columns, id_column
-        arrays = [path.name for path in paths if path.suffix.lower() == ".npy"]
-        if arrays and (columns is not None or id_column is not None):
-            raise TypeError(
-                f"columns and id_column name columns of Parquet files, but {arrays[0]} has no named columns."
-                " Leave them out."
-            )
-        if arrays and len(arrays) < len(paths):
-            raise DataError(
-                f"{arrays[0]} is an array, and other files are tables. Give files of one kind, since only"
-                " tables have named columns."
-            )
-        self._schema = {} if arrays else _read_schema(paths[0])
-        self._names = None if arrays else self._choose_columns(paths[0])
+
+def _are_paths(rows: object) -> bool:
+    return (
+        isinstance(rows, (list, tuple))
+        and len(rows) > 0
+        and all(isinstance(each, (str, os.PathLike)) for each in rows)
+    )
+
+
+class _ArrayFiles:
+    """The rows of .npy files, one file after the other."""
+
+    def __init__(self, paths: tuple[Path, ...]) -> None:
+        self._paths = paths
 
     def columns(self) -> tuple[str, ...] | None:
-        return self._names
+        return None
 
     def chunks(self) -> Iterator[Chunk]:
         first, width = 0, None
         for path in self._paths:
-            parts = _read_array(path) if self._names is None else self._read_parquet(path, self._names)
-            for given, ids in parts:
-                rows = _to_rows(given, path.name, first, self._names)
+            for given in read_array_file(path):
+                rows = _to_rows(given, path.name, first, None)
                 width = rows.shape[1] if width is None else width
                 _check_width(rows.shape[1], width, path.name)
-                yield Chunk(first, rows, ids)
+                yield Chunk(first, rows, None)
                 first += len(rows)
 
-    def _choose_columns(self, path: Path) -> tuple[str, ...]:
-        """The columns to use: those that were named, or all but the ids, which must be numbers."""
-        schema = self._schema
-        wanted = self._columns or tuple(name for name in schema if name != self._id_column)
+
+class _NumericTables:
+    """The numbers of tables in files, one file after the other."""
+
+    def __init__(
+        self, paths: tuple[Path, ...], columns: tuple[str, ...] | None, id_column: str | None
+    ) -> None:
+        self._tables = TableFiles(paths, as_text=() if id_column is None else (id_column,))
+        self._picked = _Picked.choose(self._tables.schema, paths[0].name, columns, id_column)
+
+    def columns(self) -> tuple[str, ...] | None:
+        return self._picked.columns
+
+    def chunks(self) -> Iterator[Chunk]:
+        first, wanted = 0, self._picked.all_names
+        for number, frame in self._tables.frames(wanted):
+            chunk = self._picked.pick(frame, self._tables.files[number].path.name, first)
+            yield chunk
+            first += len(chunk.rows)
+
+
+class _Picked(NamedTuple):
+    """The columns of a table that are used."""
+
+    columns: tuple[str, ...]
+    id_column: str | None
+
+    @classmethod
+    def choose(
+        cls, schema: dict[str, Any], where: str, columns: tuple[str, ...] | None, id_column: str | None
+    ) -> _Picked:
+        """Choose the columns that were named, or all but the ids, which must be numbers."""
+        wanted = columns or tuple(name for name in schema if name != id_column)
         wrong = [name for name in wanted if name in schema and not _holds_numbers(schema[name])]
         if wrong:
             raise DataError(
-                f"{path.name} has columns that hold no numbers: {join_names(wrong)}. Name those to use by"
+                f"{where} has columns that hold no numbers: {join_names(wrong)}. Name those to use by"
                 " columns=[...], and ids by id_column=..."
             )
-        self._check_names(schema, path, wanted)
-        return wanted
-
-    def _check_names(self, schema: Any, path: Path, wanted: tuple[str, ...]) -> None:
-        needed = wanted if self._id_column is None else (*wanted, self._id_column)
-        missing = [name for name in needed if name not in schema]
+        found = cls(wanted, id_column)
+        missing = [name for name in found.all_names if name not in schema]
         if missing:
-            raise DataError(f"{path.name} has no column {join_names(missing)}. It has {join_names(schema)}.")
-        for name in needed:
-            if name == self._id_column and schema[name] != self._schema[name]:
-                raise DataError(
-                    f"{path.name}: the ids in column '{name}' have type {schema[name]}, but those of"
-                    f" {self._paths[0].name} have {self._schema[name]}. Convert them to one type."
-                )
-            if name != self._id_column and not _holds_numbers(schema[name]):
-                raise DataError(
-                    f"{path.name}: column '{name}' holds no numbers. Leave it out by columns=[...]."
-                )
+            raise DataError(f"{where} has no column {join_names(missing)}. It has {join_names(schema)}.")
+        return found
 
-    def _read_parquet(
-        self, path: Path, names: tuple[str, ...]
-    ) -> Iterator[tuple[NDArray[Any], NDArray[Any] | None]]:
-        import polars as pl
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        return self.columns if self.id_column is None else (*self.columns, self.id_column)
 
-        self._check_names(_read_schema(path), path, names)
-        n_rows = int(_call_polars(path, lambda lazy: lazy.select(pl.len()).collect().item()))
-        wanted = names if self._id_column is None else (*names, self._id_column)
-        for at in range(0, n_rows, PARQUET_ROWS):
-            frame = _call_polars(path, partial(_slice_rows, first=at, names=wanted))
-            if self._id_column is not None and frame[self._id_column].null_count():
-                raise DataError(f"{path.name}: a cell of the ids in column '{self._id_column}' is empty.")
-            ids = None if self._id_column is None else frame[self._id_column].to_numpy()
-            yield frame.select(names).to_numpy(), ids
-
-
-def _slice_rows(lazy: Any, first: int, names: tuple[str, ...]) -> Any:
-    return lazy.slice(first, PARQUET_ROWS).select(names).collect()
-
-
-def _read_schema(path: Path) -> dict[str, Any]:
-    return dict(_call_polars(path, lambda lazy: lazy.collect_schema()))
+    def pick(self, frame: Any, where: str, first: int) -> Chunk:
+        """The numbers and ids of some rows, the first of which has number `first`."""
+        ids = None if self.id_column is None else frame[self.id_column]
+        if ids is not None and ids.null_count():
+            raise DataError(f"{where}: a cell of the ids in column '{self.id_column}' is empty.")
+        rows = _to_rows(frame.select(self.columns).to_numpy(), where, first, self.columns)
+        return Chunk(first, rows, None if ids is None else ids.to_numpy())
 
 
 def _holds_numbers(kind: Any) -> bool:
     return bool(kind.is_numeric()) or str(kind) == "Boolean"
 
 
-def _call_polars(path: Path, read: Callable[[Any], Any]) -> Any:
-    """Read from a Parquet file; an error names the file."""
-    try:
-        import polars as pl
-    except ImportError as error:
-        raise ImportError('Reading Parquet needs polars: pip install "linkwise[app]"') from error
-    try:
-        return read(pl.scan_parquet(path, glob=False))
-    except MemoryError:
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:  # of a damaged file polars may raise anything
-        raise DataError(f"{path.name} cannot be read as Parquet: {shorten(str(error), 300)}") from error
-
-
-def _read_array(path: Path) -> Iterator[tuple[NDArray[Any], None]]:
+def read_array_file(path: Path) -> Iterator[NDArray[Any]]:
     """Read a .npy file in parts; a memory map would count as memory of this process."""
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -352,4 +396,4 @@ def _read_array(path: Path) -> Iterator[tuple[NDArray[Any], None]]:
         part = np.fromfile(path, dtype, count, offset=start + at * width * dtype.itemsize)
         if len(part) < count:
             raise DataError(f"{path.name} has become shorter while it was read. Copy it again.")
-        yield part.reshape(-1, width), None
+        yield part.reshape(-1, width)

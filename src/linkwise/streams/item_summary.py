@@ -183,16 +183,17 @@ def summarize(
     Parameters
     ----------
     rows : array, path, sequence of paths, or callable
-        A 2-D array (a memory map, too). A .npy or .parquet file, a folder of them, a pattern such as
-        ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of their
-        names. Or a function without parameters that returns the arrays of all chunks, each time anew.
+        A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
+        as ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of
+        their names. Or a function without parameters that returns an iterator of arrays, or of tables such as
+        Arrow batches, each time anew.
     n_items : int, default=1000
         Number of items. There are fewer if the rows have fewer distinct values. `KIN` asks about each item
         up to 2000 of them.
     columns : sequence of str, optional
-        Columns of Parquet files to use, which must be numbers. All by default.
+        Columns of tables to use, which must be numbers. All by default.
     id_column : str, optional
-        Column of Parquet files with ids of the rows.
+        Column of tables with ids of the rows.
     scale : {"standard", "none"}, default="standard"
         Scale the columns to mean 0 and deviation 1, or leave them as they are.
     random_state : int, RandomState or None, default=0

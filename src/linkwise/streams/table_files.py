@@ -1,0 +1,364 @@
+"""Tables in Parquet and CSV files, read in parts.
+
+All files have the columns of the first one. Every error names the file.
+
+Cells of CSV are text. The first `TYPED_ROWS` rows of the first file decide which columns hold numbers, truth
+values or dates, by the rules of `linkwise.data.parse`. A later cell that does not fit is an error. Rows whose
+cells are all empty are skipped, as empty lines are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from linkwise.data.delimited import detect_delimiter, name_columns
+from linkwise.data.parse import MARKERS, parse_columns, parse_moments
+from linkwise.errors import DataError
+from linkwise.text_files import decode, split_records
+from linkwise.wording import join_names, shorten
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TYPED_ROWS = 262_144  # of a CSV file, which decide the types of its columns
+PARQUET_ROWS = 262_144  # that are read at once; fewer would decode pages more than once
+CSV_ROWS = 65_536  # that are read at once
+PARQUET = ".parquet"
+DELIMITED = (".csv", ".tsv", ".tab")
+TABLES = (PARQUET, *DELIMITED)
+HEAD = 2**20  # bytes of a CSV file that show its delimiter and the names of its columns
+
+
+class TableFile(Protocol):
+    """A file that holds a table."""
+
+    path: Path
+
+    def schema(self) -> dict[str, Any]:
+        """Type of each column."""
+        ...
+
+    def count_rows(self) -> int:
+        """Count the rows."""
+        ...
+
+    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` on."""
+        ...
+
+
+class TableFiles:
+    """Files that hold one table, the rows of each after those of the one before.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Parquet files or CSV files, in order.
+    as_text : collection of str, default=()
+        Columns of CSV files whose cells stay as they are written.
+    delimiter : str, optional
+        The character between cells of CSV files; detected by default.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], *, as_text: Collection[str] = (), delimiter: str | None = None
+    ) -> None:
+        _require_polars()
+        kinds = {path.suffix.lower() == PARQUET for path in paths}
+        if len(kinds) > 1:
+            raise DataError(
+                f"Some files are Parquet and others CSV: {join_names((path.name for path in paths), 5)}."
+                " Give files of one kind."
+            )
+        self.files: tuple[TableFile, ...]
+        if kinds == {True}:
+            self.files = tuple(map(ParquetFile, paths))
+        else:
+            first = CsvFile(paths[0], None, as_text, delimiter)
+            self.files = (first, *(CsvFile(path, first, as_text, delimiter) for path in paths[1:]))
+        self.schema = self.files[0].schema()
+
+    def check(self, file: TableFile, names: Sequence[str]) -> None:
+        """Check that a file has columns of the same types as the first one."""
+        schema, first = file.schema(), self.files[0].path.name
+        missing = [name for name in names if name not in schema]
+        if missing:
+            raise DataError(
+                f"{file.path.name} has no column {join_names(missing)}. It has {join_names(schema)}."
+            )
+        for name in names:
+            mine, theirs = schema[name], self.schema[name]
+            if mine != theirs and not (_is_number(mine) and _is_number(theirs)):
+                raise DataError(
+                    f"{file.path.name}: column '{name}' has type {mine}, but in {first} it has type {theirs}."
+                    " Convert it to one type, or leave the column out."
+                )
+
+    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
+        """Read the rows from `start` on, with the number of the file that holds them."""
+        import polars as pl
+
+        wanted = list(names)
+        types = {name: self.schema[name] for name in wanted if _is_number(self.schema[name])}
+        for number, file in enumerate(self.files):
+            self.check(file, wanted)
+            if start and (n_rows := file.count_rows()) <= start:
+                start -= n_rows
+                continue
+            theirs = file.schema()
+            casts = [pl.col(n).cast(pl.Float64) for n, kind in types.items() if theirs[n] != kind]
+            for frame in file.frames(wanted, start):
+                yield number, frame.with_columns(casts) if casts else frame
+            start = 0
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(kind.is_numeric())
+
+
+# ---------------------------------------------------------------- Parquet
+class ParquetFile:
+    """A Parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def schema(self) -> dict[str, Any]:
+        """Type of each column."""
+        return dict(call_polars(self.path, "Parquet", lambda pl: self._scan(pl).collect_schema()))
+
+    def count_rows(self) -> int:
+        """Count the rows."""
+        return int(
+            call_polars(self.path, "Parquet", lambda pl: self._scan(pl).select(pl.len()).collect().item())
+        )
+
+    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` on."""
+        for at in range(start, self.count_rows(), PARQUET_ROWS):
+            yield self._slice(list(names), at)
+
+    def _slice(self, names: list[str], first: int) -> pl.DataFrame:
+        found: pl.DataFrame = call_polars(
+            self.path,
+            "Parquet",
+            lambda pl: self._scan(pl).slice(first, PARQUET_ROWS).select(names).collect(),
+        )
+        return found
+
+    def _scan(self, pl: Any) -> Any:
+        return pl.scan_parquet(self.path, glob=False)
+
+
+# ---------------------------------------------------------------- CSV
+class _Layout(NamedTuple):
+    """How the cells of CSV files are told apart, and what they hold."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    types: dict[str, Any]
+
+
+class CsvFile:
+    """A file of delimited text, in UTF-8.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    first : CsvFile or None
+        The first of several files, which decides the types; None if it is this one.
+    as_text : collection of str
+        Columns whose cells stay as they are written.
+    delimiter : str or None
+        The character between cells; None to detect it.
+    """
+
+    def __init__(
+        self, path: Path, first: CsvFile | None, as_text: Collection[str], delimiter: str | None
+    ) -> None:
+        self.path, self._first, self._as_text, self._delimiter = path, first, as_text, delimiter
+        self._layout: _Layout | None = None
+        self._n_rows: int | None = None
+
+    def schema(self) -> dict[str, Any]:
+        """Type of each column."""
+        return self._find_layout().types
+
+    def count_rows(self) -> int:
+        """Count the rows; the first time this reads the file."""
+        if self._n_rows is None:
+            layout = self._find_layout()
+            self._n_rows = int(
+                call_polars(
+                    self.path, "CSV", lambda pl: self._scan(pl, layout).select(pl.len()).collect().item()
+                )
+            )
+        return self._n_rows
+
+    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` on."""
+        import polars as pl
+
+        layout, first = self._find_layout(), start
+        for text in self._read_text(layout, start):
+            columns = [
+                self._convert(text[name], layout.types[name], first) if layout.types[name] != pl.String
+                else text[name]
+                for name in names
+            ]  # fmt: skip
+            yield pl.DataFrame(columns)
+            first += len(text)
+
+    def _find_layout(self) -> _Layout:
+        if self._layout is None:
+            delimiter, names = self._read_header()
+            if self._first is None:
+                types = self._choose_types(_Layout(delimiter, names, {}))
+            else:
+                import polars as pl
+
+                known = self._first.schema()
+                types = {name: known.get(name, pl.String()) for name in names}
+            self._layout = _Layout(delimiter, names, types)
+        return self._layout
+
+    def _read_header(self) -> tuple[str, tuple[str, ...]]:
+        with self.path.open("rb") as file:
+            raw = file.read(HEAD)
+        raw = raw[: raw.rfind(b"\n") + 1] or raw
+        try:
+            text = decode(raw)
+            delimiter = self._delimiter or detect_delimiter(text, self.path.suffix.lower() != ".csv")
+            header = next((row for _, row in split_records(text, delimiter) if row), None)
+            if header is None:
+                raise DataError("the file is empty. A line of column names comes first.")
+            return delimiter, tuple(name_columns(header)[0])
+        except DataError as error:
+            raise DataError(f"{self.path.name}: {error}") from error
+
+    def _scan(self, pl: Any, layout: _Layout) -> Any:
+        text = pl.scan_csv(
+            self.path,
+            separator=layout.delimiter,
+            infer_schema=False,
+            new_columns=list(layout.names),
+            glob=False,
+        )
+        return text.filter(~pl.all_horizontal(pl.all().is_null()))
+
+    def _read_text(self, layout: _Layout, start: int) -> Iterator[pl.DataFrame]:
+        """Read the cells as text, from row `start` on."""
+        batches = call_polars(
+            self.path,
+            "CSV",
+            lambda pl: (
+                self._scan(pl, layout).slice(start).collect_batches(chunk_size=CSV_ROWS, maintain_order=True)
+            ),
+        )
+        waiting = iter(batches)
+        while (batch := call_polars(self.path, "CSV", lambda _: next(waiting, None))) is not None:
+            yield batch
+
+    def _choose_types(self, layout: _Layout) -> dict[str, Any]:
+        import polars as pl
+
+        parts = list(islice(self._read_text(layout, 0), -(-TYPED_ROWS // CSV_ROWS)))
+        if not parts:
+            return dict.fromkeys(layout.names, pl.String())
+        text = pl.concat(parts).head(TYPED_ROWS)
+        parsed, _ = parse_columns(text, keep=self._as_text, comma_free=layout.delimiter != ",")
+        return {series.name: _choose_type(text[series.name], series) for series in parsed}
+
+    def _convert(self, text: pl.Series, kind: Any, first: int) -> pl.Series:
+        values, lost = convert(text, kind)
+        if lost is not None:
+            named = self._first or self
+            raise DataError(
+                f"{self.path.name}: row {first + lost} (counted from 0) has {text[lost]!r:.60} in column"
+                f" '{text.name}', but the first {TYPED_ROWS} rows of {named.path.name} hold"
+                f" {_NAMES[type(kind).__name__]} there. Correct the cell, or leave the column out."
+            )
+        return values
+
+
+_NAMES = {"Float64": "numbers", "Boolean": "true or false", "Date": "dates", "Datetime": "times"}
+
+
+def _choose_type(text: pl.Series, parsed: pl.Series) -> Any:
+    """The type of a column; text if its values are written in a form that each part could read otherwise."""
+    import polars as pl
+
+    kind = pl.Float64() if parsed.dtype.is_numeric() else parsed.dtype
+    if kind == pl.String or type(kind).__name__ not in _NAMES:
+        return pl.String()
+    values, lost = convert(text, kind)
+    return kind if lost is None and values.equals(parsed.cast(kind)) else pl.String()
+
+
+def convert(text: pl.Series, kind: Any) -> tuple[pl.Series, int | None]:
+    """Convert a column of text to a type.
+
+    Parameters
+    ----------
+    text : polars.Series of shape (n,)
+        The cells as they are written.
+    kind : polars.DataType
+        Float64, Boolean, Date or Datetime.
+
+    Returns
+    -------
+    values : polars.Series of shape (n,)
+        The values; null where a cell is empty or a marker such as NA.
+    lost : int or None
+        The first cell that holds something else; None if there is none.
+    """
+    import polars as pl
+
+    name = text.name
+    stripped = text.str.strip_chars()
+    plain = pl.select(
+        pl.when((stripped != "") & ~stripped.str.to_lowercase().is_in(MARKERS)).then(stripped).alias(name)
+    ).to_series()
+    if kind == pl.Float64:
+        values = plain.cast(pl.Float64, strict=False)
+        is_lost = plain.is_not_null() & (values.is_null() | plain.str.contains(r"^[+-]?0\d+$"))
+    elif kind == pl.Boolean:
+        low = plain.str.to_lowercase()
+        values = low == "true"
+        is_lost = ~low.is_in(["true", "false"])
+    else:
+        moments = parse_moments(plain) if plain.null_count() < len(plain) else plain.cast(kind)
+        if moments is None:
+            each = (parse_moments(plain[at : at + 1]) is None for at in range(len(plain)))
+            return plain, next((at for at, wrong in enumerate(each) if wrong), 0)
+        if moments.dtype != kind and kind == pl.Date:
+            return plain, int((plain.str.len_chars() > len("2024-02-01")).arg_max() or 0)
+        return moments.cast(kind), None
+    is_lost = is_lost.fill_null(False)
+    return values, int(is_lost.arg_max() or 0) if is_lost.any() else None
+
+
+# ---------------------------------------------------------------- polars
+def _require_polars() -> None:
+    try:
+        import polars  # noqa: F401
+    except ImportError as error:
+        raise ImportError('Reading Parquet and CSV needs polars: pip install "linkwise[app]"') from error
+
+
+def call_polars(path: Path, form: str, read: Callable[[Any], Any]) -> Any:
+    """Read from a file by polars, which is given to `read`; an error names the file."""
+    import polars as pl
+
+    try:
+        return read(pl)
+    except (MemoryError, DataError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # of a damaged file polars may raise anything
+        raise DataError(
+            f"{path.name} cannot be read as {form}: {shorten(' '.join(str(error).split()), 300)}"
+        ) from error
