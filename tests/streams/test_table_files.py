@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_named(tmp_path):
 
 def test_files_of_two_kinds_are_refused(two, tmp_path):
     pl.DataFrame({"key": ["a"]}).write_parquet(tmp_path / "c.parquet")
-    with pytest.raises(lw.DataError, match="Some files are Parquet and others CSV"):
+    with pytest.raises(lw.DataError, match="Some files are CSV and others Parquet"):
         TableFiles([*two, tmp_path / "c.parquet"])
 
 

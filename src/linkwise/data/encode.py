@@ -116,7 +116,7 @@ def _encode_records(
     _check_finite(table, numbers)
     missing = _count_missing(names, numbers, words)
     if impute is None:
-        _check_complete(missing)
+        check_complete(missing)
     if categories == "columns":
         _check_size(table, names, words)
     merged = bool(table.choices.get("merge_variants"))
@@ -164,8 +164,8 @@ def _is_numeric(role: Role, series: nw.Series[Any], *, with_missing: bool) -> bo
     return role != "category" or is_truth
 
 
-def _check_complete(missing: dict[str, int]) -> None:
-    """Raise if a value is missing."""
+def check_complete(missing: dict[str, int]) -> None:
+    """Raise if a value is missing; `missing` counts the missing values of each column that has any."""
     if missing:
         raise DataError(
             f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
@@ -286,7 +286,7 @@ def _scale_column(
         fill = float(known.mean() > 0.5)
         feature = Feature(name, name, "true", role)
         return ("true" if fill else "false"), ([feature], np.where(np.isnan(values), fill, values)[:, None])
-    fill = _median(known)
+    fill = median(known)
     values = np.where(np.isnan(values), fill, values)
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
@@ -301,10 +301,11 @@ def _scale_column(
     return format_cell(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
 
 
-def _median(values: NDArray[np.float64]) -> float:
+def median(values: NDArray[np.float64]) -> float:
+    """Return the median of numbers, also of huge ones."""
     with np.errstate(over="ignore"):
-        median = float(np.median(values))
-    return median if np.isfinite(median) else 2 * float(np.median(values / 2))
+        found = float(np.median(values))
+    return found if np.isfinite(found) else 2 * float(np.median(values / 2))
 
 
 def _offset_and_scale(values: NDArray[np.float64], scale: Scale) -> tuple[float, float]:

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import DataError, short_repr
+from linkwise.streams.array_files import ARRAY, read_array_file
 from linkwise.streams.table_files import TABLES, TableFiles
 from linkwise.validation import MAX_VALUE
-from linkwise.wording import join_names, shorten
+from linkwise.wording import join_names
 
 BLOCK = 65_536  # rows
-ARRAY = ".npy"
 ENDINGS = (ARRAY, *TABLES)
 
 Source = (
@@ -39,13 +39,15 @@ class Chunk(NamedTuple):
     """(n, n_columns) float32 or float64, C-contiguous, all finite."""
     ids: NDArray[Any] | None
     """(n,) ids of the rows; None if they have none."""
+    frame: Any = None
+    """The rows with all columns, a polars.DataFrame; None if they come without."""
 
 
 class RowStream(Protocol):
     """Rows that are read in chunks."""
 
     def chunks(self) -> Iterator[Chunk]:
-        """Read all rows from the beginning, in chunks of any size."""
+        """Read the rows in order, in chunks of any size."""
         ...
 
     def columns(self) -> tuple[str, ...] | None:
@@ -105,13 +107,15 @@ def open_stream(
     )
 
 
-def read_blocks(stream: RowStream) -> Iterator[Chunk]:
+def read_blocks(stream: RowStream, first: int = 0) -> Iterator[Chunk]:
     """Cut a stream into blocks of `BLOCK` rows; the last one may be shorter.
 
     Parameters
     ----------
     stream : RowStream
         The stream, whatever its chunks.
+    first : int, default=0
+        Number of its first row, a multiple of `BLOCK`.
 
     Yields
     ------
@@ -124,12 +128,11 @@ def read_blocks(stream: RowStream) -> Iterator[Chunk]:
         The stream cannot be read, or has no rows.
     """
     waiting: list[Chunk] = []
-    n_waiting = first = 0
+    n_waiting = 0
     for chunk in stream.chunks():
         at = 0
         while at < len(chunk.rows):
-            part = slice(at, at + BLOCK - n_waiting)
-            waiting.append(Chunk(0, chunk.rows[part], None if chunk.ids is None else chunk.ids[part]))
+            waiting.append(_cut(chunk, slice(at, at + BLOCK - n_waiting)))
             n_waiting += len(waiting[-1].rows)
             at += len(waiting[-1].rows)
             if n_waiting == BLOCK:
@@ -141,8 +144,15 @@ def read_blocks(stream: RowStream) -> Iterator[Chunk]:
         raise DataError("The data have no rows, but at least 2 rows are needed to compare.")
 
 
+def _cut(chunk: Chunk, part: slice) -> Chunk:
+    ids, frame = chunk.ids, chunk.frame
+    return Chunk(
+        0, chunk.rows[part], None if ids is None else ids[part], None if frame is None else frame[part]
+    )
+
+
 def _join(parts: list[Chunk], first: int) -> Chunk:
-    if len(parts) == 1:
+    if len(parts) == 1 or parts[0].frame is not None:  # those with a frame are whole blocks
         return parts[0]._replace(first=first)
     ids = (
         None if parts[0].ids is None else np.concatenate([part.ids for part in parts if part.ids is not None])
@@ -374,26 +384,3 @@ class _Picked(NamedTuple):
 
 def _holds_numbers(kind: Any) -> bool:
     return bool(kind.is_numeric()) or str(kind) == "Boolean"
-
-
-def read_array_file(path: Path) -> Iterator[NDArray[Any]]:
-    """Read a .npy file in parts; a memory map would count as memory of this process."""
-    try:
-        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise DataError(
-            f"{path.name} cannot be read as an array of numbers: {shorten(str(error), 300)}"
-        ) from error
-    if mapped.ndim != 2 or not mapped.flags.c_contiguous:
-        raise DataError(
-            f"{path.name} holds an array of shape {mapped.shape}, but a 2-D array whose rows lie one after"
-            " the other is needed. Save numpy.ascontiguousarray(array)."
-        )
-    (n_rows, width), dtype, start = mapped.shape, mapped.dtype, mapped.offset
-    del mapped
-    for at in range(0, n_rows, BLOCK):
-        count = min(BLOCK, n_rows - at) * width
-        part = np.fromfile(path, dtype, count, offset=start + at * width * dtype.itemsize)
-        if len(part) < count:
-            raise DataError(f"{path.name} has become shorter while it was read. Copy it again.")
-        yield part.reshape(-1, width)

@@ -19,6 +19,7 @@ from linkwise.errors import DataError
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
 
 N_BORDER = 3  # border rows of an item
+ITEM = "linkwise item"  # column with the number of an item
 LARGEST = float(np.finfo(np.float32).max)
 
 Scale = Literal["standard", "none"]
@@ -77,7 +78,7 @@ def survey_rows(
     """
     moments: _Moments | None = None
     sample: _Sample | None = None
-    key = np.random.SeedSequence([seed, 0]).generate_state(1, np.uint64)[0]
+    key = sample_key(seed)
     for block in read_blocks(stream):
         more = _Moments.of(block.rows)
         moments = more if moments is None else moments.add(more)
@@ -124,7 +125,7 @@ class _Sample(NamedTuple):
 
 def _draw_rows(sample: _Sample | None, block: Chunk, n_sample: int, key: np.uint64) -> _Sample:
     number = np.arange(block.first, block.first + len(block.rows))
-    mixed = _mix(number.astype(np.uint64) ^ key)
+    mixed = hash_numbers(number, key)
     if sample is not None:
         least = mixed < sample.hash.max() if len(sample.hash) == n_sample else np.ones(len(mixed), dtype=bool)
         mixed = np.concatenate([sample.hash, mixed[least]])
@@ -138,8 +139,14 @@ def _draw_rows(sample: _Sample | None, block: Chunk, n_sample: int, key: np.uint
     return _Sample(mixed[kept], number[kept], rows[kept])
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64 of each value, which maps different values to different ones."""
+def sample_key(seed: int) -> np.uint64:
+    """Return the key by which rows are drawn."""
+    return np.uint64(np.random.SeedSequence([seed, 0]).generate_state(1, np.uint64)[0])
+
+
+def hash_numbers(number: NDArray[np.int64], key: np.uint64) -> NDArray[np.uint64]:
+    """Hash numbers of rows by SplitMix64, which maps different numbers to different hashes."""
+    values = number.astype(np.uint64) ^ key
     with np.errstate(over="ignore"):
         values = values + np.uint64(0x9E3779B97F4A7C15)
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -148,20 +155,94 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class ItemTotals(NamedTuple):
-    """What the second pass finds, for each of k centres."""
+    """What the second pass finds, for each of k centres; `add` leaves it as it is, and returns another."""
 
+    n_rows: int
+    """Rows so far."""
     sizes: NDArray[np.int64]
     """(k,) rows that are nearest to each centre."""
     squares: NDArray[np.float64]
     """(k,) sums of their squared distances."""
     medoid: NDArray[np.int64]
     """(k,) number of the row nearest to each centre, of equals the first; -1 without rows."""
+    least: NDArray[np.float64]
+    """(k,) its squared distance."""
     rows: NDArray[np.float64]
     """(k, n_columns) that row as it is in the data."""
-    ids: list[Any] | None
+    ids: tuple[Any, ...] | None
     """(k,) its id, if rows have ids."""
+    frame: Any
+    """That row with all columns and the number of the centre, a polars.DataFrame, if rows have such."""
     border: NDArray[np.int64]
     """(k, N_BORDER) numbers of the rows farthest from each centre, the farthest first; -1 in free places."""
+    border_squares: NDArray[np.float64]
+    """(k, N_BORDER) their squared distances."""
+
+    @classmethod
+    def start(cls, shape: tuple[int, int]) -> ItemTotals:
+        """Return the totals of no rows, for centres of some shape."""
+        k = shape[0]
+        return cls(
+            0,
+            np.zeros(k, dtype=np.int64),
+            np.zeros(k),
+            np.full(k, -1),
+            np.full(k, np.inf),
+            np.zeros(shape),
+            None,
+            None,
+            np.full((k, N_BORDER), -1),
+            np.full((k, N_BORDER), -1.0),
+        )
+
+    def add(self, block: Chunk, scaling: Scaling, centers: NDArray[np.float64]) -> ItemTotals:
+        """Assign the rows of a block to their nearest centres, and add what is known of them."""
+        if block.rows.shape[1] != centers.shape[1]:
+            raise DataError(
+                f"The data have changed: they had {centers.shape[1]} columns in the first pass, and now"
+                f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
+            )
+        k, scaled = len(centers), scaling.apply(block.rows)
+        of, square = native.nearest_points(scaled, centers, parallel.n_threads())
+        nearest = native.nearest_rows(scaled, of.astype(np.int32), centers, None, parallel.n_threads())
+        better = np.flatnonzero((nearest >= 0) & (square[nearest] < self.least))
+        at = nearest[better]
+        least, medoid, rows = self.least.copy(), self.medoid.copy(), self.rows.copy()
+        least[better], medoid[better], rows[better] = square[at], block.first + at, block.rows[at]
+        border = _Border(self.border, self.border_squares).add(of, square, block.first)
+        return ItemTotals(
+            self.n_rows + len(block.rows),
+            self.sizes + np.bincount(of, minlength=k),
+            self.squares + np.bincount(of, square, k),
+            medoid,
+            least,
+            rows,
+            _replace_ids(self.ids, better, at, block, k),
+            self.frame if block.frame is None else _replace_rows(self.frame, better, block.frame[at]),
+            border.number,
+            border.square,
+        )
+
+
+def _replace_ids(
+    ids: tuple[Any, ...] | None, items: NDArray[np.int64], at: NDArray[np.int64], block: Chunk, k: int
+) -> tuple[Any, ...] | None:
+    if block.ids is None:
+        return ids
+    found = list(ids or [None] * k)
+    for item, row in zip(items.tolist(), at.tolist(), strict=True):
+        found[item] = block.ids[row]
+    return tuple(found)
+
+
+def _replace_rows(frame: Any, items: NDArray[np.int64], rows: Any) -> Any:
+    """Replace the rows of some items."""
+    import polars as pl
+
+    new = rows.with_columns(pl.Series(ITEM, items))
+    if frame is None:
+        return new
+    return pl.concat([frame.filter(~pl.col(ITEM).is_in(items.tolist())), new])
 
 
 def collect_items(
@@ -180,33 +261,11 @@ def collect_items(
     step : callable
         Called after each block.
     """
-    k = len(centers)
-    sizes, squares = np.zeros(k, dtype=np.int64), np.zeros(k)
-    medoid, least = np.full(k, -1), np.full(k, np.inf)
-    rows, ids = np.zeros(centers.shape), [None] * k
-    border = _Border(np.full((k, N_BORDER), -1), np.full((k, N_BORDER), -1.0))
-    has_ids = False
+    totals = ItemTotals.start((len(centers), centers.shape[1]))
     for block in read_blocks(stream):
-        if block.rows.shape[1] != centers.shape[1]:
-            raise DataError(
-                f"The data have changed: they had {centers.shape[1]} columns in the first pass, and now"
-                f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
-            )
-        scaled = scaling.apply(block.rows)
-        of, square = native.nearest_points(scaled, centers, parallel.n_threads())
-        sizes += np.bincount(of, minlength=k)
-        squares += np.bincount(of, square, k)
-        nearest = native.nearest_rows(scaled, of.astype(np.int32), centers, None, parallel.n_threads())
-        better = np.flatnonzero((nearest >= 0) & (square[nearest] < least))
-        at = nearest[better]
-        least[better], medoid[better], rows[better] = square[at], block.first + at, block.rows[at]
-        if block.ids is not None:
-            has_ids = True
-            for item, row in zip(better.tolist(), at.tolist(), strict=True):
-                ids[item] = block.ids[row]
-        border = border.add(of, square, block.first)
+        totals = totals.add(block, scaling, centers)
         step()
-    return ItemTotals(sizes, squares, medoid, rows, ids if has_ids else None, border.number)
+    return totals
 
 
 class _Border(NamedTuple):

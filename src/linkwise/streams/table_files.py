@@ -1,4 +1,4 @@
-"""Tables in Parquet and CSV files, read in parts.
+"""Tables in files, read in parts: Parquet, CSV, and arrays whose columns are called x0, x1, ...
 
 All files have the columns of the first one. Every error names the file.
 
@@ -14,9 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from linkwise.data.delimited import detect_delimiter, name_columns
 from linkwise.data.parse import MARKERS, parse_columns, parse_moments
 from linkwise.errors import DataError
+from linkwise.streams.array_files import ARRAY, array_form, read_array_file
 from linkwise.text_files import decode, split_records
 from linkwise.wording import join_names, shorten
 
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 
 TYPED_ROWS = 262_144  # of a CSV file, which decide the types of its columns
 PARQUET_ROWS = 262_144  # that are read at once; fewer would decode pages more than once
-CSV_ROWS = 65_536  # that are read at once
+BLOCK = 65_536  # rows that are worked on at once
+CSV_ROWS = BLOCK  # that are read at once
 PARQUET = ".parquet"
 DELIMITED = (".csv", ".tsv", ".tab")
 TABLES = (PARQUET, *DELIMITED)
@@ -50,13 +54,42 @@ class TableFile(Protocol):
         ...
 
 
+class Block(NamedTuple):
+    """Some consecutive rows of a table."""
+
+    first: int
+    """Number of the first row, counted from 0 at the beginning of the data."""
+    frame: pl.DataFrame
+    spans: tuple[Span, ...]
+    """The files that hold them, in order."""
+
+    def locate(self, row: int) -> str:
+        """Say in which row of which file row `row` of this block is."""
+        for span in self.spans:
+            if row < span.n_rows:
+                return f"{span.name}: row {span.start + row} (counted from 0)"
+            row -= span.n_rows
+        raise IndexError(row)
+
+
+class Span(NamedTuple):
+    """Some consecutive rows of one file."""
+
+    file: int
+    """Number of the file."""
+    name: str
+    start: int
+    """Position of the first of them in the file."""
+    n_rows: int
+
+
 class TableFiles:
     """Files that hold one table, the rows of each after those of the one before.
 
     Parameters
     ----------
     paths : sequence of Path
-        Parquet files or CSV files, in order.
+        Parquet files, CSV files or .npy files, in order.
     as_text : collection of str, default=()
         Columns of CSV files whose cells stay as they are written.
     delimiter : str, optional
@@ -67,15 +100,17 @@ class TableFiles:
         self, paths: Sequence[Path], *, as_text: Collection[str] = (), delimiter: str | None = None
     ) -> None:
         _require_polars()
-        kinds = {path.suffix.lower() == PARQUET for path in paths}
+        kinds = {_kind_of(path) for path in paths}
         if len(kinds) > 1:
+            names = join_names((path.name for path in paths), 5)
             raise DataError(
-                f"Some files are Parquet and others CSV: {join_names((path.name for path in paths), 5)}."
-                " Give files of one kind."
+                f"Some files are {' and others '.join(sorted(kinds))}: {names}. Give files of one kind."
             )
         self.files: tuple[TableFile, ...]
-        if kinds == {True}:
+        if kinds == {"Parquet"}:
             self.files = tuple(map(ParquetFile, paths))
+        elif kinds == {"arrays"}:
+            self.files = tuple(map(ArrayFile, paths))
         else:
             first = CsvFile(paths[0], None, as_text, delimiter)
             self.files = (first, *(CsvFile(path, first, as_text, delimiter) for path in paths[1:]))
@@ -97,6 +132,10 @@ class TableFiles:
                     " Convert it to one type, or leave the column out."
                 )
 
+    def count_rows(self) -> list[int]:
+        """Count the rows of each file."""
+        return [file.count_rows() for file in self.files]
+
     def frames(self, names: Sequence[str], start: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
         """Read the rows from `start` on, with the number of the file that holds them."""
         import polars as pl
@@ -113,6 +152,44 @@ class TableFiles:
             for frame in file.frames(wanted, start):
                 yield number, frame.with_columns(casts) if casts else frame
             start = 0
+
+    def blocks(self, names: Sequence[str], start: int = 0) -> Iterator[Block]:
+        """Cut the rows from `start` on, a multiple of `BLOCK`, into blocks; the last one may be shorter."""
+        waiting: list[tuple[int, pl.DataFrame]] = []
+        n_waiting, first, done = 0, start, dict[int, int]()
+        for number, given in self.frames(names, start):
+            if number not in done:
+                done[number] = self._count_skipped(number, start) if not done else 0
+            frame = given
+            while len(frame):
+                part = frame[: BLOCK - n_waiting]
+                waiting.append((number, part))
+                n_waiting += len(part)
+                frame = frame[len(part) :]
+                if n_waiting == BLOCK:
+                    yield self._join(waiting, first, done)
+                    waiting, n_waiting, first = [], 0, first + BLOCK
+        if waiting:
+            yield self._join(waiting, first, done)
+
+    def _count_skipped(self, number: int, start: int) -> int:
+        """How many rows of a file are before row `start` of the data."""
+        return max(0, start - sum(file.count_rows() for file in self.files[:number])) if start else 0
+
+    def _join(self, parts: list[tuple[int, pl.DataFrame]], first: int, done: dict[int, int]) -> Block:
+        import polars as pl
+
+        spans: list[Span] = []
+        for number, frame in parts:
+            spans.append(Span(number, self.files[number].path.name, done[number], len(frame)))
+            done[number] += len(frame)
+        frame = parts[0][1] if len(parts) == 1 else pl.concat([frame for _, frame in parts])
+        return Block(first, frame, tuple(spans))
+
+
+def _kind_of(path: Path) -> str:
+    ending = path.suffix.lower()
+    return "Parquet" if ending == PARQUET else "arrays" if ending == ARRAY else "CSV"
 
 
 def _is_number(kind: Any) -> bool:
@@ -151,6 +228,37 @@ class ParquetFile:
 
     def _scan(self, pl: Any) -> Any:
         return pl.scan_parquet(self.path, glob=False)
+
+
+# ---------------------------------------------------------------- arrays
+class ArrayFile:
+    """An array in a .npy file, as a table."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def schema(self) -> dict[str, Any]:
+        """Type of each column."""
+        import polars as pl
+
+        (_, width), dtype, _ = array_form(self.path)
+        if dtype.kind not in "fiub":
+            raise DataError(f"{self.path.name} holds values of type {dtype}. Save an array of numbers.")
+        kind = pl.Series(np.empty(0, dtype)).dtype
+        return {f"x{at}": kind for at in range(width)}
+
+    def count_rows(self) -> int:
+        """Count the rows."""
+        return array_form(self.path)[0][0]
+
+    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` on."""
+        import polars as pl
+
+        at = [int(name[1:]) for name in names]
+        for rows in read_array_file(self.path, start):
+            columns = np.asfortranarray(rows[:, at])
+            yield pl.DataFrame([pl.Series(n, columns[:, j]) for j, n in enumerate(names)])
 
 
 # ---------------------------------------------------------------- CSV
@@ -235,7 +343,7 @@ class CsvFile:
             delimiter = self._delimiter or detect_delimiter(text, self.path.suffix.lower() != ".csv")
             header = next((row for _, row in split_records(text, delimiter) if row), None)
             if header is None:
-                raise DataError("the file is empty. A line of column names comes first.")
+                raise DataError("The file is empty. Write a line of column names, then a line for each row.")
             return delimiter, tuple(name_columns(header)[0])
         except DataError as error:
             raise DataError(f"{self.path.name}: {error}") from error

@@ -1,0 +1,100 @@
+"""One file that holds arrays, a table and JSON, written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import DataError
+from linkwise.wording import shorten
+
+JSON, TABLE = "json", "table"
+LARGEST = 2**31  # bytes of a file that is read
+
+
+class State(NamedTuple):
+    """What a file holds."""
+
+    values: Any
+    """Values as JSON has them."""
+    arrays: dict[str, NDArray[Any]]
+    frame: Any
+    """A polars.DataFrame, or None."""
+
+
+def write_state(path: Path, state: State) -> None:
+    """Write a file; one that is there stays if this fails.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written, and the error names it.
+    """
+    arrays = dict(state.arrays)
+    arrays[JSON] = np.frombuffer(json.dumps(state.values).encode(), dtype=np.uint8)
+    if state.frame is not None:
+        table = io.BytesIO()
+        state.frame.write_ipc(table)
+        arrays[TABLE] = np.frombuffer(table.getvalue(), dtype=np.uint8)
+    free = path.with_name(f".{path.name}.unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with free.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(free, path)
+    except OSError as error:
+        raise DataError(
+            f"'{path}' cannot be written: {error.strerror or error}. Make room, or store the session"
+            " elsewhere by --session PATH."
+        ) from error
+    finally:
+        free.unlink(missing_ok=True)
+
+
+def read_state(path: Path) -> State:
+    """Read a file that `write_state` wrote.
+
+    Raises
+    ------
+    DataError
+        The file is damaged, or far larger than any that linkwise writes.
+    FileNotFoundError
+        There is no such file.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError("too large")
+        with np.load(path, allow_pickle=False) as file:
+            arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
+        values = json.loads(arrays.pop(JSON).tobytes())
+        table = arrays.pop(TABLE, None)
+        return State(values, arrays, None if table is None else _read_table(table.tobytes()))
+    except (ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise DataError(f"'{path}' is damaged: {shorten(str(error), 100)}. Restore a copy of it.") from error
+
+
+def _read_table(raw: bytes) -> Any:
+    import polars as pl
+
+    try:
+        return pl.read_ipc(io.BytesIO(raw))
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise ValueError(str(error)) from error
+
+
+def check_arrays(state: State, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
+    """Raise `ValueError` unless arrays have the given kinds of values and shapes."""
+    for name, (kind, shape) in shapes.items():
+        found = state.arrays.get(name)
+        if found is None or found.dtype.kind != kind or found.shape != shape:
+            raise ValueError(f"no array {name}")
