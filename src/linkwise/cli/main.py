@@ -315,7 +315,9 @@ def export_command(
     labels: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv", dir_okay=False, help="write id,cluster to this file", rich_help_panel="output"
+            metavar="OUT.csv|FOLDER",
+            help="write id,cluster to this file; with items, the clusters of all rows to a folder of Parquet",
+            rich_help_panel="output",
         ),
     ] = None,
     constraints: Annotated[

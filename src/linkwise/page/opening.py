@@ -26,7 +26,7 @@ def present_project(
         project.session,
         project.encoded.X,
         view,
-        title=project.data.name,
+        title=project.title,
         place=str(project.path),
         columns=columns_of_rules(project.rows, project.session.source.get("impute")),
         notes=project.rows.notes,

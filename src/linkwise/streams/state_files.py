@@ -74,7 +74,7 @@ def read_state(path: Path) -> State:
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("too large")
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
         values = json.loads(arrays.pop(JSON).tobytes())
         table = arrays.pop(TABLE, None)

@@ -115,6 +115,7 @@ class TableFiles:
             first = CsvFile(paths[0], None, as_text, delimiter)
             self.files = (first, *(CsvFile(path, first, as_text, delimiter) for path in paths[1:]))
         self.schema = self.files[0].schema()
+        self._common: dict[str, Any] = {}
 
     def check(self, file: TableFile, names: Sequence[str]) -> None:
         """Check that a file has columns of the same types as the first one."""
@@ -138,20 +139,33 @@ class TableFiles:
 
     def frames(self, names: Sequence[str], start: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
         """Read the rows from `start` on, with the number of the file that holds them."""
-        import polars as pl
-
-        wanted = list(names)
-        types = {name: self.schema[name] for name in wanted if _is_number(self.schema[name])}
         for number, file in enumerate(self.files):
-            self.check(file, wanted)
             if start and (n_rows := file.count_rows()) <= start:
                 start -= n_rows
                 continue
-            theirs = file.schema()
-            casts = [pl.col(n).cast(pl.Float64) for n, kind in types.items() if theirs[n] != kind]
-            for frame in file.frames(wanted, start):
-                yield number, frame.with_columns(casts) if casts else frame
+            for frame in self.file_frames(number, names, start):
+                yield number, frame
             start = 0
+
+    def file_frames(self, number: int, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
+        """Read the rows of one file from `start` on, with the types of the first file."""
+        import polars as pl
+
+        file, wanted = self.files[number], list(names)
+        self.check(file, wanted)
+        casts = [pl.col(name).cast(kind) for name in wanted if (kind := self._find_common(name)) is not None]
+        for frame in file.frames(wanted, start):
+            yield frame.with_columns(casts) if casts else frame
+
+    def _find_common(self, name: str) -> Any:
+        """The type that holds the numbers of a column in all files; None if they have one type."""
+        import polars as pl
+
+        if name not in self._common:
+            kinds = {file.schema().get(name, self.schema[name]) for file in self.files}
+            is_whole = all(kind.is_integer() for kind in kinds)
+            self._common[name] = None if len(kinds) == 1 else pl.Int64() if is_whole else pl.Float64()
+        return self._common[name]
 
     def blocks(self, names: Sequence[str], start: int = 0) -> Iterator[Block]:
         """Cut the rows from `start` on, a multiple of `BLOCK`, into blocks; the last one may be shorter."""
@@ -202,10 +216,14 @@ class ParquetFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._schema: dict[str, Any] | None = None
 
     def schema(self) -> dict[str, Any]:
         """Type of each column."""
-        return dict(call_polars(self.path, "Parquet", lambda pl: self._scan(pl).collect_schema()))
+        if self._schema is None:
+            found = call_polars(self.path, "Parquet", lambda pl: self._scan(pl).collect_schema())
+            self._schema = dict(found)
+        return self._schema
 
     def count_rows(self) -> int:
         """Count the rows."""

@@ -1,4 +1,4 @@
-"""The spinner that shows progress."""
+"""The spinner and the bar that show progress."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from linkwise.asking.learner import Progress
 
@@ -32,3 +34,27 @@ def busy(what: str, counting: str = "preparing") -> Iterator[Progress | None]:
         return
     with console.status(what) as spinner:
         yield lambda made, planned: spinner.update(f"{counting}: {made} of {planned}")
+
+
+@contextmanager
+def show_bar(what: str) -> Iterator[Progress | None]:
+    """Show a bar on stderr if it is a terminal, with the time that is left.
+
+    Parameters
+    ----------
+    what : str
+        The work, in words.
+
+    Yields
+    ------
+    callable or None
+        ``progress(done, total)``; None if stderr is not a terminal.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)

@@ -432,6 +432,15 @@ class SessionOptions:
         metavar="FILE|TEXT",
         parse=_guidelines,
     )
+    n_items: int | None = option(
+        "--items",
+        "ask about N items of similar rows, for data larger than memory; 0 reads all rows of a file"
+        "  [default: 1000 above 2 million rows]",
+        "data",
+        type=int,
+        metavar="N",
+        least=0,
+    )
     replay: bool | None = option(
         "--replay",
         "let changed data options apply to a session with answers, which are all replayed",

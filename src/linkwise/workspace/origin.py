@@ -17,6 +17,7 @@ LONGEST_ENCODING = 40
 SCALES = (None, "unit", "standard", "none")
 IMPUTES = (None, "median", "category")
 SHA256 = re.compile("[0-9a-f]{64}")
+HASH = re.compile("[0-9a-f]{32}")
 
 
 def _is_name(value: object) -> bool:
@@ -44,6 +45,13 @@ def _is_side_file(value: object) -> bool:
         return False
     digest = value["sha256"]
     return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
+
+
+def _are_items(value: object) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"n", "n_rows", "hash"}:
+        return False
+    are_counts = all(type(value[name]) is int and value[name] > 0 for name in ("n", "n_rows"))
+    return are_counts and isinstance(value["hash"], str) and HASH.fullmatch(value["hash"]) is not None
 
 
 OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
@@ -104,6 +112,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "choices"
     if "show" in source and not _is_side_file(source["show"]):
         return "show"
+    if "items" in source and not _are_items(source["items"]):
+        return "items"
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES
     for name, value in choices.items():
         if name not in known or not known[name](value):

@@ -15,9 +15,22 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
+from linkwise.streams.chunks import is_pattern
+from linkwise.streams.item_table import ItemTable
 from linkwise.wording import count_noun, quote_command, strip_full_stop
 from linkwise.workspace.changed_options import check_same_positions, compare_options
 from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.item_rows import (
+    choose_n_items,
+    describe_choices,
+    describe_items,
+    is_in_files,
+    is_of_items,
+    name_session,
+    read_session_items,
+    resume_items,
+    summarize_data,
+)
 from linkwise.workspace.method_choice import (
     MethodChoice,
     build_first_learner,
@@ -67,6 +80,8 @@ class Project:
         Whether the session file existed before.
     notes : tuple of str
         Sentences on choices and imports, for the person.
+    item_table : ItemTable or None
+        The items that are asked about, if the rows are too many to ask about each.
     """
 
     session: Session
@@ -75,6 +90,12 @@ class Project:
     rows: Rows
     resumed: bool
     notes: tuple[str, ...] = field(default=())
+    item_table: ItemTable | None = None
+
+    @property
+    def title(self) -> str:
+        """What the data are called."""
+        return str(self.data) if is_in_files(self.data) else self.data.name
 
     @property
     def table(self) -> Table:
@@ -98,6 +119,7 @@ def session_path(path: Path) -> Path:
     path = resolve_name(path)
     if is_session(path):
         return path
+    path = name_session(path) if is_pattern(path) else path
     return path.with_name(path.name + SUFFIX)
 
 
@@ -141,7 +163,7 @@ def data_path(path: Path, source: dict[str, Any]) -> Path | None:
     if "file" not in source:
         return None
     data = Path(os.path.normpath(path.parent / source["file"]))
-    return data if data.exists() else None
+    return data if data.exists() or is_of_items(source) else None
 
 
 def data_of_session(path: Path) -> Path:
@@ -189,15 +211,25 @@ def open_project(
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
         return _resume_project(data, path, reading, choice, kept, old, progress)
-    check_exists(data)
+    n_items = choose_n_items(data, kept.n_items)
+    if n_items is None:
+        check_exists(data)
     if not os.access(path.parent, os.W_OK):
         raise UsageError(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
-    source = _describe_source(data, path, reading)
-    rows = read_shown_rows(data, source, path.parent, progress)
+    items = None
+    if n_items is None:
+        source = _describe_source(data, path, reading)
+        rows = read_shown_rows(data, source, path.parent, progress)
+        source["choices"] = rows.table.choices
+        notes = rows.notes
+    else:
+        items, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress)
+        rows = items.rows
+        is_chosen = kept.n_items is None
+        notes = (describe_items(data, items, is_chosen=is_chosen), *describe_choices(items))
     table, encoded = rows.table, rows.encoded
-    source["choices"] = table.choices
     ids = row_ids(table)
     pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
     if choice.n_clusters is not None:
@@ -214,7 +246,7 @@ def open_project(
         if not path.exists():
             raise
         return _resume_project(data, path, reading, choice, kept, old, progress)  # begun twice at once
-    return Project(session, path, data, rows, False, (*rows.notes, *brought))
+    return Project(session, path, data, rows, False, (*notes, *brought), items)
 
 
 def _resume_project(
@@ -231,6 +263,7 @@ def _resume_project(
         source, described = origin_of(stored, path), stored.learner
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
+        items = resume_items(path, source, kept.n_items, is_changed=changed is not None)
         if changed is not None:
             changed.check_consent(kept.replay)
             check_same_positions(stored, path, data)
@@ -240,7 +273,7 @@ def _resume_project(
     elif "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _describe_source(data, path, reading)
     learner = build_next_learner(choice, described)
-    rows = read_shown_rows(data, source, path.parent, progress)
+    rows = read_shown_rows(data, source, path.parent, progress) if items is None else items.rows
     ids = row_ids(rows.table)
     pairs = None
     if constraints is not None:
@@ -279,7 +312,7 @@ def _resume_project(
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     if session.status.is_fallible != was_fallible:
         notes.append(CHECKS if session.status.is_fallible else TRUSTS)
-    return Project(session, path, data, rows, True, tuple(notes))
+    return Project(session, path, data, rows, True, tuple(notes), items)
 
 
 def _set_guidelines(session: Session, kept: SessionOptions) -> None:
@@ -326,7 +359,13 @@ def command_without(project: Project, columns: Sequence[str]) -> str | None:
     session, source = project.session, origin_of(project.session, project.path)
     rate = session.assumed_error_rate
     is_plain = rate is None or isinstance(rate, (int, float))
-    if "choices" not in source or not is_plain or session.guidelines or session.learner["name"] != "KIN":
+    if (
+        "choices" not in source
+        or is_of_items(source)
+        or not is_plain
+        or session.guidelines
+        or session.learner["name"] != "KIN"
+    ):
         return None
     used = {name: source["choices"].get(name) for name in ("columns", "as_categories", "hide")}
     left = {name: [one for one in some if one not in columns] for name, some in used.items() if some}
@@ -417,9 +456,12 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     if data is None:
         return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
     try:
-        rows = read_rows(data, source, progress=progress)
+        of_items = is_of_items(source)
+        rows = (
+            read_session_items(path, source).rows if of_items else read_rows(data, source, progress=progress)
+        )
         current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
-    except (DataError, DataMismatchError) as error:
+    except (DataError, DataMismatchError, FileNotFoundError) as error:
         return session, _describe_stale_labels(path, f"{data} cannot be used ({error})")
     session.close()
     return current, None
@@ -434,6 +476,11 @@ def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Sessio
         raise UsageError(
             f"{path} was begun from Python, so the file does not tell how to read {data}. "
             "Join the clusters in Python: session.join(frame)"
+        )
+    if is_of_items(source):
+        raise UsageError(
+            f"{path} is about items, and its rows may not fit into memory. Write the cluster of each row to a"
+            " folder, and join by id: --labels FOLDER"
         )
     table, encoded, _ = read_rows(data, source, progress=progress)
     session = Session.open(path, encoded.X, ids=row_ids(table), progress=progress)

@@ -22,20 +22,21 @@ from linkwise.terminal.console import PairView, Terminal
 from linkwise.terminal.dialogue import BusyContext, Ending, run_dialogue
 from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
 from linkwise.terminal.pair_views import choose_pair_view
-from linkwise.terminal.progress import busy
+from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import Interrupted, say
+from linkwise.workspace.item_rows import is_in_files, items_folder
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.project import (
-    SUFFIX,
     Project,
     command_without,
     data_of_session,
     is_session,
     new_session_path,
     open_project,
+    session_path,
 )
 from linkwise.workspace.reading import resolve_name
 
@@ -57,7 +58,8 @@ def ask(
         data, path = data_of_session(file), file
     else:
         data, path = file, new_session_path(file, kept.session)
-    with report_early_interrupt(data, path), busy(f"reading {data.name}") as progress:
+    show = show_bar if is_in_files(data) or kept.n_items else busy
+    with report_early_interrupt(data, path), show(f"reading {data.name}") as progress:
         project = open_project(data, path, reading, choice, kept, progress=progress)
     with project.session, report_interrupt(project.session, project.path, resume_command(data, path)):
         if as_json:
@@ -108,7 +110,9 @@ def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
     if project.resumed:
         return f"resumed: {count_answers(status)} ({project.path})", project.notes
     rows = count_noun(status.n_rows, "row")
-    return f"{project.data.name}: {rows}. Answers are kept in {project.path}", project.notes
+    if project.item_table is not None:
+        rows = count_noun(project.item_table.summary.n_rows, "row")
+    return f"{project.title}: {rows}. Answers are kept in {project.path}", project.notes
 
 
 # ---------------------------------------------------------------- the pair on the screen
@@ -203,8 +207,10 @@ def report_early_interrupt(data: Path, path: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         if not path.exists():
+            goes_on = items_folder(path).exists()
             raise Interrupted(
-                "Interrupted before the first question. The same command starts again."
+                "Interrupted before the first question. The same command"
+                f" {'goes on where it was' if goes_on else 'starts again'}."
             ) from None
         kept = f"all answers are saved in {path}"
         raise Interrupted(f"Interrupted: {kept}. Go on with: {resume_command(data, path)}") from None
@@ -226,7 +232,8 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
 def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
     path = project.data if _is_beside(project.data, project.path) else project.path
-    stem = project.data.stem
+    stem = project.path.stem if project.item_table is not None else project.data.stem
+    labels = f"{stem}-clusters{'' if project.item_table is not None else '.csv'}"
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
@@ -239,7 +246,10 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
         commands.append((told, quote_command("linkwise", "explain", path)))
     return [
         *commands,
-        ("clusters as CSV", quote_command("linkwise", "export", path, "--labels", f"{stem}-clusters.csv")),
+        (
+            "clusters as CSV" if project.item_table is None else "clusters of all rows",
+            quote_command("linkwise", "export", path, "--labels", labels),
+        ),
         ("answers as pairs", quote_command("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),
     ]
 
@@ -251,4 +261,4 @@ def resume_command(data: Path, path: Path, *more: str) -> str:
 
 
 def _is_beside(data: Path, path: Path) -> bool:
-    return path == data.with_name(data.name + SUFFIX)
+    return path == session_path(data)

@@ -25,6 +25,7 @@ from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
 from linkwise.wording import strip_controls
 from linkwise.workspace.exit_codes import UsageError, say
+from linkwise.workspace.item_rows import read_session_rows
 from linkwise.workspace.options import ExplainOptions, Reading, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import check_apart, check_free
@@ -181,7 +182,7 @@ def _read_session_data(
             f"{path} was made for {what}, which cannot be read here. Explain the clusters of a file by "
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
-    rows = read_shown_rows(data, source, path.parent, progress)
+    rows = read_session_rows(data, source, path, progress)
     columns, items = _columns_or_items(rows, source["impute"])
     return data, columns, rows.encoded, items, row_ids(rows.table)
 

@@ -23,11 +23,12 @@ from linkwise.session.status import (
 )
 from linkwise.terminal import screen
 from linkwise.terminal.console import event_in_words
-from linkwise.terminal.progress import busy
+from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import emit, event_as_json, state
-from linkwise.wording import NOTHING_TO_UNDO, strip_controls
+from linkwise.wording import NOTHING_TO_UNDO, count_noun, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.exit_codes import UsageError, say
+from linkwise.workspace.item_rows import is_of_items, write_row_labels
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.origin import origin_of
@@ -72,6 +73,8 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if "file" in source:
         data = data_path(path, source)
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
+    if is_of_items(source):
+        facts.append(("rows", f"{source['items']['n_rows']} in {session.n_rows} items; counts are of items"))
     facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
@@ -197,10 +200,15 @@ def export(
     found = find_session(path)
     targets = {"clusters": labels, "pairs": constraints, "answers": answers, "joined table": join}
     with Session.open(found) as kept:
-        needed = [(found, "the session itself"), (data_path(found, origin_of(kept, found)), "its data")]
+        source = origin_of(kept, found)
+        data = data_path(found, source)
+        needed = [(found, "the session itself"), (data, "its data")]
     check_apart(targets.values(), needed)
     check_ending(join)
-    check_free(targets.values(), force=force)
+    of_items = is_of_items(source)
+    if of_items:
+        _check_row_targets(targets)
+    check_free((target for target in targets.values() if not of_items or target != labels), force=force)
     _check_different(targets)
     with busy("bringing the clusters up to date") as progress:
         opened = None if join is None else open_with_data(found, progress)
@@ -210,8 +218,7 @@ def export(
         if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
-            with open_output(labels) as file:
-                write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
+            _write_clusters(session, found, labels)
         if constraints is not None:
             with open_output(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
@@ -230,6 +237,31 @@ def export(
             for what, target in targets.items():
                 if target not in (None, STDOUT):
                     say(f"{what} written to {target}")
+
+
+def _write_clusters(session: Session, path: Path, target: Path) -> None:
+    """Write the clusters: of items those of all their rows, to a folder."""
+    source = origin_of(session, path)
+    data = data_path(path, source)
+    if data is None or not is_of_items(source):
+        with open_output(target) as file:
+            write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
+        return
+    with show_bar("writing clusters") as bar:
+        written = write_row_labels(session, data, path, source, target, bar)
+    say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
+
+
+def _check_row_targets(targets: dict[str, Path | None]) -> None:
+    """Check that the clusters of rows that may not fit into memory go to a folder."""
+    labels = targets["clusters"]
+    if labels is None and any(targets.values()):
+        return
+    if labels in (None, STDOUT) or labels.suffix or labels.is_file():
+        raise UsageError(
+            "This session is about items of many rows. Name a folder, which gets a Parquet file for each file"
+            " of the data: --labels FOLDER"
+        )
 
 
 def _check_different(targets: dict[str, Path | None]) -> None:

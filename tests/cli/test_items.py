@@ -1,0 +1,388 @@
+"""Questions about items of rows in many files: set-up, answers, labels, and what can go wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from linkwise.streams import chunks, item_table, label_files, survey, table_files
+from linkwise.streams.item_table import read_items
+from linkwise.workspace import item_rows
+from linkwise.workspace.item_rows import name_session
+from patience import wait_until
+
+N_ROWS, KINDS = 900, 3
+
+
+def write_events(folder, ending=".parquet", n_files=3):
+    """Rows of three kinds, with numbers, categories and missing values, in several files."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(KINDS, size=N_ROWS)
+    amount = np.round(rng.normal(100.0 * kind, 3), 3)
+    frame = pl.DataFrame(
+        {
+            "key": [f"e{at}" for at in range(N_ROWS)],
+            "amount": [None if at % 97 == 5 else value for at, value in enumerate(amount.tolist())],
+            "colour": np.array(["green", "red", "yellow"])[kind],
+            "is_new": rng.random(N_ROWS) < 0.5,
+            "remark": [f"remark {at}" for at in range(N_ROWS)],
+        }
+    )
+    folder.mkdir()
+    for number, part in enumerate(np.array_split(np.arange(N_ROWS), n_files)):
+        name = folder / f"part-{number}{ending}"
+        rows = frame[part]
+        rows.write_parquet(name) if ending == ".parquet" else rows.write_csv(name)
+    return kind
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    for module in (chunks, table_files, item_table, label_files):
+        monkeypatch.setattr(module, "BLOCK", 64)
+    monkeypatch.setattr(label_files, "PART", 128)
+
+
+@pytest.fixture
+def kind(tmp_path):
+    return write_events(tmp_path / "events")
+
+
+@pytest.fixture
+def ask(linkwise, tmp_path, kind):
+    def run(*options, said="q\n", data="events/*.parquet"):
+        return linkwise(
+            "ask", tmp_path / data, "--terminal", "--id", "key", "--impute", "median", *options, said=said
+        )
+
+    return run
+
+
+def answer_by_kind(linkwise, path, kind, n):
+    """Answer questions by the kinds of the rows."""
+    for _ in range(n):
+        lines = [json.loads(line) for line in linkwise("ask", path, "--json").stdout.splitlines()]
+        if lines[0]["type"] != "question":
+            return
+        first, second = (kind[int(key[1:])] for key in lines[0]["ids"])
+        linkwise("ask", path, "--json", said="y\n" if first == second else "n\n")
+
+
+# ---------------------------------------------------------------- the whole way
+@pytest.mark.parametrize("form", ["pattern", "folder", "file", "csv"])
+def test_from_files_to_labels(linkwise, tmp_path, form):
+    data = {
+        "pattern": "events/*.parquet",
+        "folder": "events",
+        "file": "events/part-0.parquet",
+        "csv": "events",
+    }
+    kind = write_events(
+        tmp_path / "events", ".csv" if form == "csv" else ".parquet", 1 if form == "file" else 3
+    )
+    path = tmp_path / "events" / "part-0.parquet.linkwise" if form == "file" else tmp_path / "events.linkwise"
+    where = tmp_path / data[form]
+    begun = linkwise(
+        "ask", where, "--terminal", "--id", "key", "--impute", "median", "--items", 60, said="s\nq\n"
+    )
+    assert "900 rows are grouped into 60 items" in " ".join(begun.stdout.split())
+    assert "remark" in begun.stdout
+    answer_by_kind(linkwise, path, kind, 12)
+    state = linkwise("status", where).stdout
+    assert "900 in 60 items" in state
+    assert "rules put" in linkwise("explain", path).stdout
+    out = linkwise("export", path, "--labels", tmp_path / "out")
+    assert "900 rows in" in out.stderr
+    assert out.exit_code == 0
+    names = sorted(file.name for file in (tmp_path / "out").glob("*.parquet"))
+    parts = [f"part-{number}-{at:05d}" for number in range(3) for at in range(3)]
+    if form == "file":
+        parts = [f"part-0-{at:05d}" for at in range(8)]
+    assert names == [f"{part}.parquet" for part in parts]
+    labels = pl.read_parquet([tmp_path / "out" / name for name in names])
+    assert labels["key"].to_list() == [f"e{at}" for at in range(N_ROWS)]
+    assert adjusted_rand_score(kind, labels["cluster"]) > 0.95
+
+
+def test_a_session_goes_on_without_the_data(ask, linkwise, tmp_path):
+    ask("--items", 50, said="y\nn\nq\n")
+    for file in (tmp_path / "events").iterdir():
+        file.unlink()
+    found = linkwise("ask", tmp_path / "events.linkwise", "--terminal", said="u\nq\n")
+    assert "resumed: 2 answers" in found.stdout
+    assert "taken back" in found.stdout
+    failed = linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out")
+    assert failed.exit_code == 3
+    assert "names no file" in failed.stderr
+
+
+def test_one_question_shows_the_same_after_a_restart(ask):
+    first, again = (ask(*options).stdout for options in (["--items", 50], []))
+    assert "Question 1" in first
+    assert first[first.index("Do these two") :][:500] == again[again.index("Do these two") :][:500]
+
+
+def test_an_array_is_asked_about_by_items(linkwise, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
+    np.save(tmp_path / "rows.npy", rows)
+    begun = linkwise("ask", tmp_path / "rows.npy", "--terminal", "--items", 20, said="q\n")
+    assert "500 rows are grouped into 20 items" in " ".join(begun.stdout.split())
+    linkwise("export", tmp_path / "rows.npy", "--labels", tmp_path / "out")
+    found = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))
+    assert found["row"].to_list() == list(range(500))
+    items = read_items(tmp_path / "rows.npy.linkwise.d")
+    np.testing.assert_array_equal(items.frame.to_numpy(), rows[items.summary.medoid_rows])
+
+
+def test_a_large_file_is_asked_about_by_items_by_itself(ask, monkeypatch):
+    monkeypatch.setattr(item_rows, "MOST_ROWS", 299)
+    found = " ".join(ask(data="events/part-0.parquet").stdout.split())
+    assert "300 rows are grouped into" in found
+    assert "--items 0 reads all rows into memory" in found
+    monkeypatch.setattr(item_rows, "MOST_ROWS", 300)
+    assert "grouped" not in ask("--session", "all.linkwise", data="events/part-1.parquet").stdout
+
+
+def test_items_0_reads_all_rows(ask, monkeypatch):
+    monkeypatch.setattr(item_rows, "MOST_ROWS", 10)
+    assert "grouped" not in ask("--items", 0, data="events/part-0.parquet").stdout
+
+
+# ---------------------------------------------------------------- options
+def test_a_session_keeps_its_items(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    assert ask("--items", 50).exit_code == 0
+    for options in (["--items", 60], ["--drop", "remark"]):
+        found = ask(*options)
+        assert found.exit_code == 2
+        assert "begin another session" in found.stderr
+
+
+@pytest.mark.parametrize("options", [["--text", "remark"], ["--series"], ["--encoding", "utf-16"]])
+def test_options_that_do_not_fit(ask, options):
+    found = ask(*options)
+    assert found.exit_code == 2
+    assert options[0] in found.stderr
+
+
+@pytest.mark.parametrize("target", ["labels.csv", "-", None])
+def test_labels_of_rows_need_a_folder(ask, linkwise, tmp_path, target):
+    ask("--items", 50)
+    options = [] if target is None else ["--labels", tmp_path / target if target != "-" else "-"]
+    found = linkwise("export", tmp_path / "events.linkwise", *options)
+    assert found.exit_code == 2
+    assert "--labels FOLDER" in found.stderr
+
+
+def test_a_table_is_not_joined(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    found = linkwise("export", tmp_path / "events.linkwise", "--join", tmp_path / "all.parquet")
+    assert found.exit_code == 2
+    assert "join by id" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("events/*.parquet", "events"),
+        ("events/2024-*.parquet", "events-2024"),
+        ("events-*.csv", "events"),
+        ("a/*/*.parquet", "a"),
+        ("/a/b/part[01].csv", "/a/b-part01"),
+    ],
+)
+def test_the_session_is_named_after_the_pattern(data, name):
+    assert name_session(Path(data)) == Path(name)
+
+
+def test_the_session_of_a_pattern_here_is_named_after_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert name_session(Path("*.csv")) == Path(tmp_path.name)
+
+
+# ---------------------------------------------------------------- what can go wrong
+def test_missing_values_are_counted_in_all_rows(linkwise, tmp_path, kind):
+    found = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key")
+    assert found.exit_code == 3
+    assert "10 in 'amount'" in found.stderr
+    assert not (tmp_path / "events.linkwise").exists()
+
+
+def test_ids_that_repeat(tmp_path, linkwise):
+    folder = tmp_path / "events"
+    folder.mkdir()
+    frame = pl.DataFrame({"key": ["a"] * 50, "x": np.arange(50.0)})
+    frame.write_parquet(folder / "a.parquet")
+    found = linkwise("ask", folder, "--terminal", "--id", "key")
+    assert found.exit_code == 3
+    assert "Column 'key' cannot be the id" in found.stderr
+
+
+def test_a_part_that_differs_is_named_before_anything_is_read(ask, tmp_path):
+    pl.DataFrame({"key": ["a"], "amount": ["much"]}).write_parquet(tmp_path / "events" / "part-9.parquet")
+    found = ask()
+    assert found.exit_code == 3
+    assert "part-9.parquet has no column colour" in found.stderr
+
+
+def test_an_unreadable_part_is_named_and_the_rest_is_kept(ask, tmp_path):
+    last = tmp_path / "events" / "part-2.parquet"
+    whole = last.read_bytes()
+    stamp = last.stat().st_mtime_ns
+    broken = bytearray(whole)
+    broken[4:1500] = b"\xff" * 1496
+    last.write_bytes(broken)
+    os.utime(last, ns=(stamp, stamp))
+    found = ask("--items", 50)
+    assert found.exit_code == 3
+    assert "part-2.parquet" in found.stderr
+    assert (tmp_path / "events.linkwise.d" / "survey.npz").exists()
+    last.write_bytes(whole)
+    os.utime(last, ns=(stamp, stamp))
+    assert ask("--items", 50).exit_code == 0
+
+
+def test_a_part_that_has_changed_is_named(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    part = tmp_path / "events" / "part-1.parquet"
+    pl.read_parquet(part)[:-1].write_parquet(part)
+    found = linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out")
+    assert found.exit_code == 3
+    assert "part-1.parquet has changed" in found.stderr
+    assert "had 300 rows, and now it has 299" in found.stderr
+
+
+def test_new_parts_are_named(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    part = tmp_path / "events" / "part-1.parquet"
+    pl.read_parquet(part).write_parquet(tmp_path / "events" / "part-3.parquet")
+    found = linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out")
+    assert found.exit_code == 3
+    assert "part-3.parquet" in found.stderr
+
+
+def test_items_that_are_not_there(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    items = tmp_path / "events.linkwise.d" / "items.npz"
+    whole = items.read_bytes()
+    items.write_bytes(whole[: len(whole) // 2])
+    assert "items.npz' is damaged" in linkwise("ask", tmp_path / "events.linkwise", "--terminal").stderr
+    items.unlink()
+    found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
+    assert found.exit_code == 3
+    assert "Put it back" in found.stderr
+
+
+def test_items_of_another_session(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    ask("--items", 60, "--session", tmp_path / "other.linkwise")
+    for name in ("events", "other"):
+        assert len(read_items(tmp_path / f"{name}.linkwise.d").frame) == (50 if name == "events" else 60)
+    (tmp_path / "other.linkwise.d" / "items.npz").replace(tmp_path / "events.linkwise.d" / "items.npz")
+    found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
+    assert found.exit_code == 3
+    assert "items of another session" in found.stderr
+
+
+def test_labels_are_written_again_from_the_first_absent_part(ask, linkwise, tmp_path, monkeypatch):
+    ask("--items", 50)
+    out = tmp_path / "out"
+    linkwise("export", tmp_path / "events.linkwise", "--labels", out)
+    expected = {file.name: file.read_bytes() for file in out.glob("*.parquet")}
+    kept = out / "part-0-00000.parquet"
+    before = kept.stat().st_mtime_ns
+    (out / "part-1-00001.parquet").unlink()
+    linkwise("export", tmp_path / "events.linkwise", "--labels", out)
+    assert {file.name: file.read_bytes() for file in out.glob("*.parquet")} == expected
+    assert kept.stat().st_mtime_ns == before
+
+
+# ---------------------------------------------------------------- interruptions
+CHILD = """
+import sys
+from pathlib import Path
+from linkwise.streams import chunks, item_table, table_files
+chunks.BLOCK = item_table.BLOCK = table_files.BLOCK = 64
+item_table.SAVE_S = 0.0
+from linkwise.streams.survey import TableChoices
+n = 0
+def progress(done, total):
+    Path(sys.argv[2]).with_suffix(".log").open("a").write(f"{done}\\n")
+    if done == int(sys.argv[3]):
+        import time
+        Path(sys.argv[2]).with_suffix(".here").touch()
+        time.sleep(3600)
+files = sorted(Path(sys.argv[1]).glob("*.parquet"))
+choices = TableChoices(id_column="key", impute="median")
+item_table.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Path(sys.argv[2]), progress)
+"""
+
+
+@pytest.mark.parametrize("stop", [7, 22])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
+    """The passes are 15 blocks each; those before the last one that was saved are not read again."""
+
+    def run(folder, stop):
+        return subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / folder), str(stop)],
+            stderr=subprocess.DEVNULL,
+        )
+
+    assert run("whole", 0).wait() == 0
+    first = run("cut", stop)
+    wait_until((tmp_path / "cut.here").exists)
+    first.send_signal(how)
+    assert first.wait() != 0
+    assert not (tmp_path / "cut" / "items.npz").exists()
+    assert run("cut", 0).wait() == 0
+    blocks = [int(line) for line in (tmp_path / "cut.log").read_text().split()]
+    assert blocks == list(range(1, 31))
+    one, other = (read_items(tmp_path / name) for name in ("whole", "cut"))
+    assert one.hash == other.hash
+    assert one.ids == other.ids
+    assert one.frame.equals(other.frame)
+    for name in ("X", "centers", "sizes", "spread", "medoid_rows", "border_rows"):
+        assert getattr(one.summary, name).tobytes() == getattr(other.summary, name).tobytes()
+    assert sorted(file.name for file in (tmp_path / "cut").iterdir()) == ["items.npz"]
+
+
+def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
+    add, seen = survey.Survey.add, []
+
+    def interrupt(self, *args):
+        seen.append(self.n_rows)
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        return add(self, *args)
+
+    monkeypatch.setattr(survey.Survey, "add", interrupt)
+    found = ask("--items", 50)
+    assert found.exit_code == 130
+    assert "The same command goes on where it was" in found.stderr
+    assert ask("--items", 50).exit_code == 0
+    assert seen == [0, 64, 128, 192, 256, *range(256, N_ROWS, 64)]
+
+
+def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch):
+    add, seen = survey.Survey.add, []
+
+    def interrupt(self, *args):
+        seen.append(self.n_rows)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return add(self, *args)
+
+    monkeypatch.setattr(survey.Survey, "add", interrupt)
+    ask("--items", 50)
+    part = tmp_path / "events" / "part-0.parquet"
+    pl.read_parquet(part)[:200].write_parquet(part)
+    assert ask("--items", 50).exit_code == 0
+    assert seen[3] == 0
