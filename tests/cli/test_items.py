@@ -355,7 +355,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
 
 
 def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
-    add, seen = survey.Survey.add, []
+    add, seen = survey.TableSurvey.add, []
 
     def interrupt(self, *args):
         seen.append(self.n_rows)
@@ -363,7 +363,7 @@ def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return add(self, *args)
 
-    monkeypatch.setattr(survey.Survey, "add", interrupt)
+    monkeypatch.setattr(survey.TableSurvey, "add", interrupt)
     found = ask("--items", 50)
     assert found.exit_code == 130
     assert "The same command goes on where it was" in found.stderr
@@ -372,7 +372,7 @@ def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
 
 
 def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch):
-    add, seen = survey.Survey.add, []
+    add, seen = survey.TableSurvey.add, []
 
     def interrupt(self, *args):
         seen.append(self.n_rows)
@@ -380,7 +380,7 @@ def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch)
             raise KeyboardInterrupt
         return add(self, *args)
 
-    monkeypatch.setattr(survey.Survey, "add", interrupt)
+    monkeypatch.setattr(survey.TableSurvey, "add", interrupt)
     ask("--items", 50)
     part = tmp_path / "events" / "part-0.parquet"
     pl.read_parquet(part)[:200].write_parquet(part)

@@ -169,7 +169,7 @@ class Encoding:
             and all(one.scale != 0 for one in self.features)
         )
         if not is_right:
-            raise ValueError("no encoding")
+            raise ValueError("It holds no encoding.")
 
     @property
     def feature_columns(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from linkwise.streams.encoding import EncodedTables, Encoding
 from linkwise.streams.item_summary import SAMPLE, SAMPLE_PASSES, Summary, check_same_rows
 from linkwise.streams.passes import ITEM, N_BORDER, ItemTotals, Scaling
 from linkwise.streams.state_files import State, check_arrays, read_state, write_state
-from linkwise.streams.survey import Survey, TableChoices, learn_encoding
+from linkwise.streams.survey import TableChoices, TableSurvey, learn_encoding
 from linkwise.streams.table_files import BLOCK, TableFiles
 from linkwise.wording import join_names
 
@@ -124,7 +124,7 @@ def read_items(folder: Path) -> ItemTable:
         )
         names = [column.name for column in encoding.columns]
         if values["format"] != FORMAT or k == 0 or state.frame is None or len(state.frame) != k:
-            raise ValueError("another format")
+            raise ValueError("The format differs.")
         frame = state.frame.select(names)
         parts = tuple((str(name), int(n)) for name, n in values["parts"])
         summary = Summary(
@@ -247,10 +247,10 @@ def _survey(
     path: Path,
     key: str,
     step: Callable[[int], object],
-) -> Survey:
-    survey, stored = Survey.start(SAMPLE * n_items, seed), _load(path, key)
+) -> TableSurvey:
+    survey, stored = TableSurvey.start(SAMPLE * n_items, seed), _load(path, key)
     if stored is not None:
-        survey = Survey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
+        survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
     if stored is not None and stored.values["is_done"]:
         return survey
 
@@ -337,7 +337,7 @@ def _load(path: Path, key: str) -> State | None:
 def _make_table(
     tables: TableFiles,
     encoding: Encoding,
-    survey: Survey,
+    survey: TableSurvey,
     centers: NDArray[np.float64],
     totals: ItemTotals,
     id_column: str | None,

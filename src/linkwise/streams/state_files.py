@@ -73,7 +73,7 @@ def read_state(path: Path) -> State:
     """
     try:
         if path.stat().st_size > LARGEST:
-            raise ValueError("too large")
+            raise ValueError("It is too large.")
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
         values = json.loads(arrays.pop(JSON).tobytes())
@@ -97,4 +97,4 @@ def check_arrays(state: State, shapes: Mapping[str, tuple[str, tuple[int, ...]]]
     for name, (kind, shape) in shapes.items():
         found = state.arrays.get(name)
         if found is None or found.dtype.kind != kind or found.shape != shape:
-            raise ValueError(f"no array {name}")
+            raise ValueError(f"It has no array {name}.")

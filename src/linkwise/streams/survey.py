@@ -139,7 +139,7 @@ class ColumnTotals(NamedTuple):
         return self._replace(n_missing=self.n_missing + n_missing, first_missing=row)
 
 
-class Survey(NamedTuple):
+class TableSurvey(NamedTuple):
     """What the first pass has found so far; `add` leaves it as it is, and returns another."""
 
     n_rows: int
@@ -154,11 +154,11 @@ class Survey(NamedTuple):
     """Number of rows of each file, by its number."""
 
     @classmethod
-    def start(cls, n_sample: int, seed: int) -> Survey:
+    def start(cls, n_sample: int, seed: int) -> TableSurvey:
         """Return a survey of no rows, which will draw `n_sample` of them."""
         return cls(0, n_sample, seed, np.empty(0, dtype=np.int64), None, {}, {})
 
-    def add(self, block: Block, as_words: Collection[str]) -> Survey:
+    def add(self, block: Block, as_words: Collection[str]) -> TableSurvey:
         """Add a block of rows; numbers in the columns `as_words` are taken as words."""
         import polars as pl
 
@@ -178,7 +178,7 @@ class Survey(NamedTuple):
         counts = Counter(self.counts)
         for span in block.spans:
             counts[span.file] += span.n_rows
-        return Survey(n_rows, self.n_sample, self.seed, sample, kept, columns, dict(counts))
+        return TableSurvey(n_rows, self.n_sample, self.seed, sample, kept, columns, dict(counts))
 
     def _draw(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of the rows with the smallest hashes, of those drawn before and of some more."""
@@ -206,7 +206,7 @@ class Survey(NamedTuple):
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any], sample: NDArray[np.int64], kept: Any) -> Survey:
+    def from_json(cls, stored: Mapping[str, Any], sample: NDArray[np.int64], kept: Any) -> TableSurvey:
         """Make a survey of what `to_json` returned, the sample and the frame."""
         columns = {name: _restore_column(values) for name, values in stored["columns"].items()}
         counts = {int(file): int(n) for file, n in stored["counts"]}
@@ -238,12 +238,12 @@ def _add_column(
 
 
 # ---------------------------------------------------------------- what was learned
-def learn_encoding(survey: Survey, choices: TableChoices) -> Encoding:
+def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
     """Decide how rows become numbers.
 
     Parameters
     ----------
-    survey : Survey
+    survey : TableSurvey
         What was found in all rows.
     choices : TableChoices
         How columns are used.
@@ -293,7 +293,7 @@ def learn_encoding(survey: Survey, choices: TableChoices) -> Encoding:
     return Encoding(table.columns, features, fills, dropped, (*table.notes, *told))
 
 
-def _check_values(survey: Survey, used: Sequence[str], impute: str | None) -> None:
+def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) -> None:
     infinite = [survey.columns[name] for name in used if survey.columns[name].first_infinite >= 0]
     if infinite:
         first = min(infinite, key=lambda one: one.first_infinite)
@@ -318,7 +318,7 @@ def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTota
     return replace(feature, offset=found.mean, scale=(exact / spread) if spread and exact else feature.scale)
 
 
-def _find_fill(name: str, table: Table, features: Sequence[Feature], survey: Survey) -> float | str:
+def _find_fill(name: str, table: Table, features: Sequence[Feature], survey: TableSurvey) -> float | str:
     """What a missing value of a column counts as."""
     feature, found = next(one for one in features if one.source == name), survey.columns[name]
     if feature.missing is not None:
