@@ -158,13 +158,14 @@ class TableFiles:
             yield frame.with_columns(casts) if casts else frame
 
     def _find_common(self, name: str) -> Any:
-        """The type that holds the numbers of a column in all files; None if they have one type."""
+        """The type that holds the numbers of a column in all files; None if no file needs another type."""
         import polars as pl
 
         if name not in self._common:
             kinds = {file.schema().get(name, self.schema[name]) for file in self.files}
             is_whole = all(kind.is_integer() for kind in kinds)
-            self._common[name] = None if len(kinds) == 1 else pl.Int64() if is_whole else pl.Float64()
+            is_kept = len(kinds) == 1 or not all(_is_number(kind) for kind in kinds)
+            self._common[name] = None if is_kept else pl.Int64() if is_whole else pl.Float64()
         return self._common[name]
 
     def blocks(self, names: Sequence[str], start: int = 0) -> Iterator[Block]:
