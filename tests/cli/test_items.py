@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise.streams import chunks, item_table, label_files, survey, table_files
+from linkwise.streams import chunks, item_table, survey, table_files, table_labels
 from linkwise.streams.item_table import read_items
 from linkwise.workspace import item_rows
 from linkwise.workspace.item_rows import name_session
@@ -45,9 +45,9 @@ def write_events(folder, ending=".parquet", n_files=3):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    for module in (chunks, table_files, item_table, label_files):
+    for module in (chunks, table_files, item_table, table_labels):
         monkeypatch.setattr(module, "BLOCK", 64)
-    monkeypatch.setattr(label_files, "PART", 128)
+    monkeypatch.setattr(table_labels, "PART", 128)
 
 
 @pytest.fixture

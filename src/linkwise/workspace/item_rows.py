@@ -26,7 +26,7 @@ from linkwise.workspace.options import Reading, flag_of
 from linkwise.workspace.reading import read_shown_rows
 
 if TYPE_CHECKING:
-    from linkwise.streams.label_files import LabelledFiles
+    from linkwise.streams.table_labels import LabelledFiles
 
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
@@ -250,7 +250,7 @@ def write_row_labels(
     session: Session, data: Path, path: Path, source: dict[str, Any], folder: Path, progress: Progress | None
 ) -> LabelledFiles:
     """Write the cluster of every row to Parquet files named after the files of the data."""
-    from linkwise.streams.label_files import write_files
+    from linkwise.streams.table_labels import write_files
 
     items = read_session_items(path, source)
     names = {int(label): name for label, name in session.cluster_names.items()}
