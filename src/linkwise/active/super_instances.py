@@ -370,9 +370,11 @@ def _matches(
     ascending: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Every place of every wanted value: positions in `wanted`, and in `ascending` where it is found."""
-    start, end = (np.searchsorted(ascending, wanted, side) for side in ("left", "right"))
-    which = np.repeat(np.arange(len(wanted)), end - start)
-    before = np.cumsum(end - start) - (end - start)
+    size = max(ascending.max(initial=-1), wanted.max(initial=-1)) + 1
+    count = np.bincount(ascending, minlength=size)
+    start, n_places = (count.cumsum() - count)[wanted], count[wanted]
+    which = np.repeat(np.arange(len(wanted)), n_places)
+    before = np.cumsum(n_places) - n_places
     return which, np.arange(len(which)) + (start - before)[which]
 
 
