@@ -75,7 +75,8 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
     ColumnSurvey
         The shares and the proposal, which follow from the data alone.
     """
-    names = [block_of(feature) or feature.source for feature in encoded.features]
+    of_curves = {"sample": "curve", "image": "image"}  # what is measured of them counts as one
+    names = [of_curves.get(one.role) or block_of(one) or one.source for one in encoded.features]
     shares = dict.fromkeys(names, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
         spreads = encoded.X.var(axis=0)
