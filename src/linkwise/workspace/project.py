@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command, strip_full_stop
-from linkwise.workspace.changed_options import check_same_positions, compare_options
+from linkwise.workspace.changed_options import check_same_positions, compare_options, count_facts
+from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import (
     MethodChoice,
@@ -67,6 +68,8 @@ class Project:
         Whether the session file existed before.
     notes : tuple of str
         Sentences on choices and imports, for the person.
+    advice : Advice
+        What is said of the columns before the first question; nothing once there are answers.
     """
 
     session: Session
@@ -75,6 +78,7 @@ class Project:
     rows: Rows
     resumed: bool
     notes: tuple[str, ...] = field(default=())
+    advice: Advice = field(default=Advice())
 
     @property
     def table(self) -> Table:
@@ -169,6 +173,7 @@ def open_project(
     kept: SessionOptions = NOTHING_KEPT,
     *,
     progress: Progress | None = None,
+    verb: str = "ask",
 ) -> Project:
     """Open or begin the session `path` of the file `data`.
 
@@ -185,7 +190,29 @@ def open_project(
         Pairs to bring in, and another session whose answers are carried over.
     progress : callable, optional
         ``progress(made, planned)`` while the learner prepares.
+    verb : {"ask", "serve"}, default="ask"
+        The command that is proposed.
     """
+    project = _open_project(data, path, reading, choice, kept, progress)
+    if count_facts(project.session):
+        return project
+    impute = project.session.source.get("impute")
+    return replace(project, advice=advise(project.rows, data, session_words(data, path), impute, verb))
+
+
+def session_words(data: Path, path: Path) -> tuple[object, ...]:
+    """The words that name a session file in a command; none if it is beside its data."""
+    return () if path == data.with_name(data.name + SUFFIX) else ("--session", path)
+
+
+def _open_project(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    progress: Progress | None,
+) -> Project:
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
         return _resume_project(data, path, reading, choice, kept, old, progress)
@@ -195,7 +222,10 @@ def open_project(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
     source = _describe_source(data, path, reading)
-    rows = read_shown_rows(data, source, path.parent, progress)
+    try:
+        rows = read_shown_rows(data, source, path.parent, progress)
+    except DataError as error:
+        raise add_way_out(error, data, session_words(data, path), reading) from error
     table, encoded = rows.table, rows.encoded
     source["choices"] = table.choices
     ids = row_ids(table)
