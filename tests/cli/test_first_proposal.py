@@ -44,6 +44,14 @@ def test_the_proposed_command_reads_each_everyday_set(tmp_path, linkwise, monkey
         assert find_command(done) is None
 
 
+def test_the_proposed_command_says_again_what_was_given(tmp_path, linkwise, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_everyday.make(tmp_path, ["customers"], 0.1, seed=7)
+    command = find_command(linkwise("ask", "customers.csv", "--impute", "category", "--budget", 0))
+    assert command is not None
+    assert command[command.index("--impute") + 1] == "category"
+
+
 def test_names_are_quoted_for_the_shell_and_the_list(tmp_path, linkwise):
     data, session = tmp_path / "my rows.csv", tmp_path / "a b.linkwise"
     lines = [f"k{n},the {word} is late {n},{n % 3}" for n, word in enumerate(["lamp", "parcel"] * 10)]

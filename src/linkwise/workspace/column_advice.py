@@ -41,7 +41,9 @@ class Advice(NamedTuple):
         return (*self.notes[:-1], f"{self.notes[-1]} {self.command}")
 
 
-def advise(rows: Rows, data: Path, session: tuple[object, ...], impute: Any, verb: str) -> Advice:
+def advise(
+    rows: Rows, data: Path, session: tuple[object, ...], reading: Reading, impute: Any, verb: str
+) -> Advice:
     """Survey the rows of a file, and write the command that reads them as proposed.
 
     Parameters
@@ -52,6 +54,8 @@ def advise(rows: Rows, data: Path, session: tuple[object, ...], impute: Any, ver
         Their file; a folder has no columns.
     session : tuple
         Words that name the session file in the command.
+    reading : Reading
+        What the command line said, which the command says again.
     impute : str or None
         How missing values were filled in.
     verb : {"ask", "serve"}
@@ -60,7 +64,7 @@ def advise(rows: Rows, data: Path, session: tuple[object, ...], impute: Any, ver
     if data.is_dir():
         return Advice()
     survey: ColumnSurvey = survey_columns(rows.table, rows.encoded, impute=impute)
-    proposed = _write_options(Reading(), survey.options, data)
+    proposed = _write_options(reading, survey.options, data)
     if proposed is None:
         return Advice(survey.notes)
     command = quote_command("linkwise", verb, data, *proposed, *session)

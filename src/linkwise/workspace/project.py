@@ -196,8 +196,8 @@ def open_project(
     project = _open_project(data, path, reading, choice, kept, progress)
     if count_facts(project.session):
         return project
-    impute = project.session.source.get("impute")
-    return replace(project, advice=advise(project.rows, data, session_words(data, path), impute, verb))
+    impute, words = project.session.source.get("impute"), session_words(data, path)
+    return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
 
 
 def session_words(data: Path, path: Path) -> tuple[object, ...]:
