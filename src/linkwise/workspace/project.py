@@ -225,7 +225,9 @@ def _open_project(
     try:
         rows = read_shown_rows(data, source, path.parent, progress)
     except DataError as error:
-        raise add_way_out(error, data, session_words(data, path), reading) from error
+        if (with_command := add_way_out(error, data, session_words(data, path), reading)) is error:
+            raise
+        raise with_command from error
     table, encoded = rows.table, rows.encoded
     source["choices"] = table.choices
     ids = row_ids(table)
