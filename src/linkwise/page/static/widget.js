@@ -113,7 +113,6 @@ var SOURCES = {
 var formatNumber = (value) => Number(value).toLocaleString("en");
 var formatCount = (n, one, many = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : many}`;
 var formatPercent = (share) => share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`;
-var formatSeconds = (seconds) => seconds < 0.995 ? `${Math.max(1, Math.round(seconds * 1e3))} ms` : `${seconds.toFixed(1)} s`;
 var fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
 var clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "Noise" : `Cluster ${cluster.cluster}`);
 function describeEvent(event) {
@@ -3012,7 +3011,7 @@ function renderChart(changes) {
   return s("svg", { ...box, role: "img", "aria-label": label }, bars);
 }
 function createProgressPanel(page) {
-  const [answers, inferred, time] = [createTile(), createTile(), createTile()];
+  const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
   const errors = h("p", { class: "lw-soft", hidden: true });
@@ -3031,7 +3030,7 @@ function createProgressPanel(page) {
     { class: "lw-card lw-progress", "aria-labelledby": heading.id, hidden: true },
     heading,
     team.node,
-    h("dl", { class: "lw-tiles" }, answers.node, inferred.node, time.node),
+    h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
@@ -3043,14 +3042,12 @@ function createProgressPanel(page) {
     node,
     /** @param {State} state */
     update(state) {
-      const { counts, changes = [], seconds } = state;
+      const { counts, changes = [] } = state;
       team.update(state.team);
       const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
       const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
       answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
       inferred.show(formatNumber(counts.inferred), "pairs inferred", describeOtherFacts(counts));
-      const median = seconds ? `median ${formatSeconds(seconds.median)}` : "";
-      time.show(seconds ? formatSeconds(seconds.last) : "–", "to the next question", median);
       chart.hidden = changes.length === 0;
       if (String(changes) !== drawn) {
         const caption = h("p", { class: "lw-soft" }, "rows moved by each answer");
