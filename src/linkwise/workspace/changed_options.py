@@ -156,4 +156,7 @@ def _write(reading: Reading, names: Iterable[str]) -> str:
 
 
 def _comparable(value: Any) -> Any:
-    return sorted(value) if isinstance(value, (list, tuple)) else value
+    """A value of an option, where a list of one name is that name, in a form that can be compared."""
+    if isinstance(value, (list, tuple)):
+        return value[0] if len(value) == 1 else sorted(value)
+    return value
