@@ -3,8 +3,9 @@
     python -m bench run everyday
     python -m bench run everyday --sets customers --rows 0.5
 
-Each set is read twice: with as few options as it takes to begin, and with options chosen for it. The judge of
-`bench/judge_by_truth.py` answers every question rightly.
+Each set is read with as few options as it takes to begin, with those that linkwise then proposes before its
+first question, and with options chosen for it. The judge of `bench/judge_by_truth.py` answers every question
+rightly.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ class Everyday(NamedTuple):
 
 
 SETS: Mapping[str, Everyday] = {
-    "customers": Everyday("customers.csv", "--impute median", "--impute median --merge-variants"),
-    "tickets": Everyday("tickets.jsonl", "", "--text body --id ticket"),
-    "products": Everyday("products.csv", "", "--text title --id sku"),
+    "customers": Everyday(
+        "customers.csv", "--impute median", "--id customer --impute median --merge-variants"
+    ),
+    "tickets": Everyday("tickets.jsonl", "", "--id ticket --text body"),
+    "products": Everyday("products.csv", "", "--id sku --text title"),
     "sensors": Everyday("sensors.csv", "", "--id sensor --series"),
     "articles": Everyday("articles.npy", "", "--show titles.csv"),
-    "contacts": Everyday("contacts.csv", "--text name", "--text name --id record"),
+    "contacts": Everyday("contacts.csv", "--text name", "--id record --text name"),
 }
 
 
@@ -71,6 +74,18 @@ def make(folder: Path, name: str, share: float, seed: int) -> None:
     subprocess.run([sys.executable, *command], check=True)
 
 
+def find_proposal(name: str, share: float, seed: int) -> str:
+    """The options that linkwise proposes for a set before the first question, or those that it began with."""
+    file, fewest, _ = SETS[name]
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        make(folder, name, share, seed)
+        told = linkwise(folder, "ask", file, *fewest.split(), "--budget", "0")
+    start = f"linkwise ask {file} "
+    proposed = [line.strip() for line in told.splitlines() if line.strip().startswith(start)]
+    return proposed[0].removeprefix(start) if proposed else fewest
+
+
 def score(folder: Path, name: str, options: str, n_answers: int) -> float:
     """Answer until there are so many answers, and compare the clusters with the classes."""
     file, truth = SETS[name].file, folder / "truth" / f"{name}.csv"
@@ -84,14 +99,15 @@ def score(folder: Path, name: str, options: str, n_answers: int) -> float:
     return float(adjusted_rand_score(wanted, found))
 
 
-def linkwise(folder: Path, *words: str) -> None:
-    """Run the command line as a person would, in a folder."""
+def linkwise(folder: Path, *words: str) -> str:
+    """Run the command line as a person would, in a folder, and return what it prints."""
     command = [sys.executable, "-m", "linkwise", *words]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(words)}: {done.stderr}")
+    return done.stdout
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,20 +119,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_common_options(parser)
     chosen = parser.parse_args(arguments)
     folder = out_folder(chosen, "everyday")
+    ways = [
+        (name, way, options)
+        for name in chosen.sets
+        for way, options in (
+            ("fewest", SETS[name].fewest),
+            ("proposed", find_proposal(name, chosen.rows, 0)),
+            ("chosen", SETS[name].chosen),
+        )
+    ]
     cells = [
         (name, options, str(run))
         for run in range(chosen.runs)
-        for name in chosen.sets
-        for options in dict.fromkeys((SETS[name].fewest, SETS[name].chosen))
+        for name, options in dict.fromkeys((name, options) for name, _, options in ways)
     ]
     work = partial(measure, share=chosen.rows, at=AT)
     rows = run_cells(
         folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=chosen.jobs, reuse=chosen.reuse
     )
-    head = ("set", "options", *map(str, AT))
+    head = ("set", "which", "options", *map(str, AT))
     lines = [
-        (name, options or "none", *(f"{mean(rows, name, options, str(n)):.3f}" for n in AT))
-        for name, options in dict.fromkeys((row["set"], row["options"]) for row in rows)
+        (name, way, options or "none", *(f"{mean(rows, name, options, str(n)):.3f}" for n in AT))
+        for name, way, options in ways
     ]
     write_csv(folder / "table.csv", head, lines)
     print(format_table(head, lines))

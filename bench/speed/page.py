@@ -103,7 +103,7 @@ class Stub:
             "question": question, "ended": None, "agreement": None, "rules": False,
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
-            "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
+            "advice": {"stop": None, "text": ""}, "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,

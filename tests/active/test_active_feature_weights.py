@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active import active_feature_weights as afw
-from linkwise.active.active_feature_weights import PointFacts, round_ends
-from linkwise.active.neighbourhoods import distinct_points
+from linkwise.active.active_feature_weights import list_facts, round_ends
+from linkwise.active.neighbourhoods import PointEvidence, distinct_points
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence, Fact
 
@@ -134,13 +134,13 @@ def test_the_same_whether_told_one_by_one_or_all_at_once():
 def test_answers_that_part_identical_rows_say_nothing_of_points():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     evidence = Evidence(4)
-    known = PointFacts(evidence, distinct_points(X))
+    known = PointEvidence(evidence, distinct_points(X))
     evidence.add(0, 1, "no")
     evidence.add(0, 2, "no")
     evidence.add(1, 2, "yes")
-    assert known.facts() == [Fact(0, 1, "no")]
+    assert list_facts(known) == [Fact(0, 1, "no")]
     evidence.add(1, 3, "yes")
-    assert len(known.facts()) == 1
+    assert len(list_facts(known)) == 1
 
 
 def test_very_many_rows_follow_a_sample(monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.active import super_instances
-from linkwise.active.super_instances import RECENT, Partition, Splitter, SuperInstance
+from linkwise.active.super_instances import RECENT, Partition, Splitter, SuperInstance, SuperInstanceState
 from linkwise.constraints.evidence import Evidence
 
 
@@ -132,7 +132,7 @@ def test_the_closest_pair_is_asked_about_and_the_reason_given():
     line = np.array([[0.0], [1.0], [5.0]])
     splitter = Splitter(line, 0, "auto", None)
     partition = Partition.of(splitter.split(splitter.whole(), 3), 3)
-    question = next(super_instances.merge(line, partition, Evidence(3), None))
+    question = next(super_instances.merge(SuperInstanceState(splitter, partition, Evidence(3)), None))
     assert {question.first, question.second} == {0, 1}
     assert question.why.startswith("They represent the two closest parts of the data")
     assert question.labels.tolist() == [0, 1, 2]
@@ -147,7 +147,9 @@ def test_distinct_values_are_those_of_numpy(values):
 def test_of_pairs_that_are_as_close_the_first_is_asked_about():
     corners = np.eye(40)  # all equally far from each other
     single = [SuperInstance((i,), np.array([i]), corners[i], i, 1) for i in range(40)]
-    asking = super_instances.merge(corners, Partition.of(single, 40), evidence := Evidence(40), None)
+    partition, evidence = Partition.of(single, 40), Evidence(40)
+    state = SuperInstanceState(Splitter(corners, 0, 1, None), partition, evidence)
+    asking = super_instances.merge(state, None)
     for second in (1, 2, 3):
         question = next(asking)
         assert (question.first, question.second) == (0, second)

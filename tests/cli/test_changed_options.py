@@ -47,6 +47,17 @@ def test_with_answers_they_are_replayed_if_wanted(fruit, linkwise):
     assert "resumed: 2 answers" in linkwise("ask", fruit.path.with_name(kept), said="q\n").stdout
 
 
+@pytest.mark.parametrize(
+    "options", [["--text", "colour"], ["--columns", "weight"], ["--columns", "width,weight"]]
+)
+def test_the_same_options_change_nothing(fruit, linkwise, options):
+    begun = linkwise("ask", fruit.path, "--id", "id", *options, said="n\nq\n")
+    assert begun.exit_code == 0, begun.stderr
+    again = linkwise("ask", fruit.path, "--id", "id", *options, said="q\n")
+    assert (again.exit_code, "from now on" in again.stdout) == (0, False), again.stderr
+    assert "resumed: 1 answer" in again.stdout
+
+
 def test_options_that_do_not_go_with_the_new_ones_give_way(fruit, linkwise):
     linkwise("ask", fruit.path, "--text", "colour", "--id", "id", said="n\nq\n")
     done = linkwise("ask", fruit.path, "--series", "--replay", said="q\n")

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from linkwise.asking.learner import Forking
+from linkwise.asking.learner import Describing, Forking, find_representatives
 from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.fallible import make_evidence
-from registry import LEARNERS, each_learner
+from registry import each_learner
 
 X, Y = load_iris(return_X_y=True)
 X, Y = np.ascontiguousarray(X[::3]), Y[::3]
 X[1] = X[0]  # two rows are one point
 N_ANSWERS = 12
+REPLAYED = ("ExploreConsolidate", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS", "COBS")
 
 
 def report(run):
@@ -22,7 +23,15 @@ def report(run):
     q, evidence = run.question, run.evidence
     asked = None if q is None else (q.first, q.second, q.why, q.labels.tolist())
     believed = list(evidence.read_believed(0))
-    return asked, run.labels.tolist(), run.reason, run.chance(), believed, evidence.n_questions
+    shown = run.labels.tolist(), run.reason, run.chance(), describe_state(run)
+    return asked, shown, believed, evidence.n_questions
+
+
+def describe_state(run):
+    """What the learner tells of its state: sentences, and the representative of each row."""
+    learner, lead = run._learner, find_representatives(run._learner, run.state)
+    sentences = list(learner.describe(run.state)) if isinstance(learner, Describing) else []
+    return sentences, None if lead is None else lead.tolist()
 
 
 def go_on(run, oracle, n_answers):
@@ -40,8 +49,9 @@ def go_on(run, oracle, n_answers):
 
 @each_learner
 @pytest.mark.parametrize("error_rate", [0, None])
-def test_a_fork_goes_on_as_the_run_itself(entry, error_rate):
-    learner, oracle = entry.make(random_state=0), TruthOracle(Y, unsure=0.1, random_state=0)
+@pytest.mark.parametrize("unsure", [0.1, 0.5])
+def test_a_fork_goes_on_as_the_run_itself(entry, unsure, error_rate):
+    learner, oracle = entry.make(random_state=0), TruthOracle(Y, unsure=unsure, random_state=0)
     evidence = make_evidence(len(X), None, error_rate)
     run = Run(learner, X, evidence, 0, memo=Memo())
     if not isinstance(learner, Forking):
@@ -58,6 +68,7 @@ def test_a_fork_goes_on_as_the_run_itself(entry, error_rate):
         assert report(run) == led_ahead[min(2, len(led_ahead) - 1)]
 
 
-def test_kin_can_be_forked():
-    entry = next(entry for entry in LEARNERS if entry.name == "KIN")
-    assert isinstance(entry.make(random_state=0), Forking)
+@each_learner
+def test_which_learners_can_be_forked(entry):
+    is_replayed = entry.name.startswith(REPLAYED)
+    assert isinstance(entry.make(random_state=0), Forking) is not is_replayed

@@ -46,6 +46,71 @@ def test_any_number_of_threads_gives_the_same(n, d, mutual):
         np.testing.assert_array_equal(this, that)
 
 
+@given(rows(), st.integers(1, 8), st.booleans(), st.booleans(), st.integers(1, 3))
+def test_the_walk_by_searches_is_the_twins(X, k, mutual, sort, threads):
+    """Sorted rows have their copies beside each other, and then these are looked at once."""
+    k = min(k, len(X))
+    X = X[np.lexsort(X.T[::-1])] if sort else X
+    core, walk = native.walk_from_densest(X, k, threads, mutual=mutual, share=np.inf)
+    wanted = twin.core_squares(X, k)
+    np.testing.assert_array_equal(core, wanted)
+    for found, column in zip(walk, twin.density_walk(X, wanted, int(wanted.argmin()), mutual), strict=True):
+        np.testing.assert_array_equal(found, column)
+
+
+def grid(n, d, values):
+    return np.random.default_rng(3).integers(0, values, (n, d)).astype(np.float64)
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.random.default_rng(4).normal(size=(3000, 3)),
+        np.random.default_rng(5).normal(size=(1500, 12)).astype(np.float32),
+        grid(3000, 2, 40),  # copies, and ties within and beyond core distances
+        grid(2000, 3, 100) * [1, 2, 3],
+        np.linspace(0, 1, 700)[:, None],
+    ],
+    ids=["few columns", "many columns", "dense grid", "sparse grid", "line"],
+)
+def test_searches_and_all_distances_give_one_walk(X, mutual):
+    X = np.ascontiguousarray(X[np.lexsort(X.T[::-1])])
+    assert optics.library.span_walk(X, 4, mutual, np.inf, 1) is not None
+    by_search = native.walk_from_densest(X, 4, 3, mutual=mutual, share=np.inf)
+    by_all = native.walk_from_densest(X, 4, 2, mutual=mutual, share=0.0)
+    np.testing.assert_array_equal(by_search.core, by_all.core)
+    for found, wanted in zip(by_search.walk, by_all.walk, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def make_equidistant(n):
+    """A row with n others at one distance, which are farther from each other."""
+    return np.vstack([np.zeros((1, n)), np.eye(n)])
+
+
+@pytest.mark.parametrize(
+    ("X", "k"), [(make_equidistant(600), 4), (np.zeros((600, 1)) + np.arange(600)[:, None], 65)]
+)
+def test_where_hundreds_tie_or_count_all_distances_are_computed(X, k):
+    core, walk = native.walk_from_densest(X, k, 1, mutual=True, share=np.inf)
+    np.testing.assert_array_equal(core, native.core_squares(X, k, 1))
+    wanted = native.density_walk(X, core, int(core.argmin()), 1, mutual=True)
+    for found, column in zip(walk, wanted, strict=True):
+        np.testing.assert_array_equal(found, column)
+
+
+def test_too_many_ties_end_the_searches():
+    assert optics.library.span_walk(make_equidistant(600), 4, False, np.inf, 1) is None
+    assert optics.library.span_walk(make_equidistant(40), 4, False, np.inf, 1) is not None
+
+
+def test_where_searches_look_at_much_they_end():
+    X = np.random.default_rng(6).normal(size=(2000, 60))
+    assert optics.library.span_walk(X, 4, False, optics.SHARE, 1) is None
+    assert optics.library.span_walk(X[:, :2].copy(), 4, False, optics.SHARE, 1) is not None
+
+
 @pytest.mark.parametrize("min_samples", [2, 5, 20])
 def test_the_plot_is_scikit_learns(min_samples):
     X = np.random.default_rng(1).normal(size=(120, 3))
@@ -83,6 +148,16 @@ X = np.zeros((6, 2))
         ),
         (lambda: optics.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
         (lambda: optics.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
+        (
+            lambda: optics.walk_from_densest(X, 7, 1, mutual=True),
+            ValueError,
+            r"k=7, but there are 6 rows\. Give k at most 6",
+        ),
+        (
+            lambda: optics.walk_from_densest(X, 0, 1, mutual=True),
+            ValueError,
+            "k must be at least 1, got 0",
+        ),
         (lambda: optics.core_squares(X.tolist(), 1, 1), TypeError, "X must be a NumPy array"),
         (
             lambda: optics.density_walk(X, np.zeros(5), 0, 1, mutual=True),

@@ -75,4 +75,5 @@ def test_an_answer_to_a_pair_that_was_imported_is_gold():
     for end in (1, 2):
         lists.follow(events[:end])
     assert lists.settled[1].gold == "yes"
+    assert lists.n_rebuilds == 0
     assert lists.last_answers == {frozenset((0, 1)): {"anna": 2}}

@@ -22,6 +22,8 @@ MANY = 100_000
 class Side(lw.COBRAS):
     """Compares rows with their neighbours; a question costs nothing."""
 
+    fork = None  # it has a state of its own
+
     def prepare(self, X, seed, *, progress=None):
         return {}
 

@@ -41,7 +41,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k.estimators import fit_labels
-from linkwise.active.neighbourhoods import Points, choose_shown_rows, distinct_points
+from linkwise.active.neighbourhoods import PointEvidence, Points, choose_shown_rows, distinct_points
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.feature_weights.feature_weights import (
@@ -54,7 +54,7 @@ from linkwise.cluster.feature_weights.feature_weights import (
 )
 from linkwise.cluster.points import cluster_means, nearest_centers
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import short_repr
 from linkwise.validation import check_rows
 
@@ -229,7 +229,7 @@ class ActiveFeatureWeights(ActiveLearner):
             rows = rows[problem.askable[rows]]
         if len(rows) > MAX_ROWS:
             rows = rows[np.sort(rng_at(problem.seed, 1).permutation(len(rows))[:MAX_ROWS])]
-        return FeatureWeightState(problem, rows, PointFacts(problem.evidence, points))
+        return FeatureWeightState(problem, rows, PointEvidence(problem.evidence, points))
 
     def ask(self, state: FeatureWeightState) -> Asking:
         """Show, ask and tune until no pair is left to propose."""
@@ -237,12 +237,14 @@ class ActiveFeatureWeights(ActiveLearner):
         X, known = state.problem.X if prepared.components is not None else prepared.Z, state.known
         points: Points = prepared.points
         while True:
-            now = state.weighed = self._weighed(state.problem, known.facts())
-            shown = enforce_answers(now.labels[points.first], known.evidence)[points.of]
-            question = propose_pair(X, state.rows, now, shown, points.of, known.evidence)
+            now = state.weighed = self._weighed(state.problem, list_facts(known))
+            evidence = known.current()
+            shown = enforce_answers(now.labels[points.first], evidence)[points.of]
+            question = propose_pair(X, state.rows, now, shown, points.of, evidence)
             if question is None:
                 return shown
-            known.hear(question, (yield question))
+            answer = yield question
+            known.hear(int(points.of[question.first]), int(points.of[question.second]), answer)
 
     def describe(self, state: FeatureWeightState) -> list[str]:
         """How many dimensions are in use, which columns count most, and how many clusters answers added."""
@@ -268,7 +270,7 @@ class ActiveFeatureWeights(ActiveLearner):
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone."""
         problem = Problem(X, self.prepare(X, seed), evidence, seed)
-        facts = PointFacts(evidence, problem.prepared.points).facts()
+        facts = list_facts(PointEvidence(evidence, problem.prepared.points))
         weighed = self._weighed(problem, facts)
         labels = enforce_answers(weighed.labels, evidence)
         self._keep_centers(X, weighed, labels)
@@ -371,50 +373,20 @@ class FeatureWeightState:
     problem : Problem
     rows : ndarray
         Rows that may be shown, no two of them identical.
-    known : PointFacts
+    known : PointEvidence
     weighed : Weighed or None
         The clustering that the present question is about; None before the first.
     """
 
     problem: Problem
     rows: NDArray[np.int64]
-    known: PointFacts
+    known: PointEvidence
     weighed: Weighed | None = None
 
 
-class PointFacts:
-    """Facts about points, in the order of the answers; follows the evidence about rows.
-
-    A cannot-link between identical rows is no fact about points.
-    """
-
-    def __init__(self, evidence: Evidence, points: Points) -> None:
-        self.evidence = Evidence(len(points.first))
-        self._rows, self._of = evidence, points.of
-        self._n_read, self._n_revisions = 0, evidence.n_revisions
-
-    def facts(self) -> list[Fact]:
-        """All facts so far, without those that are "unsure"."""
-        if self._n_revisions != self._rows.n_revisions:
-            self.evidence = Evidence(self.evidence.n_rows)
-            self._n_read, self._n_revisions = 0, self._rows.n_revisions
-        for fact in self._rows.read_believed(self._n_read):
-            i, j = int(self._of[fact.first]), int(self._of[fact.second])
-            if i != j and self.evidence.verdict(i, j) in (None, "unsure", fact.answer):
-                self.evidence.add(i, j, fact.answer)
-        self._n_read = len(self._rows)
-        return [fact for fact in self.evidence if fact.answer != "unsure"]
-
-    def hear(self, question: Question, answer: Answer) -> None:
-        """Take up an answer that followed about the rows of a question, if it does not follow here.
-
-        If facts about identical rows contradict each other, one of them is left out here, together with what
-        follows from it.
-        """
-        self.facts()
-        i, j = int(self._of[question.first]), int(self._of[question.second])
-        if self.evidence.verdict(i, j) is None:
-            self.evidence.add(i, j, answer)
+def list_facts(known: PointEvidence) -> list[Fact]:
+    """All that was said about points, in its order, without what is "unsure"."""
+    return [fact for fact in known.current().read_believed(0) if fact.answer != "unsure"]
 
 
 def round_ends(n_facts: int, per_round: int) -> list[int]:

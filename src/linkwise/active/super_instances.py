@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.spatial.distance import cdist
 
-from linkwise.asking.learner import Labels, Question
+from linkwise.asking.learner import Labels, Problem, Question
 from linkwise.asking.memo import Memo
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.evidence import Answer, Evidence
@@ -193,11 +193,17 @@ class Partition:
 
     def replace(self, number: int, parts: list[SuperInstance]) -> None:
         """Put the parts of one super-instance in its place and at the end."""
+        self.instances = [*self.instances]  # copies of the partition share both
+        self.at = self.at.copy()
         self.instances[number] = parts[0]
         for part in parts[1:]:
             self.at[part.rows] = len(self.instances)
             self.instances.append(part)
         self._distance = None
+
+    def fork(self) -> Partition:
+        """Copy the partition, so that super-instances can be split in one of both."""
+        return replace(self)
 
     @property
     def distance(self) -> NDArray[np.float64]:
@@ -266,6 +272,8 @@ class SuperInstanceState:
         The representative of each row's super-instance in the clustering that is shown; None before one is.
     splits : list of Split
         All splits of the partition so far.
+    open : Question or None
+        The question that waits for its answer.
     """
 
     splitter: Splitter
@@ -274,6 +282,17 @@ class SuperInstanceState:
     budget: int | None = None
     representatives: NDArray[np.int64] | None = None
     splits: list[Split] = field(default_factory=list)
+    open: Question | None = None
+
+    def fork(self, problem: Problem) -> Self:
+        """Copy the state, with the evidence of a copy of the problem. Both remember splits together."""
+        return replace(
+            self,
+            partition=self.partition.fork(),
+            evidence=problem.evidence,
+            budget=problem.budget,
+            splits=[*self.splits],
+        )
 
     def record_split(self, whole: SuperInstance, parts: list[SuperInstance]) -> None:
         """Remember that parts have taken the place of a super-instance."""
@@ -351,9 +370,11 @@ def _matches(
     ascending: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Every place of every wanted value: positions in `wanted`, and in `ascending` where it is found."""
-    start, end = (np.searchsorted(ascending, wanted, side) for side in ("left", "right"))
-    which = np.repeat(np.arange(len(wanted)), end - start)
-    before = np.cumsum(end - start) - (end - start)
+    size = max(ascending.max(initial=-1), wanted.max(initial=-1)) + 1
+    count = np.bincount(ascending, minlength=size)
+    start, n_places = (count.cumsum() - count)[wanted], count[wanted]
+    which = np.repeat(np.arange(len(wanted)), n_places)
+    before = np.cumsum(n_places) - n_places
     return which, np.arange(len(which)) + (start - before)[which]
 
 
@@ -366,33 +387,31 @@ def _numbered(partition: Partition, key: NDArray[np.int64]) -> NDArray[np.int32]
 
 
 # ---------------------------------------------------------------- merging by questions
-def merge(
-    X: NDArray[Any],
-    partition: Partition,
-    evidence: Evidence,
-    labels: Labels | None,
-) -> Generator[Question, Answer, Grouping]:
+def merge(state: SuperInstanceState, labels: Labels | None) -> Generator[Question, Answer, Grouping]:
     """COBRA's merging step: ask about the closest clusters until all relations are known.
 
     Parameters
     ----------
+    state : SuperInstanceState
+        If a question is open already, it comes first.
     labels : ndarray or None
         The best clustering until all relations are known; None: what is merged so far.
     """
+    partition, evidence = state.partition, state.evidence
     merged = np.empty(0, dtype=np.int32)  # cluster of each super-instance when `shown` was made
     shown = merged if labels is None else labels
     while True:
-        grouping = group(partition, evidence)
-        pair = _closest_unknown(X, partition, grouping, evidence)
-        if pair is None:
-            return grouping
-        if labels is None and not np.array_equal(merged, grouping.cluster):
-            shown, merged = grouping.labels(partition), grouping.cluster
-        yield Question(
-            *pair,
-            shown,
-            "They represent the two closest parts of the data whose relation is not known yet.",
-        )
+        if state.open is None:
+            grouping = group(partition, evidence)
+            pair = _closest_unknown(state.splitter.X, partition, grouping, evidence)
+            if pair is None:
+                return grouping
+            if labels is None and not np.array_equal(merged, grouping.cluster):
+                shown, merged = grouping.labels(partition), grouping.cluster
+            why = "They represent the two closest parts of the data whose relation is not known yet."
+            state.open = Question(*pair, shown, why)
+        yield state.open
+        state.open = None
 
 
 def _closest_unknown(

@@ -183,15 +183,19 @@ def _drop_what_follows(
     groups: Groups, held: Sequence[Expectation], chosen: Sequence[Expectation]
 ) -> list[Expectation]:
     """Drop questions that need not be asked if the others are answered as expected."""
-    name: dict[int, int] = dict(zip(groups.row.tolist(), groups.number.tolist(), strict=True))
     rows = sorted({row for open_ in (*held, *chosen) for row in open_.pair})
+    known, _, at = np.intersect1d(rows, groups.row, assume_unique=True, return_indices=True)
+    name: dict[int, int] = dict(zip(known.tolist(), groups.number[at].tolist(), strict=True))
     n_groups = int(groups.number.max(initial=-1)) + 1
+    is_named = np.zeros(n_groups, dtype=bool)
+    is_named[list(name.values())] = True
+    apart = groups.cannot_link[is_named[groups.cannot_link].all(axis=1)].tolist()
     for number, row in enumerate((row for row in rows if row not in name), n_groups):
         name[row] = number
     left = list(chosen)
     for likely in reversed(chosen):
         others = [other for other in (*held, *left) if other is not likely]
-        if not likely.is_check and _follows(likely, others, name, groups.apart):
+        if not likely.is_check and _follows(likely, others, name, apart):
             left.remove(likely)
     return left
 
@@ -200,7 +204,7 @@ def _follows(
     likely: Expectation,
     others: Sequence[Expectation],
     name: dict[int, int],
-    apart: frozenset[tuple[int, int]],
+    apart: Sequence[Sequence[int]],
 ) -> bool:
     """Whether an answer follows from the cannot-links between groups and the expected answers to others."""
     leads: dict[int, int] = {}

@@ -311,6 +311,7 @@ class _Search:
         self.kernel = nearness.similarity(rows)
         self.pairs = None if nearness.chances is None else nearness.chances(rows)
         self.inverse = np.linalg.inv(self.kernel + np.diag(RIDGE + DOUBTFUL_RIDGE * (1 - certainty)))
+        self._sums: dict[bytes, Table] = {}  # see `_sum_over_clusters`
         self._number()
 
     def _keep_certain(self, certain: Groups) -> None:
@@ -426,20 +427,35 @@ class _Search:
     def _places(self) -> Table:
         """(n, k + 1) log posterior of each node's place, given all others; last: a cluster of its own."""
         member, of = self.member, self.label
-        score = member - (self.inverse @ member) / self.inverse.diagonal()[:, None]
+        inverse, net, count = self._sum_over_clusters()
+        score = member - inverse / self.inverse.diagonal()[:, None]
         self.is_alone = member.sum(axis=0)[of] == 1
         alone = np.flatnonzero(self.is_alone)
         score[alone, of[alone]] = 0
         found = np.log(self._chances(np.arange(len(of)), score, member))
-        found[:, :-1] += self.net @ member
+        found[:, :-1] += net
         found[alone, of[alone]] = -np.inf
-        count = self.count @ member
         self.inside, self.between = (count * member).sum(axis=0) / 2, member.T @ count
         if self.k > 1 or not self.is_alone.all():
             best = found[:, :-1].argmax(axis=1)
             more = np.where(best == of, 0, count[np.arange(len(of)), best])
             found[:, -1] -= self._price(self.inside[best] + more)
         return np.asarray(found)
+
+    def _sum_over_clusters(self) -> tuple[Table, Table, Table]:
+        """(n, k) each: the sums of `inverse`, `net` and `count` over the nodes of each cluster.
+
+        A move changes two clusters, so the sums of the others are remembered by their nodes.
+        """
+        names = [column.tobytes() for column in np.ascontiguousarray(self.member.T, dtype=np.bool_)]
+        new = [at for at, name in enumerate(names) if name not in self._sums]
+        tables = self.inverse, self.net, self.count
+        for at in new:
+            nodes = np.flatnonzero(self.member[:, at])
+            self._sums[names[at]] = np.stack([table[nodes].sum(axis=0) for table in tables])
+        self._sums = {name: self._sums[name] for name in names}
+        inverse, net, count = np.stack([self._sums[name] for name in names], axis=2)
+        return inverse, net, count
 
     def _together(self) -> tuple[Table, Table]:
         """How likely two clusters are one: to ask about, and, where yes prevails, to join."""

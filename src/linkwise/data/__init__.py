@@ -4,6 +4,7 @@
 Every choice is a sentence in `Table.notes` or `Encoded.notes`.
 """
 
+from linkwise.data.column_survey import ColumnSurvey, survey_columns
 from linkwise.data.encode import encode
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.folders import read_folder
@@ -17,6 +18,7 @@ from linkwise.data.texts import encode_texts
 
 __all__ = [
     "Column",
+    "ColumnSurvey",
     "Encoded",
     "Feature",
     "Items",
@@ -32,5 +34,6 @@ __all__ = [
     "read_table",
     "record_items",
     "series_items",
+    "survey_columns",
     "text_items",
 ]

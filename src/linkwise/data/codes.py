@@ -69,7 +69,7 @@ def turn_into_categories(
 
 def propose_categories(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
     """Propose to compare columns of whole numbers as categories if their names suggest codes."""
-    names = [column.name for column in found if _may_be_code(frame[column.name], column)]
+    names = find_codes(frame, found)
     if not names:
         return []
     listed = ",".join(f'"{name}"' if "," in name else name for name in names)
@@ -78,6 +78,11 @@ def propose_categories(frame: nw.DataFrame[Any], found: Sequence[Column]) -> lis
         f"{what.format(join_names(names))} numbers that may be codes. Add --as-categories {listed} to compare"
         " them as equal or different (in Python, as_categories=[...])."
     ]
+
+
+def find_codes(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """Find the columns of whole numbers that may be codes."""
+    return [column.name for column in found if _may_be_code(frame[column.name], column)]
 
 
 def _may_be_code(series: nw.Series[Any], column: Column) -> bool:

@@ -32,7 +32,13 @@ from linkwise.native.kmeans import (
 )
 from linkwise.native.metrics import metric_distances, metric_nearest
 from linkwise.native.one_spectral import RatioStep, ratio_step
-from linkwise.native.optics import DensityWalk, core_squares, density_walk
+from linkwise.native.optics import (
+    DensityWalk,
+    WalkFromDensest,
+    core_squares,
+    density_walk,
+    walk_from_densest,
+)
 from linkwise.native.s_dbw import s_dbw
 from linkwise.native.subnormals import subnormals_as_zero
 from linkwise.native.together import greedy_colours, pack_together, weighted_together
@@ -48,6 +54,7 @@ __all__ = [
     "RatioStep",
     "TwoMeans",
     "TwoNearest",
+    "WalkFromDensest",
     "add_shared",
     "agglomerate",
     "all_dbscans",
@@ -81,5 +88,6 @@ __all__ = [
     "subnormals_as_zero",
     "two_means",
     "two_nearest",
+    "walk_from_densest",
     "weighted_together",
 ]

@@ -29,7 +29,7 @@ def present_project(
         title=project.title,
         place=str(project.path),
         columns=columns_of_rules(project.rows, project.session.source.get("impute")),
-        notes=project.rows.notes,
+        notes=(*project.rows.notes, *project.advice.sentences),
         budget=budget,
         overlap=overlap,
         gold=gold,

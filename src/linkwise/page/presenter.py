@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -134,8 +133,6 @@ class Presenter:
         self._guidelines = session.guidelines
         self._has_waiting = False  # whether somebody waits for a question
         self._here: set[str] = set()  # people who look at a page, as of the last state
-        self._begun: float | None = None  # when the first answer came that no state has followed up yet
-        self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
         self._colours, self._shades = session.cluster_colours, session.cluster_shades
@@ -201,7 +198,6 @@ class Presenter:
                 },
                 "changes": changes,
                 "advice": advise(changes, ended=ended is not None),
-                "seconds": self._seconds(),
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
@@ -215,9 +211,6 @@ class Presenter:
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
                 **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
             }
-            if self._begun is not None:
-                self._times.append(perf_counter() - self._begun)
-                self._begun = None
             return found
 
     def _personal_states(
@@ -374,17 +367,12 @@ class Presenter:
         )
         if self._is_spent() or (not self._person and self._session.question is None):
             raise has_ended
-        begun = perf_counter()
         try:
             self._session.answer(answer, question_id=question, source=self._person)
         except StaleAnswerError:
             if self._end_reason() is None:
                 raise
             raise has_ended from None
-        if self._person:
-            self._begun = begun if self._begun is None else self._begun
-        elif self._try_refresh():
-            self._times.append(perf_counter() - begun)
         return {}
 
     def _undo(self, request: Request) -> dict[str, Any]:
@@ -611,11 +599,6 @@ class Presenter:
             ],
             "believed": case.believed,
         }
-
-    def _seconds(self) -> dict[str, float] | None:
-        if not self._times:
-            return None
-        return {"last": self._times[-1], "median": float(np.median(self._times))}
 
     def _render_row(self, row: int) -> dict[str, Any]:
         return {**self._view.render(row), "cluster": int(self._labels[row])}

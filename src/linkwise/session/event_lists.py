@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from linkwise.session.events import (
     REVISIONS,
     Event,
+    Imported,
     apply_changes,
     drop_undone,
     find_starts,
@@ -47,7 +48,7 @@ class EventLists:
         self.ordered: list[Event] = []
         self.last_answers: dict[frozenset[int], dict[str, int]] = {}
         self._keys: list[tuple[int | str, ...]] = []  # of `ordered`
-        self._has_import = False
+        self._imported: Imported = {}
 
     def follow(self, events: Sequence[Event]) -> None:
         """Take up the events that were added since the last call.
@@ -60,23 +61,19 @@ class EventLists:
         new = events[self._n_events :]
         if not new:
             return
-        if any(event.kind == "undo" or event.kind in REVISIONS for event in new) or self._may_be_gold(new):
+        if any(event.kind == "undo" or event.kind in REVISIONS for event in new):
             self._rebuild(events)
         else:
             starts = find_starts(events, self._n_events)
             self.remaining += new
-            self._add(apply_changes(new), starts)
+            self._add(apply_changes(new, self._imported), starts)
         self._n_events = len(events)
-
-    def _may_be_gold(self, new: Sequence[Event]) -> bool:
-        """Whether new answers may be to pairs that were imported earlier."""
-        return self._has_import and any(event.place is not None for event in new)
 
     def _rebuild(self, events: Sequence[Event]) -> None:
         self._clear()
         self.n_rebuilds += 1
         self.remaining = drop_undone(events)
-        self._add(apply_changes(self.remaining), find_starts(events))
+        self._add(apply_changes(self.remaining, self._imported), find_starts(events))
 
     def _add(self, settled: Sequence[Event], starts: dict[int, int]) -> None:
         self.settled += settled
@@ -85,7 +82,6 @@ class EventLists:
             at = bisect_right(self._keys, key)
             self._keys.insert(at, key)
             self.ordered.insert(at, event)
-            self._has_import = self._has_import or event.kind == "import"
             if event.kind == "answer" and event.first is not None and event.second is not None:
                 pair = frozenset((event.first, event.second))
                 self.last_answers.setdefault(pair, {})[event.source] = event.number

@@ -84,6 +84,9 @@ class Event:
     gold: Answer | None = None
 
 
+Imported = dict[frozenset[int], tuple[int, Answer]]
+"""The number of the event that imported each pair first, and its answer."""
+
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
 
 
@@ -99,10 +102,18 @@ def settle_events(events: Sequence[Event]) -> list[Event]:
     return apply_changes(drop_undone(events))
 
 
-def apply_changes(left: Sequence[Event]) -> list[Event]:
-    """Keep the events about pairs among those that are not undone, and give each its latest answer."""
+def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> list[Event]:
+    """Keep the events about pairs among those that are not undone, and give each its latest answer.
+
+    Parameters
+    ----------
+    left : sequence of Event
+    imported : dict, optional
+        The pairs that earlier events imported; those of `left` are added to it.
+    """
     latest = {e.target: e for e in left if e.kind in REVISIONS}
-    return _mark_gold([_revise(e, latest.get(e.number)) for e in left if is_about_pairs(e)])
+    known = {} if imported is None else imported
+    return _mark_gold([_revise(e, latest.get(e.number)) for e in left if is_about_pairs(e)], known)
 
 
 def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
@@ -135,14 +146,11 @@ def _revise(event: Event, revision: Event | None) -> Event:
     return replace(event, facts=(), is_sure=True) if event.kind == "add" and event.facts else event
 
 
-def _mark_gold(settled: list[Event]) -> list[Event]:
+def _mark_gold(settled: list[Event], imported: Imported) -> list[Event]:
     """Give answers to pairs that were imported before they were asked the right answer.
 
     A learner never asks such a pair, and only a question that was one of several has a place.
     """
-    if all(event.place is None for event in settled):
-        return settled
-    imported: dict[frozenset[int], tuple[int, Answer]] = {}
     for event in settled:
         for fact in event.facts if event.kind == "import" else ():
             if fact.answer != "unsure":
@@ -150,7 +158,7 @@ def _mark_gold(settled: list[Event]) -> list[Event]:
     return [_mark_if_gold(event, imported) for event in settled] if imported else settled
 
 
-def _mark_if_gold(event: Event, imported: dict[frozenset[int], tuple[int, Answer]]) -> Event:
+def _mark_if_gold(event: Event, imported: Imported) -> Event:
     if event.kind != "answer" or event.place is None or event.first is None or event.second is None:
         return event
     number, answer = imported.get(frozenset((event.first, event.second)), (0, None))

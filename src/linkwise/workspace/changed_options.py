@@ -97,7 +97,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
             f"{path} finds the rows of its answers by ids that --id {reading.id_column} would replace. "
             "Leave --id out."
         )
-    return ChangedOptions(path, names, before, _join_options(reading, before, data), _count_facts(session))
+    return ChangedOptions(path, names, before, _join_options(reading, before, data), count_facts(session))
 
 
 def check_same_positions(session: Session, path: Path, data: Path) -> None:
@@ -112,7 +112,7 @@ def check_same_positions(session: Session, path: Path, data: Path) -> None:
             )
 
 
-def _count_facts(session: Session) -> str:
+def count_facts(session: Session) -> str:
     """What was answered so far; empty if nothing was."""
     events = session.history
     n_answers = sum(event.kind == "answer" for event in events)
@@ -156,4 +156,7 @@ def _write(reading: Reading, names: Iterable[str]) -> str:
 
 
 def _comparable(value: Any) -> Any:
-    return sorted(value) if isinstance(value, (list, tuple)) else value
+    """A value of an option, where a list of one name is that name, in a form that can be compared."""
+    if isinstance(value, (list, tuple)):
+        return value[0] if len(value) == 1 else sorted(value)
+    return value

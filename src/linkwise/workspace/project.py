@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from linkwise.session.session import Session
 from linkwise.streams.chunks import is_pattern
 from linkwise.streams.item_table import ItemTable
 from linkwise.wording import count_noun, quote_command, strip_full_stop
-from linkwise.workspace.changed_options import check_same_positions, compare_options
+from linkwise.workspace.changed_options import check_same_positions, compare_options, count_facts
+from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import (
     choose_n_items,
@@ -80,6 +81,8 @@ class Project:
         Whether the session file existed before.
     notes : tuple of str
         Sentences on choices and imports, for the person.
+    advice : Advice
+        What is said of the columns before the first question; nothing once there are answers.
     item_table : ItemTable or None
         The items that are asked about, if the rows are too many to ask about each.
     """
@@ -90,6 +93,7 @@ class Project:
     rows: Rows
     resumed: bool
     notes: tuple[str, ...] = field(default=())
+    advice: Advice = field(default=Advice())
     item_table: ItemTable | None = None
 
     @property
@@ -191,6 +195,7 @@ def open_project(
     kept: SessionOptions = NOTHING_KEPT,
     *,
     progress: Progress | None = None,
+    verb: str = "ask",
 ) -> Project:
     """Open or begin the session `path` of the file `data`.
 
@@ -207,7 +212,29 @@ def open_project(
         Pairs to bring in, and another session whose answers are carried over.
     progress : callable, optional
         ``progress(made, planned)`` while the learner prepares.
+    verb : {"ask", "serve"}, default="ask"
+        The command that is proposed.
     """
+    project = _open_project(data, path, reading, choice, kept, progress)
+    if count_facts(project.session) or project.item_table is not None:
+        return project
+    impute, words = project.session.source.get("impute"), session_words(data, path)
+    return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
+
+
+def session_words(data: Path, path: Path) -> tuple[object, ...]:
+    """The words that name a session file in a command; none if it is beside its data."""
+    return () if path == session_path(data) else ("--session", path)
+
+
+def _open_project(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    progress: Progress | None,
+) -> Project:
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
         return _resume_project(data, path, reading, choice, kept, old, progress)
@@ -221,7 +248,12 @@ def open_project(
     items = None
     if n_items is None:
         source = _describe_source(data, path, reading)
-        rows = read_shown_rows(data, source, path.parent, progress)
+        try:
+            rows = read_shown_rows(data, source, path.parent, progress)
+        except DataError as error:
+            if (with_command := add_way_out(error, data, session_words(data, path), reading)) is error:
+                raise
+            raise with_command from error
         source["choices"] = rows.table.choices
         notes = rows.notes
     else:
@@ -246,7 +278,7 @@ def open_project(
         if not path.exists():
             raise
         return _resume_project(data, path, reading, choice, kept, old, progress)  # begun twice at once
-    return Project(session, path, data, rows, False, (*notes, *brought), items)
+    return Project(session, path, data, rows, False, (*notes, *brought), item_table=items)
 
 
 def _resume_project(
@@ -312,7 +344,7 @@ def _resume_project(
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     if session.status.is_fallible != was_fallible:
         notes.append(CHECKS if session.status.is_fallible else TRUSTS)
-    return Project(session, path, data, rows, True, tuple(notes), items)
+    return Project(session, path, data, rows, True, tuple(notes), item_table=items)
 
 
 def _set_guidelines(session: Session, kept: SessionOptions) -> None:

@@ -125,7 +125,7 @@ class COBRA(SuperInstanceLearner):
 
     def ask(self, state: SuperInstanceState) -> Asking:
         """Merge super-instances by questions."""
-        grouping = yield from merge(state.splitter.X, state.partition, state.evidence, None)
+        grouping = yield from merge(state, None)
         return grouping.labels(state.partition)
 
     def representatives(self, state: SuperInstanceState) -> NDArray[np.int64] | None:

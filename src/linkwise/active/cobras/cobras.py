@@ -35,8 +35,10 @@ Cost: one k-means on ever smaller parts a split; between splits O(s²) for s sup
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +66,47 @@ _PRINTED: dict[str, Any] = {
     "split_within_budget": False,
     "enforce": False,
 }
+
+
+class SplitSearch(NamedTuple):
+    """How far the search for the level of one split has come."""
+
+    number: int
+    """Position of the super-instance to split."""
+    inside: SuperInstance
+    """The working copy."""
+    depth: int = 0
+    """How often the two halves were apart."""
+    n_tried: int = 0
+    """Pairs of the two halves that nobody could tell apart or together."""
+
+
+@dataclass(slots=True)
+class COBRASState(SuperInstanceState):
+    """One run of COBRAS.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+        The clustering whose relations were all known last.
+    is_published : bool
+        Whether there is such a clustering.
+    solid : frozenset of places
+        The super-instances that cannot be split.
+    search : SplitSearch or None
+        The search for the level of the next split; None before and while parts are merged.
+    is_merging : bool
+        Whether parts are merged.
+    shown : ndarray of shape (n_rows,), or None
+        The labels of questions during merging; None: what is merged so far.
+    """
+
+    labels: Labels = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    is_published: bool = False
+    solid: frozenset[tuple[int, ...]] = frozenset()
+    search: SplitSearch | None = None
+    is_merging: bool = False
+    shown: Labels | None = None
 
 
 class COBRAS(SuperInstanceLearner):
@@ -208,60 +251,78 @@ class COBRAS(SuperInstanceLearner):
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
         """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
-    def start(self, problem: Problem) -> SuperInstanceState:
+    def start(self, problem: Problem) -> COBRASState:
         """Put all rows into one super-instance."""
         splitter = Splitter(
             problem.X, problem.seed, self.n_init, problem.askable, problem.memo, self.askable_means
         )
         whole = Partition.of([splitter.whole()], len(problem.X))
-        return SuperInstanceState(splitter, whole, problem.evidence, problem.budget)
+        labels = np.zeros(len(problem.X), dtype=np.int32)
+        return COBRASState(splitter, whole, problem.evidence, problem.budget, labels=labels)
 
     def representatives(self, state: SuperInstanceState) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
         return state.representatives
 
-    def ask(self, state: SuperInstanceState) -> Asking:
-        """Algorithm 1 of the paper."""
-        splitter, partition, evidence = state.splitter, state.partition, state.evidence
-        labels: Labels = np.zeros(len(splitter.X), dtype=np.int32)
-        published = False  # in the first iteration there is no clustering to show
-        solid: set[tuple[int, ...]] = set()  # places that cannot be split
-        while (number := self._next(partition, solid, evidence)) is not None:
-            chosen = partition.instances[number]
-            k = yield from self._split_level(splitter, chosen, evidence, labels)
-            if published and state.budget is not None and self.split_within_budget:
-                k = min(k, max(2, state.budget - evidence.n_questions))
-            parts = splitter.split(chosen, min(k, self.max_split or k))
-            if len(parts) == 1:
-                solid.add(chosen.place)
-                continue
-            partition.replace(number, parts)
-            state.record_split(chosen, parts)
-            shown: Labels | None = labels
-            if not published:
-                state.representatives = partition.row_representatives()
-                parts_first = self.first_merge == "parts"
-                shown = group(partition, evidence).labels(partition) if parts_first else None
-            grouping = yield from merge(splitter.X, partition, evidence, shown)
-            published = True
-            labels, state.representatives = grouping.labels(partition), partition.row_representatives()
-        return labels
+    def ask(self, state: COBRASState) -> Asking:
+        """Algorithm 1 of the paper; a copy of a run goes on where the run waits for its answer."""
+        partition = state.partition
+        while state.is_merging or self._choose(state):
+            if not state.is_merging:
+                k = yield from self._split_level(state)
+                if not self._split(state, k):
+                    continue
+            grouping = yield from merge(state, state.shown)
+            state.is_merging, state.is_published = False, True
+            state.labels, state.representatives = grouping.labels(partition), partition.row_representatives()
+        return state.labels
 
-    def _split_level(
-        self, splitter: Splitter, chosen: SuperInstance, evidence: Evidence, labels: Labels
-    ) -> Generator[Question, Answer, int]:
+    def _choose(self, state: COBRASState) -> bool:
+        """Choose the super-instance to split, unless one is chosen; False: nothing can be split."""
+        if state.search is None:
+            number = self._next(state.partition, state.solid, state.evidence)
+            if number is None:
+                return False
+            state.search = SplitSearch(number, state.partition.instances[number])
+        return True
+
+    def _split_level(self, state: COBRASState) -> Generator[Question, Answer, int]:
         """Algorithm 2: halve a working copy until the two halves belong together."""
-        d, inside = 0, chosen
-        while len(halves := splitter.split(inside, 2)) == 2:
-            answer = yield from _same(splitter, halves, evidence, labels)
+        assert state.search is not None
+        search, splitter = state.search, state.splitter
+        chosen = state.partition.instances[search.number]
+        while len(halves := splitter.split(search.inside, 2)) == 2:
+            answer = yield from _same(state, halves)
             if answer != "no":
                 break
-            d += 1
+            search = search._replace(depth=search.depth + 1)
             halves = [h for h in halves if h.n_askable >= 2]
             if not halves:
                 break
-            inside = self._half(halves, chosen, rng_at(splitter.seed, *inside.place))
-        return int(2 ** max(d, 1))
+            inside = self._half(halves, chosen, rng_at(splitter.seed, *search.inside.place))
+            state.search = search = search._replace(inside=inside, n_tried=0)
+        return int(2 ** max(search.depth, 1))
+
+    def _split(self, state: COBRASState, k: int) -> bool:
+        """Split the chosen super-instance into up to k parts; False: it cannot be split."""
+        assert state.search is not None
+        number, state.search = state.search.number, None
+        partition, evidence = state.partition, state.evidence
+        chosen = partition.instances[number]
+        if state.is_published and state.budget is not None and self.split_within_budget:
+            k = min(k, max(2, state.budget - evidence.n_questions))
+        parts = state.splitter.split(chosen, min(k, self.max_split or k))
+        if len(parts) == 1:
+            state.solid |= {chosen.place}
+            return False
+        partition.replace(number, parts)
+        state.record_split(chosen, parts)
+        state.is_merging, state.shown = True, state.labels
+        if not state.is_published:
+            state.representatives = partition.row_representatives()
+            parts_first = self.first_merge == "parts"
+            state.shown = group(partition, evidence).labels(partition) if parts_first else None
+        return True
 
     def _half(
         self, halves: list[SuperInstance], chosen: SuperInstance, rng: np.random.Generator
@@ -273,7 +334,9 @@ class COBRAS(SuperInstanceLearner):
         largest = self.descend == "largest" or (self.descend == "adaptive" and first_iteration)
         return (max if largest else min)(halves, key=lambda half: len(half.rows))
 
-    def _next(self, partition: Partition, solid: set[tuple[int, ...]], evidence: Evidence) -> int | None:
+    def _next(
+        self, partition: Partition, solid: frozenset[tuple[int, ...]], evidence: Evidence
+    ) -> int | None:
         """The super-instance to split: impure ones first, then by number of rows; None: all are solid."""
         impure = partition.impure(evidence) if self.impure_first else set()
         open_ones = [
@@ -284,17 +347,20 @@ class COBRAS(SuperInstanceLearner):
         return -max(open_ones)[2] if open_ones else None
 
 
-def _same(
-    splitter: Splitter, halves: list[SuperInstance], evidence: Evidence, labels: Labels
-) -> Generator[Question, Answer, Answer]:
+def _same(state: COBRASState, halves: list[SuperInstance]) -> Generator[Question, Answer, Answer]:
     """Whether two halves belong together: their representatives, or rows near them if that is unclear."""
+    assert state.search is not None
+    search = state.search
     answer: Answer = "unsure"
-    for first, second in zip(*(_central(splitter, h) for h in halves), strict=False):
-        known = evidence.verdict(first, second)
+    pairs = zip(*(_central(state.splitter, h) for h in halves), strict=False)
+    for number, (first, second) in enumerate(islice(pairs, search.n_tried, None), search.n_tried):
+        known = None if state.open else state.evidence.verdict(first, second)
         if known is None:
-            answer = yield Question(
-                first, second, labels, "If they belong together, this part of the data needs no finer split."
-            )
+            state.search = search._replace(n_tried=number)
+            why = "If they belong together, this part of the data needs no finer split."
+            state.open = state.open or Question(first, second, state.labels, why)
+            answer = yield state.open
+            state.open = None
         else:
             answer = known
         if answer != "unsure":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.super_instances import Node, SuperInstanceState, group
-from linkwise.asking.learner import Labels
+from linkwise.asking.learner import Labels, Problem
 from linkwise.cluster.nearest_row import NearestRow
 from linkwise.constraints.evidence import Evidence
 from linkwise.validation import check_rows
@@ -19,6 +19,8 @@ from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+State = TypeVar("State", bound=SuperInstanceState)
 
 
 class SplitTree(NamedTuple):
@@ -170,6 +172,23 @@ class SuperInstanceLearner(ActiveLearner):
             pairs = count_noun(n_open, "pair")
             return [f"{parts} at most {clusters}.", f"{pairs} of clusters may still belong together."]
         return [f"{parts} {clusters}.", "A finer split may show more."]
+
+    def fork(self, state: State, problem: Problem) -> State:
+        """Copy the state of a run, so that answers can be tried out.
+
+        Parameters
+        ----------
+        state : SuperInstanceState
+            The state of the run.
+        problem : Problem
+            The problem of the copy.
+
+        Returns
+        -------
+        SuperInstanceState
+            The state of the copy.
+        """
+        return state.fork(problem)
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         labels = super()._unasked(X, evidence, seed)

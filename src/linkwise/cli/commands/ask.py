@@ -36,7 +36,7 @@ from linkwise.workspace.project import (
     is_session,
     new_session_path,
     open_project,
-    session_path,
+    session_words,
 )
 from linkwise.workspace.reading import resolve_name
 
@@ -71,6 +71,8 @@ def ask(
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
     console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
+    if project.advice.command is not None:
+        console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
     terminal = make_terminal(project, console, budget=budget)
     with open_reader(with_suspects=project.session.status.is_fallible) as read:
         run_dialogue(project.session, terminal, read, budget=budget, busy=choose_spinner(project.session))
@@ -98,21 +100,27 @@ def make_json_lines(project: Project) -> JsonLines:
 
 
 def _ask_in_json(project: Project, budget: int | None) -> None:
-    for words in describe_opening(project):
-        for line in [words] if isinstance(words, str) else words:
-            say(line)
+    say_opening(project)
     run_dialogue(project.session, make_json_lines(project), LineReader(sys.stdin), budget=budget)
 
 
 def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
-    """What is opened, and what was chosen on the way."""
-    status = project.session.status
+    """What is opened, what was chosen on the way, and what is said of the columns."""
+    status, notes = project.session.status, (*project.notes, *project.advice.notes)
     if project.resumed:
-        return f"resumed: {count_answers(status)} ({project.path})", project.notes
+        return f"resumed: {count_answers(status)} ({project.path})", notes
     rows = count_noun(status.n_rows, "row")
     if project.item_table is not None:
         rows = count_noun(project.item_table.summary.n_rows, "row")
-    return f"{project.title}: {rows}. Answers are kept in {project.path}", project.notes
+    return f"{project.title}: {rows}. Answers are kept in {project.path}", notes
+
+
+def say_opening(project: Project, say: Callable[[str], object] = say) -> None:
+    """Say the same line by line, with the command that is proposed."""
+    title, notes = describe_opening(project)
+    command = project.advice.command
+    for line in (title, *notes, *(() if command is None else (command,))):
+        say(line)
 
 
 # ---------------------------------------------------------------- the pair on the screen
@@ -231,7 +239,7 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
 
 def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
-    path = project.data if _is_beside(project.data, project.path) else project.path
+    path = project.path if session_words(project.data, project.path) else project.data
     stem = project.path.stem if project.item_table is not None else project.data.stem
     labels = f"{stem}-clusters{'' if project.item_table is not None else '.csv'}"
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
@@ -256,9 +264,4 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
 
 def resume_command(data: Path, path: Path, *more: str) -> str:
     """The command that goes on with a session."""
-    session = () if _is_beside(data, path) else ("--session", path)
-    return quote_command("linkwise", "ask", data, *session, *more)
-
-
-def _is_beside(data: Path, path: Path) -> bool:
-    return path == session_path(data)
+    return quote_command("linkwise", "ask", data, *session_words(data, path), *more)

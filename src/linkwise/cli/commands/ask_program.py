@@ -15,7 +15,6 @@ from rich.console import Console
 
 from linkwise.cli.commands.ask import (
     choose_spinner,
-    describe_opening,
     list_next_commands,
     make_json_lines,
     make_row_namer,
@@ -25,6 +24,7 @@ from linkwise.cli.commands.ask import (
     report_early_interrupt,
     report_interrupt,
     resume_command,
+    say_opening,
 )
 from linkwise.errors import ProgramError
 from linkwise.programs.answer import Answered, Conversation, Limits, check_limits
@@ -152,9 +152,8 @@ def _converse(
     """Ask the program until it ends or a limit is reached."""
     session = project.session
     log: Callable[[str], object] | None = None if is_quiet else (lambda line: say(strip_controls(line)))
-    for text in describe_opening(project) if log else ():
-        for line in [text] if isinstance(text, str) else text:
-            say(line)
+    if log is not None:
+        say_opening(project)
     if budget is not None:
         limits = replace(limits, budget=max(0, budget - session.status.n_answers))
     to_json = make_json(project)

@@ -131,7 +131,7 @@ def serve(
         if path is None and is_session(file):
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
-        found.append(open_project(data, path, reading, choice, kept))
+        found.append(open_project(data, path, reading, choice, kept, verb="serve"))
         _print_opening(found[0])
         for flag in ["--overlap"] * bool(extra.overlap) + ["--gold"] * bool(extra.gold):
             extra.check_errors(flag, is_fallible=found[0].session.status.is_fallible)
@@ -154,11 +154,9 @@ def serve(
 
 def _print_opening(project: Project) -> None:
     """What was opened, and what was chosen on the way."""
-    from linkwise.cli.commands.ask import describe_opening
+    from linkwise.cli.commands.ask import say_opening
 
-    for words in describe_opening(project):
-        for line in [words] if isinstance(words, str) else words:
-            say(line)
+    say_opening(project)
 
 
 # ---------------------------------------------------------------- whether there is a browser

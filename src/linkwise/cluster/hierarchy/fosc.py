@@ -19,7 +19,8 @@ Changed, and why:
 - If no part of the hierarchy is large enough, all rows are one cluster, not noise.
 - With ``noise="nearest"`` noise is assigned to the nearest cluster at the end.
 
-Cost: O(n² d) time for the hierarchy, O(n d) memory; O(n + constraints x depth) for the choice.
+Cost: about O(n log n) time for the hierarchy with few features and O(n² d) with many (`walk_from_densest`),
+O(n (d + min_samples)) memory; O(n + constraints x depth) for the choice.
 """
 
 from __future__ import annotations
@@ -181,12 +182,14 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         wanted = check_constraints(constraints, rows)
         told = progress or (lambda done, planned: None)
         order = np.lexsort(rows.T[::-1])  # ties go by the values of the rows
-        threads = parallel.n_threads()
         in_order = np.ascontiguousarray(rows[order])
         told(0, 3)
-        core = native.core_squares(in_order, min(self.min_samples, len(rows)), threads)
+        mutual = self.hierarchy == "hdbscan"
+        core, walk = native.walk_from_densest(
+            in_order, min(self.min_samples, len(rows)), parallel.n_threads(), mutual=mutual
+        )
         told(1, 3)
-        children, heights = _build_hierarchy(in_order, order, core, mutual=self.hierarchy == "hdbscan")
+        children, heights = _build_hierarchy(in_order, order, core, walk, mutual=mutual)
         told(2, 3)
         least = max(self.min_samples, 2) if self.min_cluster_size is None else self.min_cluster_size
         labels = extract_labels(
@@ -225,10 +228,14 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
 
 def _build_hierarchy(
-    rows: NDArray[Any], order: NDArray[np.int64], core: NDArray[np.float64], *, mutual: bool
+    rows: NDArray[Any],
+    order: NDArray[np.int64],
+    core: NDArray[np.float64],
+    walk: native.DensityWalk,
+    *,
+    mutual: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Build the merges and their heights for rows that are sorted by `order`; ties go by this order."""
-    walk = native.density_walk(rows, core, int(core.argmin()), parallel.n_threads(), mutual=mutual)
     if mutual:
         return dendrogram.build_single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
     visited, reach = _gather_copies(rows, walk.order, walk.reach, core)

@@ -94,6 +94,7 @@ void register_s_dbw(nb::module_& m);
 void register_forest(nb::module_& m);
 void register_agglomerate(nb::module_& m);
 void register_walk(nb::module_& m);
+void register_spanning(nb::module_& m);
 void register_one_spectral(nb::module_& m);
 
 }  // namespace linkwise

@@ -64,5 +64,6 @@ NB_MODULE(_native, m) {
     linkwise::register_forest(m);
     linkwise::register_agglomerate(m);
     linkwise::register_walk(m);
+    linkwise::register_spanning(m);
     linkwise::register_one_spectral(m);
 }

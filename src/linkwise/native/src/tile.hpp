@@ -23,6 +23,16 @@ struct alignas(64) TileRow {
 
 LINKWISE_INLINE Lanes smaller(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
 
+// Squared distances from x to eight rows, lane by lane: feature a of row j is rows[a][j].
+LINKWISE_INLINE Lanes block_squares(const Lanes* rows, const double* x, int64_t d) {
+    Lanes sum{};
+    for (int64_t a = 0; a < d; ++a) {
+        const Lanes q = rows[a] - x[a];
+        sum += q * q;
+    }
+    return sum;
+}
+
 // |x - center|^2 of one row: feature a is summed in lane a mod 8, the lanes and the rest one by one.
 template <typename T>
 LINKWISE_INLINE double row_distance(const T* x, const double* center, int64_t d) {

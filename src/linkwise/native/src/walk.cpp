@@ -38,15 +38,6 @@ struct Lanewise {
     }
 };
 
-LINKWISE_INLINE Lanes squares_of(const Lanes* x, const double* from, int64_t d) {
-    Lanes sum{};
-    for (int64_t a = 0; a < d; ++a) {
-        const Lanes q = x[a] - from[a];
-        sum += q * q;
-    }
-    return sum;
-}
-
 // ---------------------------------------------------------------- core distances
 constexpr int64_t kAbreast = 4;  // rows whose distances are made together: all rows are read once for them
 
@@ -156,7 +147,7 @@ LINKWISE_INLINE void look(Chunk& t) {
     const Lanes own = Lanes{} + t.own;
     Lanes least = Lanes{} + kFar;
     for (int64_t b = t.begin / 8; b * 8 < t.end; ++b) {
-        Lanes far = squares_of(t.X + b * t.d, t.x, t.d);
+        Lanes far = block_squares(t.X + b * t.d, t.x, t.d);
         far = far > own ? far : own;
         if (t.core) far = far > t.core[b] ? far : t.core[b];
         LaneLabels from;

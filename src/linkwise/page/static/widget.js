@@ -113,7 +113,6 @@ var SOURCES = {
 var formatNumber = (value) => Number(value).toLocaleString("en");
 var formatCount = (n, one, many = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : many}`;
 var formatPercent = (share) => share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`;
-var formatSeconds = (seconds) => seconds < 0.995 ? `${Math.max(1, Math.round(seconds * 1e3))} ms` : `${seconds.toFixed(1)} s`;
 var fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
 var clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "Noise" : `Cluster ${cluster.cluster}`);
 function describeEvent(event) {
@@ -779,27 +778,61 @@ function createColourTable(palette, slots, noise, highlighted) {
   return table;
 }
 
+// src/scale.js
+var [WIDTH, HEIGHT, MIDDLE] = [96, 20, 10];
+var [SLIGHT, LARGE] = [0.05, 0.25];
+var CLEAR = 1;
+var REACH = { apart: [4, 6.75], stacked: [3.5, 5] };
+var STROKE = 1.25;
+var DIFFERENCES = { slight: ", differs slightly", plain: ", differs", large: ", differs much" };
+function gradeDifference(first, second) {
+  if (first === null || second === null) return "plain";
+  const distance = Math.abs(first - second);
+  if (distance < SLIGHT) return "slight";
+  return distance < LARGE ? "plain" : "large";
+}
+function placeMarks(first, second) {
+  const x = (
+    /** @param {number} place */
+    (place) => 8 + (WIDTH - 16) * clamp(place, 0, 1)
+  );
+  const xs = [first, second].map((place) => place === null ? null : x(place));
+  const room = REACH.apart[0] + REACH.apart[1] + CLEAR;
+  const isStacked = xs[0] !== null && xs[1] !== null && Math.abs(xs[0] - xs[1]) < room;
+  const reach = isStacked ? REACH.stacked : REACH.apart;
+  const ys = isStacked ? [reach[0] + 0.5, HEIGHT - reach[1]] : [MIDDLE, MIDDLE];
+  return { xs, ys, reach };
+}
+function renderScale(first, second) {
+  if (first === null && second === null) return null;
+  const { xs, ys, reach } = placeMarks(first, second);
+  const box = { class: "lw-scale", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT };
+  const drawing = s(
+    "svg",
+    { ...box, "aria-hidden": "true" },
+    s("line", { x1: 4, x2: WIDTH - 4, y1: MIDDLE, y2: MIDDLE })
+  );
+  const [a, b] = xs;
+  if (a !== null && b !== null && gradeDifference(first, second) === "large") {
+    drawing.append(s("line", { class: "lw-distance", x1: a, x2: b, y1: MIDDLE, y2: MIDDLE }));
+  }
+  if (a !== null) drawing.append(s("circle", { cx: a, cy: ys[0], r: reach[0] }));
+  if (b !== null) {
+    const half = reach[1] - STROKE;
+    const y = ys[1];
+    drawing.append(
+      s("path", { d: `M${b} ${y - half} L${b + half} ${y} L${b} ${y + half} L${b - half} ${y} Z` })
+    );
+  }
+  return drawing;
+}
+
 // src/items.js
 var FIRST = { tag: "A", square: false };
 var SECOND = { tag: "B", square: true };
 var GLIMPSE_LETTERS = 160;
 var GLIMPSE_FIELDS = 6;
 var renderBadge = ({ tag, square }) => h("span", { class: square ? "lw-badge lw-diamond" : "lw-badge" }, h("span", {}, tag));
-function renderScale(first, second) {
-  if (first === null && second === null) return null;
-  const x = (
-    /** @param {number} place */
-    (place) => 6 + 84 * clamp(place, 0, 1)
-  );
-  const box = { class: "lw-scale", viewBox: "0 0 96 14", width: "96", height: "14", "aria-hidden": "true" };
-  const drawing = s("svg", box, s("line", { x1: 4, x2: 92, y1: 7, y2: 7 }));
-  if (first !== null) drawing.append(s("circle", { cx: x(first), cy: 7, r: 4 }));
-  if (second !== null) {
-    const at = x(second);
-    drawing.append(s("path", { d: `M${at} 1.5 L${at + 5.5} 7 L${at} 12.5 L${at - 5.5} 7 Z` }));
-  }
-  return drawing;
-}
 var renderBreakable = (name) => name.split(/(?<=[_./-])/).flatMap((part) => [part, h("wbr")]).slice(0, -1);
 var placeOf = (field) => typeof field?.place === "number" ? field.place : null;
 var renderTableHead = (items, hasScale) => h(
@@ -831,18 +864,20 @@ function renderFields(items, differ = []) {
     (name) => {
       const cells = all.map((fields) => fields.get(name));
       const isOther = differing.has(name);
+      const [first, second] = [placeOf(cells[0]), placeOf(cells[1])];
+      const grade = gradeDifference(first, second);
       return h(
         "tr",
-        { class: isOther && "lw-differs" },
+        { class: isOther && "lw-differs", "data-grade": isOther && grade },
         h(
           "th",
           { scope: "row" },
           h("span", { class: "lw-mark", "aria-hidden": "true" }, isOther ? "≠" : ""),
           renderBreakable(name),
-          isOther && h("span", { class: "lw-hidden" }, ", differs")
+          isOther && h("span", { class: "lw-hidden" }, DIFFERENCES[grade])
         ),
         cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
-        hasScale && h("td", { class: "lw-scale-cell" }, renderScale(placeOf(cells[0]), placeOf(cells[1])))
+        hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second))
       );
     }
   );
@@ -2353,7 +2388,7 @@ function pointSize(viewport, home, { width, height }, nRows) {
 }
 
 // src/scatter.js
-var REACH = 9;
+var REACH2 = 9;
 var Scatter = class {
   /** @type {Painter | null} */
   #painter = null;
@@ -2588,7 +2623,7 @@ var Scatter = class {
    * @param {number} py
    * @param {number} [reach]
    */
-  #point(px, py, reach = REACH) {
+  #point(px, py, reach = REACH2) {
     const viewport = this.#viewport;
     let row = -1;
     if (viewport && this.#places.length) {
@@ -2973,7 +3008,7 @@ async function openSuspects(page) {
 }
 
 // src/progress_panel.js
-var [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
+var [WIDTH2, HEIGHT2, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
   const [value, name, details] = [h("dd", {}), h("dt", {}), h("dd", { class: "lw-soft" })];
   return {
@@ -3004,15 +3039,15 @@ function renderChart(changes) {
   const last = changes.at(-1);
   const label = last === void 0 ? "No answers yet" : `Rows moved by each of the last ${formatCount(changes.length, "answer")}; the last one moved ${formatPercent(last)}`;
   const bars = changes.map((share, i) => {
-    const height = Math.max(1.5, share / most * (HEIGHT - 2));
+    const height = Math.max(1.5, share / most * (HEIGHT2 - 2));
     const x = BAR * (MOST_BARS - changes.length + i) + 1;
-    return s("rect", { x, y: HEIGHT - height, width: BAR - 2, height, rx: 1 });
+    return s("rect", { x, y: HEIGHT2 - height, width: BAR - 2, height, rx: 1 });
   });
-  const box = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT };
+  const box = { viewBox: `0 0 ${WIDTH2} ${HEIGHT2}`, width: WIDTH2, height: HEIGHT2 };
   return s("svg", { ...box, role: "img", "aria-label": label }, bars);
 }
 function createProgressPanel(page) {
-  const [answers, inferred, time] = [createTile(), createTile(), createTile()];
+  const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
   const errors = h("p", { class: "lw-soft", hidden: true });
@@ -3031,7 +3066,7 @@ function createProgressPanel(page) {
     { class: "lw-card lw-progress", "aria-labelledby": heading.id, hidden: true },
     heading,
     team.node,
-    h("dl", { class: "lw-tiles" }, answers.node, inferred.node, time.node),
+    h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
@@ -3043,14 +3078,12 @@ function createProgressPanel(page) {
     node,
     /** @param {State} state */
     update(state) {
-      const { counts, changes = [], seconds } = state;
+      const { counts, changes = [] } = state;
       team.update(state.team);
       const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
       const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
       answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
       inferred.show(formatNumber(counts.inferred), "pairs inferred", describeOtherFacts(counts));
-      const median = seconds ? `median ${formatSeconds(seconds.median)}` : "";
-      time.show(seconds ? formatSeconds(seconds.last) : "–", "to the next question", median);
       chart.hidden = changes.length === 0;
       if (String(changes) !== drawn) {
         const caption = h("p", { class: "lw-soft" }, "rows moved by each answer");

@@ -1,6 +1,6 @@
 /** How rows look: fields, texts, pictures and curves. */
 import { h, listChildren, s } from "./dom.js";
-import { clamp } from "./numbers.js";
+import { DIFFERENCES, gradeDifference, renderScale } from "./scale.js";
 import { formatCount } from "./wording.js";
 
 /** @import { Field, Item, Question } from "./protocol.d.ts" */
@@ -16,24 +16,6 @@ const GLIMPSE_FIELDS = 6;
  */
 const renderBadge = ({ tag, square }) =>
   h("span", { class: square ? "lw-badge lw-diamond" : "lw-badge" }, h("span", {}, tag));
-
-/**
- * Two numbers on the range of their column.
- * @param {number | null} first
- * @param {number | null} second
- */
-function renderScale(first, second) {
-  if (first === null && second === null) return null;
-  const x = /** @param {number} place */ (place) => 6 + 84 * clamp(place, 0, 1);
-  const box = { class: "lw-scale", viewBox: "0 0 96 14", width: "96", height: "14", "aria-hidden": "true" };
-  const drawing = s("svg", box, s("line", { x1: 4, x2: 92, y1: 7, y2: 7 }));
-  if (first !== null) drawing.append(s("circle", { cx: x(first), cy: 7, r: 4 }));
-  if (second !== null) {
-    const at = x(second);
-    drawing.append(s("path", { d: `M${at} 1.5 L${at + 5.5} 7 L${at} 12.5 L${at - 5.5} 7 Z` }));
-  }
-  return drawing;
-}
 
 /**
  * A name that may wrap after its punctuation.
@@ -74,7 +56,7 @@ const renderTableHead = (items, hasScale) =>
   );
 
 /**
- * The fields of one or two rows as a table. Fields that differ are bold and have a sign.
+ * The fields of one or two rows as a table. Fields that differ have a sign, and are bold unless slight.
  * @param {Item[]} items
  * @param {string[]} [differ]
  */
@@ -88,18 +70,20 @@ export function renderFields(items, differ = []) {
   const renderLine = /** @param {string} name */ (name) => {
     const cells = all.map((fields) => fields.get(name));
     const isOther = differing.has(name);
+    const [first, second] = [placeOf(cells[0]), placeOf(cells[1])];
+    const grade = gradeDifference(first, second);
     return h(
       "tr",
-      { class: isOther && "lw-differs" },
+      { class: isOther && "lw-differs", "data-grade": isOther && grade },
       h(
         "th",
         { scope: "row" },
         h("span", { class: "lw-mark", "aria-hidden": "true" }, isOther ? "≠" : ""),
         renderBreakable(name),
-        isOther && h("span", { class: "lw-hidden" }, ", differs"),
+        isOther && h("span", { class: "lw-hidden" }, DIFFERENCES[grade]),
       ),
       cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
-      hasScale && h("td", { class: "lw-scale-cell" }, renderScale(placeOf(cells[0]), placeOf(cells[1]))),
+      hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second)),
     );
   };
   return h(

@@ -11,7 +11,6 @@ import {
   formatCount,
   formatNumber,
   formatPercent,
-  formatSeconds,
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -67,7 +66,7 @@ function renderChart(changes) {
 
 /** @param {Page} page */
 export function createProgressPanel(page) {
-  const [answers, inferred, time] = [createTile(), createTile(), createTile()];
+  const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
   const errors = h("p", { class: "lw-soft", hidden: true });
@@ -86,7 +85,7 @@ export function createProgressPanel(page) {
     { class: "lw-card lw-progress", "aria-labelledby": heading.id, hidden: true },
     heading,
     team.node,
-    h("dl", { class: "lw-tiles" }, answers.node, inferred.node, time.node),
+    h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
@@ -98,14 +97,12 @@ export function createProgressPanel(page) {
     node,
     /** @param {State} state */
     update(state) {
-      const { counts, changes = [], seconds } = state;
+      const { counts, changes = [] } = state;
       team.update(state.team);
       const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
       const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
       answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
       inferred.show(formatNumber(counts.inferred), "pairs inferred", describeOtherFacts(counts));
-      const median = seconds ? `median ${formatSeconds(seconds.median)}` : "";
-      time.show(seconds ? formatSeconds(seconds.last) : "–", "to the next question", median);
       chart.hidden = changes.length === 0;
       if (String(changes) !== drawn) {
         const caption = h("p", { class: "lw-soft" }, "rows moved by each answer");

@@ -150,7 +150,6 @@ export interface State {
   counts: Counts;
   changes: number[];
   advice: { stop: boolean | null; text: string };
-  seconds: { last: number; median: number } | null;
   clusters: Cluster[];
   more_clusters: number;
   rules?: boolean;

@@ -77,10 +77,6 @@ export const formatCount = (n, one, many = `${one}s`) => `${formatNumber(n)} ${n
 export const formatPercent = (share) =>
   share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`;
 
-/** @param {number} seconds */
-export const formatSeconds = (seconds) =>
-  seconds < 0.995 ? `${Math.max(1, Math.round(seconds * 1000))} ms` : `${seconds.toFixed(1)} s`;
-
 /** @param {string} path */
 export const fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
 

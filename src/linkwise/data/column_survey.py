@@ -1,0 +1,93 @@
+"""What takes part in the distance between rows, and how the table is probably better read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from linkwise.data.encoded import Encoded, block_of
+from linkwise.data.proposed_options import propose_options
+from linkwise.data.table import Table
+
+MOST_NAMED = 8  # columns whose shares are named
+_MOST_OF_IT = 0.5  # share from which one column decides
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSurvey:
+    """The shares that columns take of the distance between rows, and what is proposed.
+
+    Attributes
+    ----------
+    shares : dict of str to float
+        For each column, or block of texts or lists, its share of the mean squared distance between two random
+        rows, the largest first. They add up to 1, or are all 0 if numbers are too large to measure.
+    options : dict
+        Arguments of `read_table` and `encode` by which these rows are probably better compared, such as
+        ``{"text": ["body"], "id_column": "ticket"}``; empty if the table is read well.
+    """
+
+    shares: Mapping[str, float]
+    options: Mapping[str, Any]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The shares in a sentence, and a warning where one column takes more than half; at most two."""
+        if len(self.shares) < 2 or not any(self.shares.values()):
+            return ()
+        what = "the mean squared distance between two rows"
+        n, low, high = len(self.shares), min(self.shares.values()), max(self.shares.values())
+        if n > MOST_NAMED and high < 2 / n:
+            return (f"Each of {n} columns takes {_percent(low)} to {_percent(high)} of {what}.",)
+        named = dict(islice(self.shares.items(), MOST_NAMED - (n > MOST_NAMED)))
+        told = [f"{name} {_percent(share)}" for name, share in named.items()]
+        if n > MOST_NAMED:
+            told.append(f"{n - len(named)} others {_percent(1 - sum(named.values()))}")
+        shares = f"Shares of {what}: {', '.join(told)}."
+        largest = next(iter(self.shares))
+        if high <= _MOST_OF_IT:
+            return (shares,)
+        return (
+            shares,
+            f"Column '{largest}' takes more than half of the distance and so decides most. --weight lowers "
+            "the weight of a column, and --drop leaves it out (in Python, weights={...} and drop=[...]).",
+        )
+
+
+def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None) -> ColumnSurvey:
+    """Measure how much each column counts, and propose how to read the table.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    encoded : Encoded
+        The same rows as numbers.
+    impute : {"median", "category"}, optional
+        The argument with which `encode` made them, which is then not proposed.
+
+    Returns
+    -------
+    ColumnSurvey
+        The shares and the proposal, which follow from the data alone.
+    """
+    of_curves = {"sample": "curve", "image": "image"}  # what is measured of them counts as one
+    names = [of_curves.get(one.role) or block_of(one) or one.source for one in encoded.features]
+    shares = dict.fromkeys(names, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spreads = encoded.X.var(axis=0)
+        total = float(spreads.sum())
+    if 0 < total < np.inf:
+        for name, spread in zip(names, spreads.tolist(), strict=True):
+            shares[name] += spread / total
+    largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
+    return ColumnSurvey(largest_first, propose_options(table.frame, {**table.choices, "impute": impute}))
+
+
+def _percent(share: float) -> str:
+    """A share in percent, with a digit more where it is small."""
+    return f"{share:.0%}" if share >= 0.0995 or share == 0 else f"{share:.1%}"

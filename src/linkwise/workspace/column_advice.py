@@ -1,0 +1,123 @@
+"""What is said of the columns before the first question, and the command that is likely better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from linkwise.data import Rows
+from linkwise.data.column_survey import ColumnSurvey, survey_columns
+from linkwise.data.proposed_options import propose_options
+from linkwise.data.readers import read_frame
+from linkwise.errors import DataError
+from linkwise.wording import join_names, quote_command
+from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.options import Reading, find_option
+from linkwise.workspace.reading import read_rows
+
+
+class Advice(NamedTuple):
+    """What is said before the first question.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        The shares of the columns, a warning where one decides most, and what the command is for.
+    command : str or None
+        The command, to be copied; None if nothing is proposed.
+    """
+
+    notes: tuple[str, ...] = ()
+    command: str | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The notes, the last one with the command."""
+        if self.command is None:
+            return self.notes
+        return (*self.notes[:-1], f"{self.notes[-1]} {self.command}")
+
+
+def advise(
+    rows: Rows, data: Path, session: tuple[object, ...], reading: Reading, impute: Any, verb: str
+) -> Advice:
+    """Survey the rows of a file, and write the command that reads them as proposed.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows as they are read.
+    data : Path
+        Their file; a folder has no columns.
+    session : tuple
+        Words that name the session file in the command.
+    reading : Reading
+        What the command line said, which the command says again.
+    impute : str or None
+        How missing values were filled in.
+    verb : {"ask", "serve"}
+        The command.
+    """
+    if data.is_dir():
+        return Advice()
+    survey: ColumnSurvey = survey_columns(rows.table, rows.encoded, impute=impute)
+    proposed = _write_options(reading, survey.options, data)
+    if proposed is None:
+        return Advice(survey.notes)
+    command = quote_command("linkwise", verb, data, *proposed, *session)
+    return Advice((*survey.notes, f"{_describe_proposal(survey.options)}, this is likely better:"), command)
+
+
+def add_way_out(error: DataError, data: Path, session: tuple[object, ...], reading: Reading) -> DataError:
+    """Add to an error the command that reads the file, if one is found and does."""
+    changed_reading = (reading.delimiter, reading.encoding, reading.keep_nested, reading.show)
+    if data.is_dir() or any(one is not None for one in changed_reading):
+        return error
+    with suppress(DataError, UsageError):
+        options = propose_options(read_frame(data).typed, reading.settings())
+        words = _write_options(reading, options, data)
+        if words is not None:
+            read_rows(data, replace(reading, **options).source(data))
+            return DataError(f"{error} Or try: {quote_command('linkwise', 'ask', data, *words, *session)}")
+    return error
+
+
+def _write_options(given: Reading, options: Mapping[str, Any], data: Path) -> tuple[str, ...] | None:
+    """Some options as words, with those that are given; None if there is nothing to write, or no way to."""
+    if not options:
+        return None
+    joined = replace(given, **options)
+    with suppress(UsageError):
+        joined.source(data)
+        for name, value in options.items():
+            declared = find_option(name)
+            words = declared.to_words(value)
+            if declared.parse is not None and list(declared.parse(declared.flag, words[1])) != list(value):
+                return None  # a name that the command line would take for another
+        return joined.options()
+    return None
+
+
+def _describe_proposal(options: Mapping[str, Any]) -> str:
+    """Why the options are proposed."""
+    reasons = []
+    if options.get("id_column") is not None:
+        reasons.append(f"'{options['id_column']}' has a value of its own in each row")
+    if options.get("text"):
+        texts = join_names(f"'{name}'" for name in options["text"])
+        reasons.append(f"{texts} {'holds' if len(options['text']) == 1 else 'hold'} texts")
+    if options.get("series"):
+        reasons.append("each row seems to be a curve")
+    if options.get("merge_variants"):
+        reasons.append("some values are spelled in several ways")
+    if options.get("as_categories"):
+        reasons.append("some numbers seem to be codes")
+    if options.get("drop"):
+        reasons.append(f"{join_names(f'{name!r}' for name in options['drop'])} only counts the rows")
+    if options.get("impute"):
+        reasons.append("values are missing")
+    told = " and ".join([", ".join(reasons[:-1]), reasons[-1]] if len(reasons) > 1 else reasons)
+    return f"As {told}"

@@ -1,0 +1,165 @@
+"""The share that each column takes of the distance, and the options that the values alone suggest."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from linkwise.data import encode, from_frame, survey_columns
+from linkwise.data.proposed_options import propose_options
+from linkwise.errors import DataError
+
+TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]
+
+
+def survey(frame, *, impute=None, **how):
+    table = from_frame(frame, **how)
+    return survey_columns(table, encode(table, impute=impute), impute=impute)
+
+
+def propose(**columns):
+    return survey(pl.DataFrame({"a": np.arange(40) % 7 / 3, **columns})).options
+
+
+def mean_squared_distance(X):
+    return np.mean([np.sum((a - b) ** 2) for i, a in enumerate(X) for b in X[:i]])
+
+
+def test_shares_are_those_of_the_mean_squared_distance_between_rows():
+    draw = np.random.default_rng(0)
+    table = from_frame(
+        pl.DataFrame({"size": draw.normal(size=30), "kind": list("abc") * 10, "day": draw.uniform(size=30)})
+    )
+    encoded = encode(table)
+    found = survey_columns(table, encoded).shares
+    whole = mean_squared_distance(encoded.X)
+    for name, share in found.items():
+        mine = [at for at, feature in enumerate(encoded.features) if feature.source == name]
+        assert share == pytest.approx(mean_squared_distance(encoded.X[:, mine]) / whole)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert sum(found.values()) == pytest.approx(1)
+
+
+def test_blocks_count_as_one():
+    frame = pl.DataFrame({"body": TEXTS * 5, "a": np.arange(20) % 3, "b": np.arange(20) % 7})
+    shares = survey(frame, text="body", columns=["a", "b"]).shares
+    assert shares == pytest.approx({"body": 0.5, "a": 0.25, "b": 0.25})
+
+
+def test_a_column_that_takes_more_than_half_is_warned_of():
+    notes = survey(pl.DataFrame({"kind": list("abcd") * 5, "a": np.linspace(0, 1, 20)})).notes
+    assert notes[0].startswith("Shares of the mean squared distance between two rows: kind 8")
+    assert notes[1].startswith("Column 'kind' takes more than half of the distance")
+
+
+def test_columns_that_count_alike_are_one_line():
+    notes = survey(pl.DataFrame(np.random.default_rng(0).uniform(size=(50, 20)))).notes
+    assert len(notes) == 1
+    assert notes[0].startswith("Each of 20 columns takes ")
+
+
+def test_small_columns_are_summed():
+    draw = np.random.default_rng(0)
+    columns = {f"c{name}": draw.uniform(size=60) for name in "bcdefghijk"}
+    (note, *_) = survey(pl.DataFrame({**columns, "kind": list("xyz") * 20})).notes
+    assert note.count("%") == 8
+    assert "4 others" in note
+
+
+def test_one_column_needs_no_share():
+    assert survey(pl.DataFrame({"body": TEXTS * 5}), text="body").notes == ()
+
+
+def test_values_that_overflow_have_no_shares():
+    table = from_frame(pl.DataFrame({"a": [1e200, -1e200, 0.0], "b": [0.0, 1.0, 3.0]}))
+    assert survey_columns(table, encode(table, scale="none")).notes == ()
+
+
+# ---------------------------------------------------------------- proposals
+@pytest.mark.parametrize(
+    ("column", "proposed"),
+    [
+        ([f"T{n:03}" for n in range(40)], {"id_column": "b"}),
+        (list(range(100, 140)), {"id_column": "b"}),
+        ([f"T {n:03}" for n in range(40)], {}),  # a space: rather a text
+        ([f"T{n // 2:03}" for n in range(40)], {}),  # not unique
+        (TEXTS * 10, {}),  # four different texts are categories
+        ([f"{text} {n}" for n, text in enumerate(TEXTS * 10)], {"text": ["b"]}),
+        (["Retail", "retail", "Bank", "bank "] * 10, {"merge_variants": True}),
+        ([None, 1, 2, 4, 5, 8, 8, 9] * 5, {"impute": "median"}),
+        ([None, "x", "y", "x"] * 10, {"impute": "median"}),
+    ],
+)
+def test_the_values_of_a_column_suggest_an_option(column, proposed):
+    if "impute" in proposed:  # without it there is no matrix
+        assert propose_options(from_frame(pl.DataFrame({"a": range(40), "b": column})).frame) == {
+            "id_column": "a",
+            **proposed,
+        }
+    else:
+        assert propose(b=column) == proposed
+
+
+def test_numbers_that_count_the_rows_are_left_out_beside_an_id():
+    assert propose(id=[f"i{n}" for n in range(40)], number=list(range(40))) == {"drop": ["number"]}
+
+
+def test_texts_beside_a_real_table_leave_the_table_in():
+    some = {name: np.random.default_rng(0).permutation(40) % 7 for name in "bcde"}
+    found = propose(**some, note=[f"{text} {n}" for n, text in enumerate(TEXTS * 10)])
+    assert found["text"] == ["note"]
+    assert found["columns"] == ["all"]
+
+
+def test_names_and_paths_are_no_texts():
+    paths = [f"pictures/p{n}.png" for n in range(40)]
+    names = [f"{a}{b}a {b}{a}o" for a in "bcdfghkl" for b in "mnprt"]
+    assert propose(path=paths, name=names) == {"id_column": "path"}
+    assert propose(path=paths, key=[f"k{n}" for n in range(40)], b=range(40))["drop"] == ["b"]
+
+
+def test_a_run_of_smooth_columns_is_a_curve_and_pixels_are_none():
+    t = np.linspace(0, 1, 24)
+    curves = np.sin(2 * np.pi * (t + np.random.default_rng(0).uniform(size=(30, 1))))
+    frame = pl.DataFrame({f"t{at:02}": curves[:, at] for at in range(24)})
+    assert propose_options(from_frame(frame).frame) == {"series": True}
+    shuffled = frame.select(np.random.default_rng(0).permutation(frame.columns).tolist())
+    assert propose_options(from_frame(shuffled).frame) == {}
+    assert propose_options(from_frame(load_digits().data).frame) == {}
+
+
+def test_what_is_given_is_not_proposed():
+    frame = pl.DataFrame(
+        {"t": [f"T{n:03}" for n in range(40)], "kind": ["x", "X", None, "y"] * 10, "n": range(3, 123, 3)}
+    )
+    assert survey(frame, impute="category", id_column="t", merge_variants=True).options == {}
+    assert survey(frame, columns=["n"]).options == {"id_column": "t"}
+    assert survey(frame, columns=["n"], drop=["t"]).options == {}
+
+
+CELLS = st.one_of(
+    st.lists(st.sampled_from(["a", "A", "b ", "", None, "x y", "x z"]), min_size=12, max_size=12),
+    st.lists(st.sampled_from([*TEXTS, None]), min_size=12, max_size=12),
+    st.lists(st.integers(0, 9) | st.none(), min_size=12, max_size=12),
+    st.permutations(range(12)),
+    st.permutations([f"k{n}" for n in range(12)]),
+    st.permutations([f"{text} {n}" for n, text in enumerate(TEXTS * 3)]),
+)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=5))
+def test_what_is_proposed_can_be_read(columns):
+    """Wherever a table can be read at all, it can be read as proposed."""
+    frame = pl.DataFrame({f"c{at}": column for at, column in enumerate(columns)}, strict=False)
+    try:
+        table = from_frame(frame)
+        encode(table, impute="median")
+    except DataError:
+        return
+    options = propose_options(table.frame)
+    impute = options.pop("impute", None)
+    again = from_frame(frame, **options)
+    encode(again, impute=impute)
+    assert propose_options(again.frame, {**again.choices, "impute": impute}) == {}
