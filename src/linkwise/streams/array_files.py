@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def array_form(path: Path) -> tuple[tuple[int, int], np.dtype[Any], int]:
     """
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, TokenError) as error:  # NumPy reads the header as Python's words
         raise DataError(
             f"{path.name} cannot be read as an array of numbers: {shorten(str(error), 300)}"
         ) from error
