@@ -170,6 +170,11 @@ def check_unique(names: Iterable[str], where: str = "") -> None:
         raise DataError(f"Column names must differ, but these occur twice: {some}{rest}.{where}")
 
 
+def is_unicode(text: str) -> bool:
+    """Whether text can be written as UTF-8; half characters (lone surrogates) cannot."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def refuse_lone_surrogates(texts: Sequence[str | None], where: str) -> None:
     """Raise if a text holds half a character (a lone surrogate of UTF-16), which UTF-8 cannot write."""
     for row, text in enumerate(texts):

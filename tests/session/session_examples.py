@@ -59,9 +59,14 @@ def present(session):
 
 def image(session):
     """All that a session tells: what holds, the clustering, and what the learner says about both."""
-    history = [(*told(e)[1:4], e.answer, e.facts, e.source) for e in session.history]
+    history = [(*told(e)[1:4], e.answer, e.facts, e.source, *remark(e)) for e in session.history]
     names = list(session.names.items())
     return present(session), session.status, session.constraints, history, names, learned(session)
+
+
+def remark(event):
+    """What stands beside an event, and does not count when events are compared."""
+    return event.seconds, event.note, event.note_author
 
 
 def learned(session):

@@ -12,11 +12,11 @@ from linkwise.session.description import (
     describe_learner,
     fingerprint,
     fingerprint_difference,
-    is_unicode,
     seed_of_learner,
     to_json_value,
 )
 from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
+from linkwise.text_files import is_unicode
 
 
 # ---------------------------------------------------------------- learners

@@ -31,6 +31,7 @@ from session.session_examples import (
     answer_by,
     image,
     present,
+    remark,
     told,
     true_pairs,
 )
@@ -40,6 +41,8 @@ ROWS = st.integers(0, N_ROWS - 1)
 PAIRS = st.tuples(ROWS, ROWS).filter(lambda pair: pair[0] != pair[1])
 KINDS = st.sampled_from(["must-link", "cannot-link"])
 ANSWERS = st.sampled_from(["yes", "no", "unsure"])
+NOTES = st.one_of(st.sampled_from(["", "A", " =1+1\n\x00 ", "\u200f\u2028😀"]), st.text(max_size=20))
+SECONDS = st.one_of(st.none(), st.floats(0, 1e9))
 
 
 # ---------------------------------------------------------------- whatever is done, in any order
@@ -75,12 +78,14 @@ class Doing(RuleBasedStateMachine):
         self.before.append(was)
 
     @precondition(lambda self: self.session.question is not None)
-    @rule(said=ANSWERS)
-    def answer(self, said):
+    @rule(said=ANSWERS, note=NOTES, seconds=SECONDS)
+    def answer(self, said, note, seconds):
         pair = self.session.question.first, self.session.question.second
-        self.says(lambda: self.session.answer(said))
+        self.says(lambda: self.session.answer(said, note=note, seconds=seconds))
         last = self.session.history[-1]
         assert (last.first, last.second, last.answer) == (*pair, said)
+        assert last.seconds == (None if seconds is None else round(seconds, 3))
+        assert last.note.split() == note.split()
 
     @rule(pair=PAIRS, kind=KINDS)
     def add(self, pair, kind):
@@ -147,6 +152,24 @@ class Doing(RuleBasedStateMachine):
         if event.answer != said:
             self.says(lambda: self.session.change(event.number, said))
 
+    @precondition(lambda self: any(e.kind in ("answer", "add") for e in self.session.history))
+    @rule(at=st.integers(0, 100), note=NOTES, source=st.sampled_from(["", "anna"]))
+    def note(self, at, note, source):
+        able = [e for e in self.session.history if e.kind in ("answer", "add")]
+        event, events = able[at % len(able)], self.session.events
+        asked, shown = self.session.question_id, present(self.session)
+        wanted = "\n".join(line.rstrip() for line in note.strip().splitlines())
+        if wanted == event.note:
+            self.session.note(event.number, note, source=source)
+            assert self.session.events == events
+            return
+        self.says(lambda: self.session.note(event.number, note, source=source))
+        found = next(e for e in self.session.history if e.number == event.number)
+        assert remark(found) == (event.seconds, wanted, source)
+        assert found == event  # no learner can tell
+        assert asked == self.session.question_id  # who has seen the question may still answer
+        assert present(self.session) == shown
+
     @rule()
     def undo(self):
         n = len(self.session.events)
@@ -208,6 +231,7 @@ class Doing(RuleBasedStateMachine):
         with Session.open(self.path, X) as other:
             assert image(other) == image(self.session)
             assert other.events == self.session.events
+            assert [remark(e) for e in other.events] == [remark(e) for e in self.session.events]
             assert other.question_id == self.session.question_id
 
     @invariant()

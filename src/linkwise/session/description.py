@@ -15,6 +15,7 @@ from linkwise.constraints.files import index_ids
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.session import registry
 from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
+from linkwise.text_files import is_unicode
 from linkwise.wording import count_noun
 
 BLOCK_ROWS = 65_536  # rows that are summed at once
@@ -84,11 +85,6 @@ def to_json_value(value: Any, what: str) -> Any:
             f"{MOST_JSON} characters and {MOST_PARTS} lists and objects. Give less."
         )
     return json.loads(text)
-
-
-def is_unicode(text: str) -> bool:
-    """Whether text can be written as UTF-8; half characters (lone surrogates) cannot."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _plain_number(value: object) -> Any:

@@ -21,10 +21,12 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.session.audit import AuditPlan
-from linkwise.session.events import REVISIONS, Event, EventKind, Place
+from linkwise.session.events import WITH_TARGET, Event, EventKind, Place
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
+from linkwise.session.remarks import MOST_NOTE, is_duration
 from linkwise.session.schema import Damage
 from linkwise.session.suspects import GRADES, MOST_RATE, Doubts, ErrorRate
+from linkwise.text_files import is_unicode
 
 KEYS = ("data", "learner", "seed", "source")  # of the table meta
 MOST_JSON = 8 * 2**20  # characters of one JSON value; the fingerprint of many columns may be longer
@@ -42,10 +44,14 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "name": (True, False, False, False),
     "change": (False, False, True, True),
     "sure": (False, False, True, True),
+    "note": (False, False, False, True),
     "undo": (False, False, False, True),
 }
 WITH_FACTS = ("import", "done")
+REMARKS = {"answer": ("seconds", "note"), "add": ("note",), "note": ("note",)}  # what is beside each kind
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
+REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds and its note
+MOST_REMARK = 12 * MOST_NOTE + 100  # characters of its JSON, each of the note escaped
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
 CHANGEABLE = ("answer", "add")
@@ -261,12 +267,13 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
     kinds = dict(db.execute("SELECT number, kind FROM event WHERE number <= ?", (after,)))
     pairs = _read_facts(db, n_rows, after)
     rows = db.execute(
-        "SELECT number, kind, happened, first, second, answer, target, source, value "
-        "FROM event LEFT JOIN meta ON key = ? || number WHERE number >= ? ORDER BY number",
-        (PLACE_KEY, _lowest_number(after)),
+        "SELECT number, kind, happened, first, second, answer, target, source, place.value, remark.value "
+        "FROM event LEFT JOIN meta AS place ON place.key = ? || number "
+        "LEFT JOIN meta AS remark ON remark.key = ? || number WHERE number >= ? ORDER BY number",
+        (PLACE_KEY, REMARK_KEY, _lowest_number(after)),
     )
     for expected, row in enumerate(rows, after + 1):
-        number, kind, when, first, second, answer, target, source, place = row
+        number, kind, when, first, second, answer, target, source, place, remark = row
         if number != expected:
             raise Damage(f"Event {expected} of the session is missing")
         facts = tuple(pairs.pop(number, ()))
@@ -275,6 +282,8 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
             _check_event(event, n_rows)
             if place is not None:
                 event = replace(event, place=_read_place(place, event))
+            if remark is not None or kind == "note":
+                event = _read_remark(remark, event)
             if event.target is not None:
                 _check_target(event, kinds)
         except Damage as damage:
@@ -347,12 +356,29 @@ def _read_place(text: Any, event: Event) -> Place:
     return place
 
 
+def _read_remark(text: Any, event: Event) -> Event:
+    """Give an event its seconds and its note."""
+    try:
+        remark = json.loads(text) if isinstance(text, str) and len(text) <= MOST_REMARK else None
+    except (ValueError, RecursionError):
+        remark = None
+    allowed = REMARKS.get(event.kind, ())
+    if not isinstance(remark, dict) or not remark or not remark.keys() <= set(allowed):
+        raise Damage("What is stored beside it is neither seconds nor a note")
+    seconds, note = remark.get("seconds", 0), remark.get("note", "")
+    if not (_is_number(seconds) and is_duration(seconds)):
+        raise Damage("The seconds that it took are wrong")
+    if not isinstance(note, str) or len(note) > MOST_NOTE or not is_unicode(note):
+        raise Damage(f"Its note is not a text of at most {MOST_NOTE} characters")
+    return replace(event, seconds=remark.get("seconds"), note=note)
+
+
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
-    """Check that the target of an event is an earlier one that can be changed, confirmed or undone."""
+    """Check that the target of an event is an earlier one that it can be about."""
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
         raise Damage("Its target is not an earlier event")
-    if kind == "undo" or (event.kind in REVISIONS and kind not in CHANGEABLE):
+    if kind == "undo" or (event.kind in WITH_TARGET and kind not in CHANGEABLE):
         raise Damage(f"Event {target} has a kind ({kind}) that has no {event.kind}")
 
 

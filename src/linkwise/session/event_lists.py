@@ -1,7 +1,7 @@
 """What follows from the events of a session alone, kept up to date as events are added.
 
-An event that is only added costs little, however many there are. After an undo, a change or a confirmation
-everything is derived anew.
+An event that is only added costs little, however many there are. After an undo, and after an event about an
+earlier one, everything is derived anew.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from linkwise.session.events import (
-    REVISIONS,
+    WITH_TARGET,
     Event,
     Imported,
     apply_changes,
@@ -28,7 +28,7 @@ class EventLists:
     remaining : list of Event
         The events that are not undone (see `drop_undone`).
     settled : list of Event
-        The events about pairs that still count, each with its latest answer (see `settle_events`).
+        The events about pairs that still count, each with its latest answer and note (see `settle_events`).
     ordered : list of Event
         The same in the order of their questions (see `order_key`).
     last_answers : dict
@@ -61,7 +61,7 @@ class EventLists:
         new = events[self._n_events :]
         if not new:
             return
-        if any(event.kind == "undo" or event.kind in REVISIONS for event in new):
+        if any(event.kind == "undo" or event.kind in WITH_TARGET for event in new):
             self._rebuild(events)
         else:
             starts = find_starts(events, self._n_events)

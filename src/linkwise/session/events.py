@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from linkwise.constraints.closure import format_chain
@@ -16,7 +16,7 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError, Session
 from linkwise.wording import strip_full_stop
 
 CONTRADICTION = "This contradicts earlier answers: {}. Leave it out, or undo or change one of these answers."
-EventKind = Literal["answer", "add", "import", "done", "name", "change", "sure", "undo"]
+EventKind = Literal["answer", "add", "import", "done", "name", "change", "sure", "note", "undo"]
 
 
 class Place(NamedTuple):
@@ -25,7 +25,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     start : int
-        Number of the last event, names aside, when the question was chosen.
+        Number of the last event, names and notes aside, when the question was chosen.
     position : int
         Position among the questions that were chosen then; 0 is the question of `Session.question`.
     """
@@ -42,10 +42,10 @@ class Event:
     ----------
     number : int
         Position in the session, from 1.
-    kind : {"answer", "add", "import", "done", "name", "change", "sure", "undo"}
+    kind : {"answer", "add", "import", "done", "name", "change", "sure", "note", "undo"}
         An answer to a question, a volunteered pair, an import of pairs, a cluster marked as done, a name
         for a cluster, a change of an earlier answer, the confirmation that an earlier answer is certain,
-        or the undo of any of these.
+        a later note on an earlier answer, or the undo of any of these.
     when : str
         UTC, ISO 8601.
     first, second : int or None
@@ -54,11 +54,11 @@ class Event:
     answer : {"yes", "no", "unsure"} or None
         For a change it is the new answer, for a confirmation the confirmed one.
     target : int or None
-        Number of the event that is changed, confirmed or undone.
+        Number of the event that is changed, confirmed, noted or undone.
     facts : tuple of Fact
         The pairs of an import, or of a cluster that is done; of a volunteered pair that is certain, the pair.
     source : str
-        The file of an import, the name of a cluster, or who gave an answer or a volunteered pair.
+        The file of an import, the name of a cluster, or who gave an answer, a volunteered pair or a note.
     is_sure : bool
         Whether the answer is certain in a session whose answers may be wrong. Only a settled event has it
         (see `settle_events`).
@@ -68,6 +68,13 @@ class Event:
     gold : {"yes", "no"} or None
         The right answer, if the question was about a pair that was imported before it was asked. Only a
         settled event has it.
+    seconds : float or None
+        How long an answer took, from the moment when the question was shown; None if that is unknown.
+    note : str
+        What was written about an answer or a volunteered pair; empty if nothing was. A settled event has the
+        latest note. Events that differ in `seconds`, `note` and `note_source` alone are equal.
+    note_source : str or None
+        Who wrote the note, if it was written later than the answer. Only a settled event has it.
     """
 
     number: int
@@ -82,28 +89,41 @@ class Event:
     is_sure: bool = False
     place: Place | None = None
     gold: Answer | None = None
+    seconds: float | None = field(default=None, compare=False)
+    note: str = field(default="", compare=False)
+    note_source: str | None = field(default=None, compare=False)
+
+    @property
+    def note_author(self) -> str:
+        """Who wrote the note; empty if that is unknown."""
+        return self.source if self.note_source is None else self.note_source
 
 
 Imported = dict[frozenset[int], tuple[int, Answer]]
 """The number of the event that imported each pair first, and its answer."""
 
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
+WITH_TARGET: tuple[EventKind, ...] = (*REVISIONS, "note")  # events about an earlier one, less the undo
+ASIDE: tuple[EventKind, ...] = (
+    "name",
+    "note",
+)  # events that no learner hears of, so no question depends on them
 
 
 def drop_undone(events: Sequence[Event]) -> list[Event]:
-    """Drop the events that were undone; changes and confirmations stay events of their own."""
+    """Drop the events that were undone; changes, confirmations and notes stay events of their own."""
     undone = {e.target for e in events if e.kind == "undo"}
-    gone = undone | {e.number for e in events if e.kind in REVISIONS and e.target in undone}
+    gone = undone | {e.number for e in events if e.kind in WITH_TARGET and e.target in undone}
     return [e for e in events if e.kind != "undo" and e.number not in gone]
 
 
 def settle_events(events: Sequence[Event]) -> list[Event]:
-    """Keep the events about pairs that still count, and give each its latest answer."""
+    """Keep the events about pairs that still count, and give each its latest answer and note."""
     return apply_changes(drop_undone(events))
 
 
 def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> list[Event]:
-    """Keep the events about pairs among those that are not undone, and give each its latest answer.
+    """Keep the events about pairs among those that are not undone; give each its latest answer and note.
 
     Parameters
     ----------
@@ -112,17 +132,19 @@ def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> li
         The pairs that earlier events imported; those of `left` are added to it.
     """
     latest = {e.target: e for e in left if e.kind in REVISIONS}
+    notes = {e.target: e for e in left if e.kind == "note"}
     known = {} if imported is None else imported
-    return _mark_gold([_revise(e, latest.get(e.number)) for e in left if is_about_pairs(e)], known)
+    revised = [_revise(e, latest.get(e.number)) for e in left if is_about_pairs(e)]
+    return _mark_gold([_annotate(e, notes.get(e.number)) for e in revised] if notes else revised, known)
 
 
 def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
-    """For each event from a position on, the number of the last event before it, names aside."""
-    start = next((event.number for event in reversed(events[:at]) if event.kind != "name"), 0)
+    """For each event from a position on, the number of the last event before it, names and notes aside."""
+    start = next((event.number for event in reversed(events[:at]) if event.kind not in ASIDE), 0)
     starts = {}
     for event in events[at:]:
         starts[event.number] = start
-        start = start if event.kind == "name" else event.number
+        start = start if event.kind in ASIDE else event.number
     return starts
 
 
@@ -146,6 +168,11 @@ def _revise(event: Event, revision: Event | None) -> Event:
     return replace(event, facts=(), is_sure=True) if event.kind == "add" and event.facts else event
 
 
+def _annotate(event: Event, later: Event | None) -> Event:
+    """Give an event the note that was written later, if there is one."""
+    return event if later is None else replace(event, note=later.note, note_source=later.source)
+
+
 def _mark_gold(settled: list[Event], imported: Imported) -> list[Event]:
     """Give answers to pairs that were imported before they were asked the right answer.
 
@@ -166,8 +193,8 @@ def _mark_if_gold(event: Event, imported: Imported) -> Event:
 
 
 def is_about_pairs(event: Event) -> bool:
-    """Whether an event says something about pairs, and not about an earlier event or a name."""
-    return event.kind not in (*REVISIONS, "name")
+    """Whether an event says something about pairs, and is not a revision, a note or a name."""
+    return event.kind not in (*REVISIONS, *ASIDE)
 
 
 def names_of(events: Sequence[Event]) -> dict[int, str]:

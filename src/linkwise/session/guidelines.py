@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from linkwise.errors import SessionError
-from linkwise.session.description import is_unicode
 from linkwise.session.deserialize import MOST_GUIDELINES
+from linkwise.text_files import is_unicode
 
 
 def check_guidelines(text: object) -> str:

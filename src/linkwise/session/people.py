@@ -26,6 +26,7 @@ from linkwise.session.audit import (
 from linkwise.session.events import Place
 from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.leases import Lease, OpenQuestion, name_question
+from linkwise.session.remarks import check_note
 from linkwise.session.review import ReviewCase, list_cases
 from linkwise.session.view import synchronized
 from linkwise.session.writer import SessionWriter, check_source
@@ -376,7 +377,9 @@ class SessionPeople(SessionWriter):
         return [case for case in self._cases[1] if case.waits_for(name)]
 
     @synchronized
-    def decide(self, first: int, second: int, answer: Answer | bool, *, source: str = "") -> int:
+    def decide(
+        self, first: int, second: int, answer: Answer | bool, *, source: str = "", note: str = ""
+    ) -> int:
         """Decide a pair of `review`; a yes or no is certain from then on, and outranks all other answers.
 
         Parameters
@@ -388,6 +391,8 @@ class SessionPeople(SessionWriter):
             this reviewer only.
         source : str, default=""
             Who reviews.
+        note : str, default=""
+            Why you decide so, up to 2000 characters.
 
         Returns
         -------
@@ -401,18 +406,19 @@ class SessionPeople(SessionWriter):
         ConstraintError
             The rows do not exist.
         TypeError
-            The answer is unknown, or `source` is not a string.
+            The answer is unknown, or `source` or `note` is not a string.
         SessionError
-            `source` is not valid Unicode.
+            `source` or `note` is not valid Unicode, or the note is too long.
         """
         checked = check_answer(answer, first, second)
-        name = check_source(source)
+        name, text = check_source(source), check_note(note)
 
         def check_pair() -> dict[str, Any]:
             i, j = self._certain_evidence().check(first, second, checked)
             is_certain = self._error_rate != 0 and checked != "unsure"
             facts = (Fact(i, j, checked),) if is_certain else ()
-            return {"first": i, "second": j, "answer": checked, "source": name, "facts": facts}
+            fields = {"first": i, "second": j, "answer": checked, "source": name}
+            return {**fields, "facts": facts, "note": text}
 
         self._write_checked("add", check_pair, UNDECIDED)
         return self._last_number

@@ -39,6 +39,7 @@ from linkwise.session.leases import OpenQuestion, name_question
 from linkwise.session.people import SessionPeople
 from linkwise.session.recode import match_rows, move_audits, move_events
 from linkwise.session.registry import build_learner
+from linkwise.session.remarks import check_note, check_seconds
 from linkwise.session.status import Status
 from linkwise.session.store import Store, WriteConflict
 from linkwise.session.view import synchronized
@@ -319,7 +320,15 @@ class Session(SessionPeople):
         return self._question_id(self.question)
 
     @synchronized
-    def answer(self, answer: Answer | bool, *, question_id: str | None = None, source: str = "") -> None:
+    def answer(
+        self,
+        answer: Answer | bool,
+        *,
+        question_id: str | None = None,
+        source: str = "",
+        seconds: float | None = None,
+        note: str = "",
+    ) -> None:
         """Answer the present question; return after the answer is safely stored.
 
         Parameters
@@ -332,6 +341,11 @@ class Session(SessionPeople):
             `question`.
         source : str, default=""
             Who answers: the name of a person or a program.
+        seconds : float, optional
+            How long the answer took, in seconds, from the moment when the question was shown.
+        note : str, default=""
+            What you want to remember about the answer, up to 2000 characters. The session keeps both
+            beside the answer, and no learner sees them. `note` changes a note later.
 
         Raises
         ------
@@ -340,15 +354,18 @@ class Session(SessionPeople):
         InfeasibleConstraintsError
             The answer to one of several open questions contradicts other answers. Nothing is stored.
         SessionError
-            There is no question left, the session was opened without its data, or `source` is not valid
-            Unicode. Nothing was stored.
+            There is no question left, the session was opened without its data, the note is too long, or
+            `source` or `note` is not valid Unicode. Nothing was stored.
         TypeError
-            `source` is not a string.
+            `source` or `note` is not a string, or `seconds` is not a number.
+        ValueError
+            `seconds` is negative or not finite.
         """
         name = check_source(source)
+        remark = {"seconds": check_seconds(seconds), "note": check_note(note)}
         self._catch_up()
         if question_id is not None and self._has_other_place(question_id):
-            self._answer_open(answer, question_id, name)
+            self._answer_open(answer, question_id, name, remark)
             return
         q = self._current_replay().question
         if question_id is not None and question_id != self._question_id(q):
@@ -363,7 +380,7 @@ class Session(SessionPeople):
         checked = check_answer(answer, q.first, q.second)
         first, second = self._current_evidence().check(q.first, q.second, checked, source=name)
         try:
-            self._write("answer", first=first, second=second, answer=checked, source=name)
+            self._write("answer", first=first, second=second, answer=checked, source=name, **remark)
         except WriteConflict:
             raise self._stale_error() from None
 
@@ -372,7 +389,9 @@ class Session(SessionPeople):
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         return found is not None and found[2] != Place(self._last_start(), 0)
 
-    def _answer_open(self, answer: Answer | bool, question_id: str, source: str) -> None:
+    def _answer_open(
+        self, answer: Answer | bool, question_id: str, source: str, remark: dict[str, Any]
+    ) -> None:
         """Store the answer to a question that `questions` gave; it may be late."""
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         if found is None:
@@ -384,7 +403,8 @@ class Session(SessionPeople):
             if self._is_answered(i, j, place.start, source):
                 raise self._stale_error()
             first, second = self._checking_evidence().check(i, j, checked, source=source)
-            return {"first": first, "second": second, "answer": checked, "source": source, "place": place}
+            fields = {"first": first, "second": second, "answer": checked, "source": source, "place": place}
+            return fields | remark
 
         self._write_checked("answer", check_open)
 

@@ -3,8 +3,9 @@
 An event is acknowledged after its commit (write-ahead log, ``synchronous=FULL``), so neither a killed
 process nor a power cut loses an acknowledged answer. The file is plain SQLite without pickles:
 tables `meta` (JSON values by key), `row_id` (the id of every row), `event`, `imported` (the pairs of
-each import) and `snapshot` (the labels as of some event). A session begins in memory and is copied to a
-file as a whole, so a session file is never incomplete.
+each import) and `snapshot` (the labels as of some event). `meta` also holds what stands beside an event,
+under its number: the place of its question, its seconds and its note. A session begins in memory and is
+copied to a file as a whole, so a session file is never incomplete.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ import numpy as np
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import deserialize, schema
-from linkwise.session.description import is_unicode
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, EventKind, Place
+from linkwise.text_files import is_unicode
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
 
@@ -152,6 +153,8 @@ class Store:
         facts: Sequence[Fact] = (),
         source: str = "",
         place: Place | None = None,
+        seconds: float | None = None,
+        note: str = "",
     ) -> Event:
         """Commit one event durably if `after` is still the last one.
 
@@ -161,7 +164,23 @@ class Store:
             Another client wrote first; nothing is written.
         """
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        event = Event(after + 1, kind, when, first, second, answer, target, tuple(facts), source, place=place)
+        event = Event(
+            after + 1,
+            kind,
+            when,
+            first,
+            second,
+            answer,
+            target,
+            tuple(facts),
+            source,
+            place=place,
+            seconds=seconds,
+            note=note,
+        )
+        remark: dict[str, float | str] = {} if seconds is None else {"seconds": seconds}
+        if note or kind == "note":
+            remark["note"] = note
         with self._translate_errors(), self._transaction():
             if self.last() != after:
                 raise WriteConflict
@@ -176,6 +195,9 @@ class Store:
             if place is not None:
                 key = f"{deserialize.PLACE_KEY}{event.number}"
                 self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(list(place))))
+            if remark:
+                key = f"{deserialize.REMARK_KEY}{event.number}"
+                self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(remark)))
         return event
 
     def put_meta(self, meta: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ from linkwise.session.description import data_difference, seed_of_learner
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.event_lists import EventLists
 from linkwise.session.events import (
+    ASIDE,
     Event,
     add_event,
     certain_evidence_of,
@@ -388,7 +389,7 @@ class SessionView:
 
     @property
     def history(self) -> list[Event]:
-        """The events about pairs that still count, each with its latest answer."""
+        """The events about pairs that still count, each with its latest answer and note."""
         with self._lock:
             self._catch_up()
             return list(self._settled_events())
@@ -505,8 +506,8 @@ class SessionView:
         return self._events[-1].number if self._events else 0
 
     def _last_start(self) -> int:
-        """Number of the last event, names aside; 0 before the first."""
-        return next((e.number for e in reversed(self._events) if e.kind != "name"), 0)
+        """Number of the last event, names and notes aside; 0 before the first."""
+        return next((e.number for e in reversed(self._events) if e.kind not in ASIDE), 0)
 
     def _catch_up(self) -> None:
         """Read new events: those of other clients, and those that this one did not see stored."""
@@ -523,7 +524,7 @@ class SessionView:
             self._restart(learner, rate)
             self._meta["learner"], self._has_changed = learner, True
         self._events += new
-        self._has_changed = self._has_changed or any(e.kind != "name" for e in new)
+        self._has_changed = self._has_changed or any(e.kind not in ASIDE for e in new)
         if self._store.last() < self._last_number:  # no client deletes events
             raise SessionDamagedError(
                 f"{self._store.path} is an older file than the one that was opened. Open it again."

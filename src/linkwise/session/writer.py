@@ -17,7 +17,6 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.errors import ConstraintError, SessionError, short_repr
-from linkwise.session.description import is_unicode
 from linkwise.session.events import (
     CONTRADICTION,
     Event,
@@ -28,8 +27,10 @@ from linkwise.session.events import (
     names_of,
 )
 from linkwise.session.guidelines import check_guidelines
+from linkwise.session.remarks import check_note
 from linkwise.session.store import WriteConflict
 from linkwise.session.view import SessionView, synchronized
+from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong
 UNCHANGED = (
@@ -372,6 +373,41 @@ class SessionWriter(SessionView):
             return None if event.is_sure else {"answer": event.answer, "target": number}
 
         self._write_checked("sure", check_certain, UNCONFIRMED)
+
+    @synchronized
+    def note(self, number: int, note: str, *, source: str = "") -> None:
+        """Write a note on an earlier answer or volunteered pair, by the number of its event in `history`.
+
+        It replaces the note that `history` shows. The earlier note stays in `events`, and `undo` brings it
+        back. No learner sees a note, and no question depends on it.
+
+        Parameters
+        ----------
+        number : int
+            The number of its event in `history`.
+        note : str
+            Up to 2000 characters. An empty text removes the note.
+        source : str, default=""
+            Who writes: the name of a person or a program.
+
+        Raises
+        ------
+        SessionError
+            No answer of this number holds, the note is too long, or a text is not valid Unicode.
+        TypeError
+            `note` or `source` is not a string.
+        """
+        text, name = check_note(note), check_source(source)
+
+        def check_target() -> dict[str, Any] | None:
+            event = next((e for e in self._settled_events() if e.number == number), None)
+            if event is None or event.kind not in ("answer", "add"):
+                raise SessionError(
+                    f"Event {number} is not an answer that can have a note. Take a number from history."
+                )
+            return None if text == event.note else {"target": event.number, "note": text, "source": name}
+
+        self._write_checked("note", check_target)
 
     # ------------------------------------------------------------ storing
     def _check_row(self, row: int) -> int:
