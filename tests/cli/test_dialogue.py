@@ -44,6 +44,9 @@ class Log:
     def reject(self, why):
         self.seen.append(("refused", why))
 
+    def confirm_note(self, note):
+        self.seen.append(("note", note))
+
     def help(self, question):
         self.seen.append(("help", question.why))
 
@@ -142,3 +145,74 @@ def test_the_budget_counts_answers_that_hold(X):
     session.undo()
     assert run_dialogue(session, Log(), Script("s", "s"), budget=2) == "budget"
     assert session.status.n_answers == 2
+
+
+# ---------------------------------------------------------------- seconds and notes
+class Clock:
+    """A clock that a script sets."""
+
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+    def wait(self, seconds, key):
+        """A key that a person presses so many seconds later."""
+
+        def press():
+            self.now += seconds
+            return key
+
+        return press
+
+
+def test_seconds_run_from_the_moment_when_the_question_is_shown(X):
+    session, clock = lw.Session(X, lw.COBRAS(random_state=0)), Clock()
+    keys = [clock.wait(2, "?"), clock.wait(1.5, "y"), clock.wait(0.25, "n"), clock.wait(9, "u")]
+    run_dialogue(session, Log(), Script(*keys, clock.wait(4, "s"), "q"), clock=clock)
+    assert [event.seconds for event in session.history] == [3.5, 4.0]
+
+
+def test_a_note_goes_with_the_next_answer_alone(X):
+    session, log = lw.Session(X, lw.COBRAS(random_state=0)), Log()
+    run_dialogue(session, log, Script("a wrong", "note  =1+1 ", "y", "n", "a gone", "a", "s", "q"))
+    assert [event.note for event in session.history] == ["=1+1", "", ""]
+    assert [words for kind, words, *_ in log.seen if kind == "note"] == ["wrong", "=1+1", "gone", ""]
+    assert "refused" not in {kind for kind, *_ in log.seen}
+
+
+def test_a_note_that_is_too_long_leaves_the_one_before(X):
+    session, log = lw.Session(X, lw.COBRAS(random_state=0)), Log()
+    run_dialogue(session, log, Script("a short", f"a {'x' * 2001}", "y", "q"))
+    assert [event.note for event in session.history] == ["short"]
+    assert ["2001 characters" in words for kind, words, *_ in log.seen if kind == "refused"] == [True]
+
+
+def test_a_note_whose_question_is_gone_is_shown_again(tmp_path, X):
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X, lw.COBRAS(random_state=0)) as mine, Session.open(path, X) as other:
+        log = Log()
+
+        def late():
+            other.answer("no")
+            return "y"
+
+        run_dialogue(mine, log, Script("a precious", late, "a second", "q"))
+        assert [event.note for event in mine.history] == [""]
+    stale, first, second = [words for kind, words, *_ in log.seen if kind == "refused"]
+    assert "The question has changed" in stale
+    assert first.endswith("this note has no place: precious")
+    assert second.endswith("this note has no place: second")
+
+
+def test_an_answer_that_is_refused_keeps_its_note(X, monkeypatch):
+    session, log = lw.Session(X, lw.COBRAS(random_state=0)), Log()
+    store = session._store.append
+
+    def fail_once(*given, **more):
+        monkeypatch.setattr(session._store, "append", store)
+        raise lw.errors.SessionError("The disk is full.")
+
+    monkeypatch.setattr(session._store, "append", fail_once)
+    run_dialogue(session, log, Script("a kept", "y", "y", "q"))
+    assert [event.note for event in session.history] == ["kept"]

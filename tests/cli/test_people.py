@@ -118,5 +118,31 @@ def test_status_and_export_of_several_people(linkwise, fruit, tmp_path):
     linkwise("export", path, "--answers", target)
     assert [each["source"] for each in json.loads(target.read_text())] == ["anna", "anna", "ben", "ben"]
     lines = linkwise("export", path, "--answers", "-").stdout.splitlines()
-    assert lines[0] == "event,id_a,id_b,answer,source,time,kind,believed,suspect"
+    assert lines[0] == "event,id_a,id_b,answer,source,time,kind,believed,suspect,seconds,note"
     assert len(lines) == 5
+
+
+def test_seconds_and_notes_are_shown_and_exported(linkwise, fruit, tmp_path):
+    done = linkwise("ask", fruit.path, said="a =1+1 is *two*\ny\nn\na gone\nq\n")
+    assert "It is saved with your answer: =1+1 is *two*" in done.stdout
+    assert "this note has no place: gone" in words(done)
+    path = fruit.path.with_name(fruit.path.name + ".linkwise")
+    with lw.Session.open(path) as session:
+        assert all(event.seconds >= 0 for event in session.history)
+        session.note(2, "\x1b[31mred\nline", source="ben")
+        last = session.history[-1]
+        assert last.note_author == "ben"
+    told = words(linkwise("status", path))
+    assert "pace median 0." in told
+    assert "note by ben: ·[31mred line, 20" in told
+    assert json.loads(linkwise("status", path, "--json").stdout)["median_seconds"] >= 0
+    target = tmp_path / "answers.json"
+    linkwise("export", path, "--answers", target)
+    records = json.loads(target.read_text())
+    assert [record["note"] for record in records] == ["=1+1 is *two*", "\x1b[31mred\nline"]
+    assert all(record["seconds"] >= 0 for record in records)
+    plain = linkwise("export", path, "--answers", "-").stdout
+    assert ",'=1+1 is *two*\n" in plain
+    linkwise("undo", path)
+    with lw.Session.open(path) as session:
+        assert [event.note for event in session.history] == ["=1+1 is *two*", ""]

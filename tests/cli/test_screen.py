@@ -117,6 +117,7 @@ def test_help():
         " n  Different: they do not\n"
         " s  Not sure: nothing follows, and the pair is not asked again\n"
         " u  Undo the last answer, as often as you like\n"
+        " a  Add a note to the answer that you give next; a note without words removes it\n"
         " c  Clusters: the largest, or those that you type, such as 31-60, 12 or a name\n"
         " q  Quit; every answer is saved, and you can go on later\n"
         "Why this question: They are the two closest parts.\n"

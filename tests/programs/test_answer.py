@@ -5,6 +5,7 @@ import signal
 import threading
 from collections import Counter
 from concurrent.futures import ALL_COMPLETED
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -332,3 +333,32 @@ def test_a_session_without_its_data_asks_nothing(tmp_path):
         session.save(tmp_path / "s")
     with lw.Session.open(tmp_path / "s") as session, pytest.raises(SessionError, match="without its data"):
         lw.answer(session, same)
+
+
+@pytest.mark.parametrize(
+    ("reason", "note"),
+    [
+        ("", ""),
+        (" the same\n name ", "the same\n name"),
+        ("half \ud800", "half \\ud800"),
+        ("x" * 3000, "x …"),
+    ],
+)
+def test_the_reason_becomes_the_note(reason, note):
+    session = begin()
+    lw.answer(session, lambda i, j: ProgramReply(same(i, j), reason=reason), budget=3, parallel=2)
+    assert {event.note[-len(note) :] if note else event.note for event in session.history} == {note}
+    assert all(event.seconds >= 0 for event in session.history)
+
+
+def test_seconds_run_from_sending_to_reply(monkeypatch):
+    """What linkwise needs to store the answers before does not count."""
+    times, call = iter([7.5, 99.0]), module._Call(begin().questions(1, to="program")[0])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    call.future = module.Future()
+    call.future.add_done_callback(call.take_time)
+    call.future.set_result(True)
+    assert call.replied == 7.5
+    late, call.future = call.future, module.Future()  # asked again meanwhile
+    call.take_time(late)
+    assert call.replied == 7.5

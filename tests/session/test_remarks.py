@@ -9,8 +9,10 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.session.agreement import count_by_source
 from linkwise.session.remarks import MOST_NOTE, MOST_SECONDS, check_note, check_seconds, shorten_note
 from linkwise.session.session import Session
+from linkwise.session.status import describe_pace, describe_source
 from session.session_examples import remark
 
 X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.2]])
@@ -182,6 +184,16 @@ def test_an_open_question_keeps_its_remarks(session):
     assert first is not None
 
 
+def test_the_median_of_each_person(session):
+    for source, seconds in (("anna", 3), ("anna", 60.4), ("ben", None), ("anna", 9)):
+        session.answer("unsure", source=source, seconds=seconds)
+    anna, ben = count_by_source(session.history)
+    assert (anna.median_seconds, ben.median_seconds) == (9, None)
+    assert describe_source(anna).endswith(", 3 not sure; median 9.0 seconds per answer")
+    assert "median" not in describe_source(ben)
+    assert describe_pace(61.5) == "median 62 seconds per answer"
+
+
 # ---------------------------------------------------------------- in a file
 def test_the_facts_of_the_file_are_as_without_remarks(path):
     """A note stands in the settings, so the table of events has the form that it had from the start."""
@@ -192,6 +204,15 @@ def test_the_facts_of_the_file_are_as_without_remarks(path):
         "remark:1": {"seconds": 2.5, "note": "first"},
         "remark:2": {"note": "second"},
     }
+
+
+def test_clusters_are_not_older_than_a_note_or_a_name(path):
+    with Session.open(path) as session:
+        session.note(1, "third")
+        session.set_name(0, "A")
+        assert session.labels_are_current
+        session.add(0, 1, "must-link")
+        assert not session.labels_are_current
 
 
 def test_other_data_options_keep_the_remarks(path):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAn
 from linkwise.programs.callers import Caller, create_caller
 from linkwise.programs.replies import UnusableReplyError, check_reply
 from linkwise.session.leases import OpenQuestion
+from linkwise.session.remarks import shorten_note
 from linkwise.session.session import Session
 from linkwise.session.writer import check_source
 from linkwise.wording import answer_word, count_noun, shorten
@@ -202,6 +204,12 @@ class _Call:
     future: Future[Any] | None = None  # None while it waits for its repetition
     due: float = 0.0  # when the reply counts as missing, or when the question is asked again
     sent: float = 0.0
+    replied: float | None = None  # when the last reply came; None before
+
+    def take_time(self, future: Future[Any]) -> None:
+        """Remember when the reply came, unless the question was asked again meanwhile."""
+        if future is self.future:
+            self.replied = time.monotonic()
 
 
 class Conversation:
@@ -303,7 +311,8 @@ class Conversation:
         call.attempt += 1
         call.sent = time.monotonic()
         call.due = float("inf") if timeout is None else call.sent + timeout
-        call.future = self._caller.send(call.question)
+        call.replied, call.future = None, self._caller.send(call.question)
+        call.future.add_done_callback(call.take_time)
 
     def _await_reply(self) -> None:
         """Wait until a reply is there, or until it is time for something else."""
@@ -358,25 +367,26 @@ class Conversation:
         self._n_failed_in_row = 0
 
     def _store(self, call: _Call, given: Answer, reason: str) -> None:
+        seconds = (call.replied or time.monotonic()) - call.sent
         try:
             with defer_interrupt():
-                self._answer(call.question, given)
+                self._answer(call.question, given, seconds=seconds, note=shorten_note(reason))
         except StaleAnswerError:
             self._note(call, "not stored: this question is no longer asked")
             return
         self._n_answers += 1
-        seconds = time.monotonic() - call.sent
         self._note(call, f"{answer_word(given)} after {seconds:.1f} s{_in_brackets(reason)}")
         if self._progress is not None:
             budget = self._limits.budget
             self._progress(self._n_answers, self._n_answers + len(self._calls) if budget is None else budget)
 
-    def _answer(self, question: OpenQuestion, given: Answer) -> None:
+    def _answer(self, question: OpenQuestion, given: Answer, *, seconds: float, note: str) -> None:
         """Store an answer, also if another client writes at the same moment."""
+        answer = partial(self._session.answer, given, question_id=question.id, source=self._source)
         try:
-            self._session.answer(given, question_id=question.id, source=self._source)
+            answer(seconds=seconds, note=note)
         except StaleAnswerError:  # the question is no longer the present one, but its answer counts
-            self._session.answer(given, question_id=question.id, source=self._source)
+            answer(seconds=seconds, note=note)
 
     def _retry(self, call: _Call, error: str) -> None:
         """Ask again after a while, or leave the question open."""

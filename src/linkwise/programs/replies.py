@@ -26,7 +26,7 @@ class ProgramReply:
     cost : float, default=0.0
         What the reply has cost, in any unit.
     reason : str, default=""
-        Why the program answers so, for the log.
+        Why the program answers so: the note of the answer, at most 2000 characters of it.
     """
 
     answer: object

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
 from math import sqrt
+from statistics import median
 from typing import NamedTuple
 
 from linkwise.constraints.evidence import Answer
@@ -43,6 +44,8 @@ class SourceCounts(NamedTuple):
         Those of all these that are certain, as the decisions of a reviewer are.
     n_gold, n_gold_right : int
         Its answers of yes or no to gold pairs, which are not among the others, and those that are right.
+    median_seconds : float or None
+        The median of the seconds that its answers took; None if they are unknown.
     """
 
     source: str
@@ -54,6 +57,7 @@ class SourceCounts(NamedTuple):
     n_certain: int = 0
     n_gold: int = 0
     n_gold_right: int = 0
+    median_seconds: float | None = None
 
     def _repr_html_(self) -> str:
         rows = [(name.removeprefix("n_").replace("_", " "), n) for name, n in self._asdict().items() if n]
@@ -98,7 +102,10 @@ class SourceAgreement(NamedTuple):
 def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
     """Count the settled answers and volunteered pairs of each source, in the order of their names."""
     counts: dict[str, Counter[str]] = {}
+    seconds: dict[str, list[float]] = {}
     for event in events:
+        if event.seconds is not None:
+            seconds.setdefault(event.source, []).append(event.seconds)
         if event.kind == "answer" and event.gold is not None:
             kinds = [] if event.answer == "unsure" else ["gold", *["right"] * (event.answer == event.gold)]
             counts.setdefault(event.source, Counter()).update(kinds)
@@ -110,7 +117,7 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
             source,
             n["yes"] + n["no"] + n["unsure"],
             *(n[kind] for kind in ("yes", "no", "unsure", "add", "sure", "gold", "right")),
-        )
+        )._replace(median_seconds=median(seconds[source]) if source in seconds else None)
         for source, n in sorted(counts.items())
     ]
 

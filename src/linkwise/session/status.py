@@ -146,11 +146,19 @@ def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str
         text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
     if counts.n_gold:
         text += f"; {counts.n_gold_right} of {count_noun(counts.n_gold, 'gold pair')} right"
+    if counts.median_seconds is not None:
+        text += f"; {describe_pace(counts.median_seconds)}"
     if rate is None or counts.n_certain == counts.n_answers + counts.n_volunteered + counts.n_gold:
         return text
     if rate.low == rate.high:
         return f"{text}. linkwise assumes that {_percent(rate.rate)} are wrong."
     return f"{text}. About {_one_in(rate.rate)} seems wrong ({_describe_range(rate.low, rate.high)})."
+
+
+def describe_pace(median_seconds: float) -> str:
+    """Put the median of the seconds per answer into words: ``median 4.2 seconds per answer``."""
+    digits = 1 if median_seconds < 10 else 0
+    return f"median {median_seconds:.{digits}f} seconds per answer"
 
 
 def describe_agreement(agreement: SourceAgreement) -> str:

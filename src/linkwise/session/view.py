@@ -650,4 +650,5 @@ class SessionView:
             return self._current_replay().snapshot(), True
         nothing = Snapshot(-1, None, np.zeros(self.n_rows, dtype=np.int32))
         stored = self._store.snapshot() or nothing
-        return stored, stored.event == self._last_number
+        is_known = stored.event >= 0
+        return stored, is_known and all(event.kind in ASIDE for event in self._events[stored.event :])

@@ -21,6 +21,7 @@ from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun,
 
 LINES_AROUND = 9  # lines of the screen besides the pair: heading, names, keys, prompt
 CLUSTER_KEY = "c"
+UNNAMED = "no source"  # of an answer or a note without one
 CHECKING = "Please check: "  # the reason of a question that checks earlier answers begins so
 SUSPECT_HINT = (
     "suspects back N takes answer N back, suspects turn N turns it round, suspects sure N confirms it"
@@ -127,6 +128,11 @@ class Terminal:
         """Show what "belong together" means in this session."""
         self._show(screen.draw_guidelines(guidelines))
 
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the answer to the present question."""
+        words = f"It is saved with your answer: {strip_controls(note)}" if note else "It is removed."
+        self._show(Text.assemble(("note", "bold"), f"  {words}"))
+
     def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
         """Show the estimated share of wrong answers, and the answers that are probably wrong."""
         if describe_errors(status):
@@ -176,13 +182,25 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
         return f"the change of answer {event.target} to {answer_word(event.answer)}"
     if event.kind == "sure":
         return f"the confirmation of answer {event.target}"
+    if event.kind == "note":
+        return f"the note on answer {event.target}{note_in_words(event)}"
     if event.kind == "name":
         return f"the name {strip_controls(event.source)}" if event.source else "the removal of a name"
     if event.kind == "done":
         return f"{count_noun(len(event.facts), 'pair')} of a cluster that was marked as done"
     first, second = (name_of(row) for row in (event.first, event.second) if row is not None)
     unasked = "" if event.kind == "answer" else ", added"
-    return f"{answer_word(event.answer)} for {strip_controls(first)} and {strip_controls(second)}{unasked}"
+    pair = f"{strip_controls(first)} and {strip_controls(second)}"
+    return f"{answer_word(event.answer)} for {pair}{unasked}{note_in_words(event)}"
+
+
+def note_in_words(event: Event) -> str:
+    """Put the note of an event into words, on one line: ``, note: the same shop``; empty without a note."""
+    if not event.note:
+        return ""
+    has_other_author = event.note_author != event.source
+    author = f" by {strip_controls(event.note_author) or UNNAMED}" if has_other_author else ""
+    return f", note{author}: {strip_controls(event.note)}"
 
 
 def suspect_in_words(suspect: SuspectAnswer, name_of: Callable[[int], str]) -> str:

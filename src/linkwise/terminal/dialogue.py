@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from time import monotonic
 from typing import Any, Literal, Protocol
 
 from linkwise.asking.learner import Labels, Question
@@ -15,12 +16,14 @@ from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswe
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
+from linkwise.terminal.draft import Draft
 from linkwise.terminal.keys import (
     Reader,
     SuspectCommand,
     asks_for_guidelines,
     parse_cluster_command,
     parse_command,
+    parse_note,
     parse_suspect_command,
 )
 from linkwise.wording import STALE_ANSWER
@@ -28,6 +31,7 @@ from linkwise.wording import STALE_ANSWER
 Ending = Literal["exhausted", "budget", "quit"]
 Revision = Literal["turn", "sure"]
 SUSPECT_FORMS = "Type suspects, or suspects with back, turn or sure and a number, such as suspects back 3."
+Clock = Callable[[], float]
 BusyContext = Callable[[], AbstractContextManager[Any]]
 
 
@@ -58,6 +62,9 @@ class Display(Protocol):
     def show_guidelines(self, guidelines: str) -> None:
         """Show what "belong together" means in this session."""
 
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the answer to the present question; empty if it is removed."""
+
     def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
         """Show the answers that are probably wrong."""
 
@@ -75,6 +82,7 @@ def run_dialogue(
     *,
     budget: int | None = None,
     busy: BusyContext = nullcontext,
+    clock: Clock = monotonic,
 ) -> Ending:
     """Ask until the person stops, the budget is used up, or nothing is left to ask.
 
@@ -87,26 +95,30 @@ def run_dialogue(
         The largest number of answers that the session may hold.
     busy : callable, optional
         Gives a context manager for work that may take a while, to show progress.
+    clock : callable, optional
+        Returns the time in seconds, to measure how long an answer takes.
 
     Returns
     -------
     {"exhausted", "budget", "quit"}
         The end of input counts as quitting.
     """
+    draft = Draft(clock)
     while True:
         reader.forget()
         status = session.status
         question_id = session.question_id  # first: if another client answers now, this identifier is stale
         question = session.question
         if question is None or question_id is None:
-            return _finish(display, "exhausted", status)
+            return _finish(display, "exhausted", status, draft)
         if budget is not None and status.n_answers >= budget:
-            return _finish(display, "budget", status)
+            return _finish(display, "budget", status, draft)
         display.ask(question, question_id, status)
-        while (command := _read_command(display, reader, session)) == "help":
+        _report_lost_note(display, draft.begin(question_id))
+        while (command := _read_command(display, reader, session, draft)) == "help":
             display.help(question)
         if command == "quit":
-            return _finish(display, "quit", session.status)
+            return _finish(display, "quit", session.status, draft)
         with _reject_errors(display, "This is the current question."):
             if command == "undo":
                 with busy():
@@ -116,7 +128,8 @@ def run_dialogue(
                 _revise(session, display, command, busy)
             else:
                 with busy():
-                    session.answer(command, question_id=question_id)
+                    session.answer(command, question_id=question_id, **draft.remark())
+                draft.finish()
                 display.confirm_answer(command, session.status)
 
 
@@ -128,6 +141,7 @@ def run_audit(
     n: int,
     *,
     busy: BusyContext = nullcontext,
+    clock: Clock = monotonic,
 ) -> Ending:
     """Ask a person up to n pairs that a program answered; see `Session.audit`.
 
@@ -142,6 +156,8 @@ def run_audit(
         Largest number of pairs.
     busy : callable, optional
         Gives a context manager for work that may take a while, to show progress.
+    clock : callable, optional
+        Returns the time in seconds, to measure how long an answer takes.
 
     Returns
     -------
@@ -149,18 +165,21 @@ def run_audit(
         The end of input counts as quitting.
     """
     given: list[int] = []  # numbers of the events of this audit
+    draft = Draft(clock)
     while len(given) < n:
         reader.forget()
         with busy():
             open_pairs = session.audit(source, n - len(given))
         if not open_pairs:
-            return "exhausted"
+            break
         asked = open_pairs[0]
         question = Question(asked.first, asked.second, session.labels, asked.why)
         display.ask(question, asked.id, session.status)
-        while (command := _read_command(display, reader, session)) == "help":
+        _report_lost_note(display, draft.begin(asked.id))
+        while (command := _read_command(display, reader, session, draft)) == "help":
             display.help(question)
         if command == "quit":
+            _report_lost_note(display, draft.note)
             return "quit"
         with _reject_errors(display, "This is the next pair."):
             if command == "undo":
@@ -172,9 +191,11 @@ def run_audit(
                 _revise(session, display, command, busy)
             else:
                 with busy():
-                    session.answer(command, question_id=asked.id)
+                    session.answer(command, question_id=asked.id, **draft.remark())
+                draft.finish()
                 given.append(_find_last_answer(session, asked.first, asked.second))
                 display.confirm_answer(command, session.status)
+    _report_lost_note(display, draft.note)
     return "exhausted"
 
 
@@ -222,9 +243,9 @@ def _revise(session: Session, display: Display, command: SuspectCommand, busy: B
 
 
 def _read_command(
-    display: Display, reader: Reader, session: Session
+    display: Display, reader: Reader, session: Session, draft: Draft
 ) -> Answer | Literal["undo", "quit", "help"] | SuspectCommand:
-    """Read the next command, and show clusters and suspects in between; the end of input means quit."""
+    """Read the next command; notes and lists are dealt with in between. The end of input means quit."""
     while True:
         display.prompt()
         text = reader.read()
@@ -236,6 +257,10 @@ def _read_command(
         wanted = parse_cluster_command(text)
         if wanted is not None:
             display.show_clusters(wanted, session.labels, session.cluster_names)
+            continue
+        note = parse_note(text)
+        if note is not None:
+            _take_note(display, draft, note)
             continue
         if asks_for_guidelines(text) and (guidelines := session.guidelines):
             display.show_guidelines(guidelines)
@@ -253,6 +278,22 @@ def _read_command(
         display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
 
 
-def _finish(display: Display, reason: Ending, status: Status) -> Ending:
+def _take_note(display: Display, draft: Draft, note: str) -> None:
+    try:
+        draft.write(note)
+    except SessionError as error:
+        display.reject(str(error))
+    else:
+        display.confirm_note(draft.note)
+
+
+def _report_lost_note(display: Display, note: str) -> None:
+    """Show a note whose question is gone, so that its text is not lost."""
+    if note:
+        display.reject(f"Its question was not answered, so this note has no place: {note}")
+
+
+def _finish(display: Display, reason: Ending, status: Status, draft: Draft) -> Ending:
+    _report_lost_note(display, draft.note)
     display.end(reason, status)
     return reason

@@ -37,6 +37,7 @@ SUSPECTS = "suspects"  # the command with words after it: what to do with which 
 SUSPECT_KEY = "w"  # for wrong
 SuspectAction = Literal["list", "back", "turn", "sure"]
 GUIDELINES_KEY, GUIDELINES = "g", "guidelines"
+NOTE_KEY, NOTE = "a", "note"  # the command with the note after it; n means different
 CLUSTERS = "clusters"  # the command with words after it: which clusters
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
@@ -50,6 +51,12 @@ def parse_cluster_command(text: str) -> str | None:
     """Return what follows ``c`` or ``clusters``; None if the line begins with another word."""
     first, _, wanted = text.strip().partition(" ")
     return wanted.strip() if first.lower() in ("c", CLUSTERS) else None
+
+
+def parse_note(text: str) -> str | None:
+    """Return what follows ``a`` or ``note``; None if the line begins with another word."""
+    first, _, note = text.strip().partition(" ")
+    return note.strip() if first.lower() in (NOTE_KEY, NOTE) else None
 
 
 def asks_for_guidelines(text: str) -> bool:
@@ -122,7 +129,7 @@ class KeyReader:
 
     def __init__(self, terminal: int, *, with_suspects: bool = False) -> None:
         self.terminal = terminal
-        self._lines = {"c": CLUSTERS} | ({SUSPECT_KEY: SUSPECTS} if with_suspects else {})
+        self._lines = {"c": CLUSTERS, NOTE_KEY: NOTE} | ({SUSPECT_KEY: SUSPECTS} if with_suspects else {})
         self._early: list[str] = []
 
     def __enter__(self) -> Self:
@@ -152,8 +159,8 @@ class KeyReader:
     def read(self) -> str | None:
         """Read one key; an arrow or a function key is the whole sequence that it sends.
 
-        After ``c`` the person types which clusters, as a line; after ``w`` what to do with which suspect, if
-        answers may be wrong.
+        After ``c`` the person types which clusters, as a line, and after ``a`` a note; after ``w`` what to do
+        with which suspect, if answers may be wrong.
         """
         key = self._early.pop(0) if self._early else self._key()
         command = self._lines.get(key.lower())

@@ -2,7 +2,8 @@
 
 ``question``: id, ids and rows of the pair, both items, why, counts. ``state``: the command, counts
 and clusters. ``clusters``: those that were asked for. ``refused``: a command stores nothing.
-``suspects``: the answers that are probably wrong. ``guidelines``: their text. ``summary``: the end.
+``suspects``: the answers that are probably wrong. ``guidelines``: their text. ``note``: the note for the next
+answer. ``summary``: the end.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class JsonLines:
 
     def help(self, question: Question) -> None:
         """Write the keys for people, to stderr."""
-        say(f"y same, n different, s not sure, u undo, q quit. Why this question: {question.why}")
+        say(f"y same, n different, s not sure, a note, u undo, q quit. Why this question: {question.why}")
 
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Write clusters, the largest first."""
@@ -88,6 +89,10 @@ class JsonLines:
     def show_guidelines(self, guidelines: str) -> None:
         """Write what "belong together" means in this session."""
         emit(type="guidelines", text=guidelines)
+
+    def confirm_note(self, note: str) -> None:
+        """Write the note that goes with the answer to the present question."""
+        emit(type="note", text=note)
 
     def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
         """Write the answers that are probably wrong, each with the answers that speak against it."""
@@ -160,4 +165,8 @@ def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
         fields["pairs"] = len(event.facts)
     if event.source:
         fields["name" if event.kind == "name" else "source"] = event.source
+    if event.seconds is not None:
+        fields["seconds"] = event.seconds
+    if event.note:
+        fields["note"] = event.note
     return fields

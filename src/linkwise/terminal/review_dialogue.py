@@ -21,8 +21,10 @@ from linkwise.terminal.console import (
     LEAST_LINES,
     LINES_AROUND,
     MOST_LINES,
+    UNNAMED,
     PairView,
     event_in_words,
+    note_in_words,
     suspect_in_words,
 )
 from linkwise.terminal.keys import Reader, asks_for_guidelines, parse_command
@@ -30,7 +32,6 @@ from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 Ending = Literal["exhausted", "quit"]
-UNNAMED = "no source"
 ENDS: dict[Ending, str] = {"exhausted": "No pair needs a review.", "quit": "Stopped."}
 CERTAIN = "This session takes all answers as right, so no pair needs a review."
 KEYS = (
@@ -139,7 +140,7 @@ def describe_opinions(case: ReviewCase, name_of: Callable[[int], str]) -> list[s
     """Put into words who answered what and when, what is believed, and what speaks against it."""
     lines = [
         f"{strip_controls(event.source) or UNNAMED}: {answer_word(event.answer)}, "
-        f"{event.when[:10]} {event.when[11:16]} UTC"
+        f"{event.when[:10]} {event.when[11:16]} UTC{note_in_words(event)}"
         for event in case.answers
     ]
     lines += [suspect_in_words(suspect, name_of) for suspect in case.suspects]

@@ -347,6 +347,7 @@ def help_text(why: str, *, with_suspects: bool = False, with_guidelines: bool = 
     """Draw the task of the person, the keys, and the reason of the question."""
     keys = (
         *wording.KEYS.items(),
+        ("a", "Add a note to the answer that you give next; a note without words removes it"),
         ("c", "Clusters: the largest, or those that you type, such as 31-60, 12 or a name"),
         *([("w", SUSPECTS)] if with_suspects else []),
         *([("g", GUIDELINES)] if with_guidelines else []),

@@ -33,6 +33,10 @@ class AnswerRecord(NamedTuple):
         What holds for the pair by all answers; empty if nothing follows from them.
     suspect : {"likely wrong", "very likely wrong", ""}
         Whether the answer is probably wrong.
+    seconds : float or None
+        How long the answer took; None, and empty in CSV, if that is unknown.
+    note : str
+        The latest note on the answer; empty if there is none.
     """
 
     event: int
@@ -44,6 +48,8 @@ class AnswerRecord(NamedTuple):
     kind: str
     believed: str
     suspect: str
+    seconds: float | None
+    note: str
 
 
 def list_answers(session: Session) -> list[AnswerRecord]:
@@ -61,6 +67,8 @@ def list_answers(session: Session) -> list[AnswerRecord]:
             event.kind if event.gold is None else "gold",
             evidence.verdict(event.first, event.second) or "",
             grades.get(event.number, ""),
+            event.seconds,
+            event.note,
         )
         for event in session.history
         if event.kind in ("answer", "add")

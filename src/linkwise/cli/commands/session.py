@@ -19,10 +19,11 @@ from linkwise.session.status import (
     count_suspects,
     describe_agreement,
     describe_errors,
+    describe_pace,
     describe_source,
 )
 from linkwise.terminal import screen
-from linkwise.terminal.console import event_in_words
+from linkwise.terminal.console import UNNAMED, event_in_words
 from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, count_noun, strip_controls
@@ -41,7 +42,6 @@ REASONS = {
     "budget": "the budget is used up",
     "stopped": "questions are left",
 }
-UNNAMED = "no source"  # of answers without one
 LEAST_WIDTH = 10  # of the names of facts
 GUIDELINES_SHOWN = 200  # characters of them
 STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
@@ -90,10 +90,11 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
 
 
 def _list_sources(session: Session) -> list[tuple[str, str]]:
-    """A line for each source, and for each two with common pairs; none if there is only one source."""
+    """A line for each source, and for each two with common pairs; of only one source the pace."""
     sources = _sources_of(session)
     if len(sources) < 2:
-        return []
+        paces = [each.median_seconds for each in sources if each.median_seconds is not None]
+        return [("pace", describe_pace(pace)) for pace in paces]
     rates = session.error_rates.by_source if session.status.is_fallible else {}
     lines = [f"{each.source or UNNAMED}: {describe_source(each, rates.get(each.source))}" for each in sources]
     agreements = [
@@ -129,10 +130,10 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
 
 
 def _sources_as_json(session: Session) -> dict[str, Any]:
-    """Each source with its error rate, and the agreement of each two; nothing if there is only one source."""
+    """Each source with its error rate, and the agreement of each two; of only one source the seconds."""
     sources = _sources_of(session)
     if len(sources) < 2:
-        return {}
+        return {"median_seconds": sources[0].median_seconds if sources else None}
     rates = session.error_rates.by_source if session.status.is_fallible else {}
     return {
         "sources": [
@@ -145,6 +146,7 @@ def _sources_as_json(session: Session) -> dict[str, Any]:
                 "added": each.n_volunteered,
                 "gold": each.n_gold,
                 "gold_right": each.n_gold_right,
+                "median_seconds": each.median_seconds,
                 "error_rate": _rate_as_json(rates.get(each.source)),
             }
             for each in sources

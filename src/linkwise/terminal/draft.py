@@ -1,0 +1,56 @@
+"""The draft of an answer: how long its question has been shown, and the note that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict
+
+from linkwise.session.remarks import check_note
+
+
+class Remark(TypedDict):
+    """What is stored beside an answer."""
+
+    seconds: float
+    note: str
+
+
+class Draft:
+    """What goes with the answer to the present question.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns the time in seconds.
+
+    Attributes
+    ----------
+    note : str
+        The note that was written for the answer; empty if there is none.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.note = ""
+        self._clock = clock
+        self._question_id = ""
+        self._shown = 0.0
+
+    def begin(self, question_id: str) -> str:
+        """Begin another draft if another question is shown; return the note that the last one leaves."""
+        if question_id == self._question_id:
+            return ""
+        lost, self.note = self.note, ""
+        self._question_id, self._shown = question_id, self._clock()
+        return lost
+
+    def write(self, note: str) -> None:
+        """Check and take a note; an empty one removes the note."""
+        self.note = check_note(note)
+
+    def remark(self) -> Remark:
+        """What is stored beside an answer that is given now."""
+        return {"seconds": self._clock() - self._shown, "note": self.note}
+
+    def finish(self) -> None:
+        """Forget the note: it is stored."""
+        self.note = ""
