@@ -83,7 +83,13 @@ def test_each_person_has_questions_and_undo_of_their_own(presenter):
     send(presenter, "anna", do="answer", question=anna["id"], answer="no")
     send(presenter, "ben", do="answer", question=ben["id"], answer="no")
     after = presenter.state(PEOPLE)["personal"]
-    assert after["ben"]["team"] == {"you": "ben", "own": 1, "all": 2, "here": list(PEOPLE)}
+    assert after["ben"]["team"] == {
+        "you": "ben",
+        "own": 1,
+        "all": 2,
+        "here": list(PEOPLE),
+        "median_seconds": None,
+    }
     assert send(presenter, "anna", do="undo")["undone"]["text"] == "anna"
     assert send(presenter, "anna", do="undo")["undone"] is None
     assert [event.source for event in presenter._session.history] == ["ben"]
@@ -224,3 +230,36 @@ def test_guidelines_are_a_text_or_a_file(tmp_path):
     assert parse("--guidelines", "Same colour. " * 500).startswith("Same colour.")
     with pytest.raises(UsageError, match=r"There is no file missing\.txt"):
         parse("--guidelines", "missing.txt")
+
+
+def test_notes_and_the_median_seconds_of_each_person(presenter):
+    for seconds in (2, 9.5, 4):
+        for person in PEOPLE:
+            question = presenter.state(PEOPLE)["personal"][person]["question"]
+            answer = answer_by_parity(question["first"]["row"], question["second"]["row"])
+            remark = {"seconds": seconds, "note": f"by {person}"} if person == "anna" else {}
+            send(presenter, person, do="answer", question=question["id"], answer=answer, **remark)
+    paces = {who: s["team"]["median_seconds"] for who, s in presenter.state(PEOPLE)["personal"].items()}
+    assert paces == {"anna": 4, "ben": None}
+    listed = send(presenter, "ben", do="history")["events"]
+    assert [(e["text"], e["note"], e["note_author"]) for e in listed[-2:]] == [
+        ("ben", "", "ben"),
+        ("anna", "by anna", "anna"),
+    ]
+    send(presenter, "ben", do="note", event=listed[-1]["number"], note="by ben")
+    changed = send(presenter, "ben", do="history")["events"][-1]
+    assert (changed["text"], changed["note"], changed["note_author"]) == ("anna", "by ben", "ben")
+    before = presenter.state(PEOPLE)["personal"]
+    assert before["anna"]["undo"]["number"] == listed[1]["number"]  # a note is no step of one's own
+
+
+def test_a_review_shows_who_wrote_which_note(presenter):
+    session = presenter._session
+    session.add(0, 2, "must-link", source="anna", note="the same")
+    session.add(0, 2, "cannot-link", source="ben")
+    session.note(session.history[-1].number, "not the same", source="carla")
+    shown = send(presenter, "carla", do="review")["shown"]
+    assert [(e["text"], e["note"], e["note_author"]) for e in shown["answers"]] == [
+        ("anna", "the same", "anna"),
+        ("ben", "not the same", "carla"),
+    ]

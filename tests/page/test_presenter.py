@@ -607,3 +607,48 @@ def test_names_in_any_spelling(name):
     presenter = make_presenter()
     ask(presenter, "name", cluster=0, name=name)
     assert presenter.state()["clusters"][0]["name"] == name
+
+
+# ---------------------------------------------------------------- notes and seconds
+def test_an_answer_brings_its_seconds_and_its_note():
+    presenter = make_presenter()
+    question = presenter.state()["question"]["id"]
+    ask(presenter, "answer", question=question, answer="no", seconds=3.25, note=" two\nlines ")
+    (event,) = ask(presenter, "history").body["events"]
+    assert (event["seconds"], event["note"], event["note_author"]) == (3.25, "two\nlines", "")
+    asked, moves = presenter.state()["question"], presenter.state()["changes"]
+    reply = ask(presenter, "note", event=event["number"], note="<b>later</b>")
+    assert reply.changed
+    assert "moved" not in reply.body
+    state = presenter.state()
+    assert (state["question"], state["changes"]) == (asked, moves)
+    assert (state["undo"]["kind"], state["undo"]["target"]) == ("note", event["number"])
+    assert ask(presenter, "undo").body["undone"]["kind"] == "note"
+    assert ask(presenter, "history").body["events"][0]["note"] == "two\nlines"
+
+
+@pytest.mark.parametrize(
+    ("remark", "words"),
+    [
+        ({"seconds": -1}, "seconds is -1"),
+        ({"seconds": "1"}, "seconds is not a number"),
+        ({"seconds": 1e300}, "seconds is 1e+300"),
+        ({"seconds": True}, "seconds is not a number"),
+        ({"note": None}, "The note is not text"),
+        ({"note": ["x"]}, "The note is not text"),
+        ({"note": "x" * 2001}, "has 2001 characters. Shorten it to 2000 or fewer."),
+        ({"note": "\ud800"}, "not valid Unicode"),
+    ],
+)
+def test_a_wrong_remark_is_refused_with_its_answer(remark, words):
+    presenter = make_presenter()
+    question = presenter.state()["question"]["id"]
+    error = refused(presenter, do="answer", question=question, answer="no", **remark)
+    assert error["kind"] == "bad"
+    assert words in error["text"]
+
+
+def test_a_note_needs_an_answer():
+    presenter = make_presenter()
+    assert "Event 7 is not an answer" in refused(presenter, do="note", event=7, note="x")["text"]
+    assert refused(presenter, do="note", event="7", note="x")["kind"] == "bad"

@@ -57,6 +57,9 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "changed": event.number in changed,
         "target": event.target,
         "sure": event.is_sure and event.number not in changed,
+        "seconds": event.seconds,
+        "note": event.note,
+        "note_author": event.note_author,
     }
 
 

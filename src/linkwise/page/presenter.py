@@ -46,7 +46,8 @@ from linkwise.page.exports import export_constraints, export_labels, export_sess
 from linkwise.page.requests import PERSONAL, RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import advise, count_moved_rows, measure_change
-from linkwise.session.events import Event
+from linkwise.session.agreement import measure_pace
+from linkwise.session.events import ASIDE, Event
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
@@ -222,6 +223,7 @@ class Presenter:
         """
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
+        paces = measure_pace(history)
         for person in self._here - set(people):
             self._session.release(person)
         self._here = set(people)
@@ -236,7 +238,13 @@ class Presenter:
                 "advice": advise(changes, ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
-                "team": {"you": person, "own": counts[person], "all": counts.total(), "here": list(people)},
+                "team": {
+                    "you": person,
+                    "own": counts[person],
+                    "all": counts.total(),
+                    "here": list(people),
+                    "median_seconds": paces.get(person),
+                },
             }
         self._has_waiting = any(state["ended"] == "waiting" for state in states.values())
         return states
@@ -361,14 +369,14 @@ class Presenter:
     # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
-        question = requests.read_text(request, "question")
+        question, remark = requests.read_text(request, "question"), requests.read_remark(request)
         has_ended = RefusedRequest(
             "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
         )
         if self._is_spent() or (not self._person and self._session.question is None):
             raise has_ended
         try:
-            self._session.answer(answer, question_id=question, source=self._person)
+            self._session.answer(answer, question_id=question, source=self._person, **remark)
         except StaleAnswerError:
             if self._end_reason() is None:
                 raise
@@ -392,6 +400,11 @@ class Presenter:
         self._session.change(requests.read_integer(request, "event"), answer)
         return {}
 
+    def _write_note(self, request: Request) -> dict[str, Any]:
+        note = requests.read_note(request)
+        self._session.note(requests.read_integer(request, "event"), note, source=self._person)
+        return {}
+
     def _confirm(self, request: Request) -> dict[str, Any]:
         self._session.set_sure(requests.read_integer(request, "event"))
         return {}
@@ -407,7 +420,8 @@ class Presenter:
     def _add(self, request: Request) -> dict[str, Any]:
         kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
         first, second = self._read_pair(request)
-        self._session.add(first, second, kind, source=self._person)
+        note = requests.read_note(request)
+        self._session.add(first, second, kind, source=self._person, note=note)
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:
@@ -515,6 +529,7 @@ class Presenter:
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
+        "note": _write_note,
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
         "item": _item, "find": _find, "history": _history, "suspects": _list_suspects,
@@ -531,7 +546,7 @@ class Presenter:
         labels, colours = self._session.labels, self._session.cluster_colours
         shades = self._session.cluster_shades
         if self._event >= 0:
-            new = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
+            new = [e.number for e in self._session.events if self._event < e.number and e.kind not in ASIDE]
             share = measure_change(self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
         are_new = (colours, shades) != (self._colours, self._shades)

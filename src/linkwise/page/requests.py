@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from linkwise.errors import SessionError
+from linkwise.session.remarks import Remark, check_note, check_seconds
+
 Request = Mapping[str, Any]
 Choice = TypeVar("Choice", bound=str)
 
@@ -90,6 +93,22 @@ def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
     if not value.translate(JOINERS).isprintable():
         raise RefusedRequest("bad", f"{name} holds letters that cannot be shown. Leave them out.")
     return value
+
+
+def read_note(request: Request) -> str:
+    """Return the note of a request; empty if it has none."""
+    try:
+        return check_note(request.get("note", ""))
+    except (TypeError, SessionError) as error:
+        raise RefusedRequest("bad", str(error)) from None
+
+
+def read_remark(request: Request) -> Remark:
+    """Return what is stored beside an answer."""
+    try:
+        return {"seconds": check_seconds(request.get("seconds")), "note": read_note(request)}
+    except (TypeError, ValueError) as error:
+        raise RefusedRequest("bad", str(error)) from None
 
 
 def read_rows(request: Request, n_rows: int) -> list[int]:

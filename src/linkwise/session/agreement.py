@@ -102,10 +102,9 @@ class SourceAgreement(NamedTuple):
 def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
     """Count the settled answers and volunteered pairs of each source, in the order of their names."""
     counts: dict[str, Counter[str]] = {}
-    seconds: dict[str, list[float]] = {}
-    for event in events:
-        if event.seconds is not None:
-            seconds.setdefault(event.source, []).append(event.seconds)
+    settled = list(events)
+    medians = measure_pace(settled)
+    for event in settled:
         if event.kind == "answer" and event.gold is not None:
             kinds = [] if event.answer == "unsure" else ["gold", *["right"] * (event.answer == event.gold)]
             counts.setdefault(event.source, Counter()).update(kinds)
@@ -117,9 +116,18 @@ def count_by_source(events: Iterable[Event]) -> list[SourceCounts]:
             source,
             n["yes"] + n["no"] + n["unsure"],
             *(n[kind] for kind in ("yes", "no", "unsure", "add", "sure", "gold", "right")),
-        )._replace(median_seconds=median(seconds[source]) if source in seconds else None)
+        )._replace(median_seconds=medians.get(source))
         for source, n in sorted(counts.items())
     ]
+
+
+def measure_pace(events: Iterable[Event]) -> dict[str, float]:
+    """The median of the seconds per answer, of each source whose seconds are known."""
+    seconds: dict[str, list[float]] = {}
+    for event in events:
+        if event.seconds is not None:
+            seconds.setdefault(event.source, []).append(event.seconds)
+    return {source: median(found) for source, found in seconds.items()}
 
 
 def measure_agreement(events: Iterable[Event]) -> list[SourceAgreement]:

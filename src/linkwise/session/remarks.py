@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 from linkwise.errors import SessionError, short_repr
 from linkwise.text_files import is_unicode
 
 MOST_NOTE = 2_000  # characters
 MOST_SECONDS = 1_000_000_000  # thirty years
+
+
+class Remark(TypedDict):
+    """What is stored beside an answer."""
+
+    seconds: float | None
+    note: str
 
 
 def check_note(note: object) -> str:

@@ -39,7 +39,7 @@ from linkwise.session.leases import OpenQuestion, name_question
 from linkwise.session.people import SessionPeople
 from linkwise.session.recode import match_rows, move_audits, move_events
 from linkwise.session.registry import build_learner
-from linkwise.session.remarks import check_note, check_seconds
+from linkwise.session.remarks import Remark, check_note, check_seconds
 from linkwise.session.status import Status
 from linkwise.session.store import Store, WriteConflict
 from linkwise.session.view import synchronized
@@ -362,7 +362,7 @@ class Session(SessionPeople):
             `seconds` is negative or not finite.
         """
         name = check_source(source)
-        remark = {"seconds": check_seconds(seconds), "note": check_note(note)}
+        remark: Remark = {"seconds": check_seconds(seconds), "note": check_note(note)}
         self._catch_up()
         if question_id is not None and self._has_other_place(question_id):
             self._answer_open(answer, question_id, name, remark)
@@ -389,9 +389,7 @@ class Session(SessionPeople):
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         return found is not None and found[2] != Place(self._last_start(), 0)
 
-    def _answer_open(
-        self, answer: Answer | bool, question_id: str, source: str, remark: dict[str, Any]
-    ) -> None:
+    def _answer_open(self, answer: Answer | bool, question_id: str, source: str, remark: Remark) -> None:
         """Store the answer to a question that `questions` gave; it may be late."""
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         if found is None:
@@ -404,7 +402,7 @@ class Session(SessionPeople):
                 raise self._stale_error()
             first, second = self._checking_evidence().check(i, j, checked, source=source)
             fields = {"first": first, "second": second, "answer": checked, "source": source, "place": place}
-            return fields | remark
+            return {**fields, **remark}
 
         self._write_checked("answer", check_open)
 

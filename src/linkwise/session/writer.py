@@ -49,7 +49,14 @@ class SessionWriter(SessionView):
 
     @synchronized
     def add(
-        self, first: int, second: int, kind: ConstraintKind, *, is_sure: bool = False, source: str = ""
+        self,
+        first: int,
+        second: int,
+        kind: ConstraintKind,
+        *,
+        is_sure: bool = False,
+        source: str = "",
+        note: str = "",
     ) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
@@ -63,6 +70,8 @@ class SessionWriter(SessionView):
             Whether the pair is certain, in a session whose answers may be wrong.
         source : str, default=""
             Who says so: the name of a person or a program.
+        note : str, default=""
+            What you want to remember about the pair, up to 2000 characters.
 
         Raises
         ------
@@ -72,23 +81,24 @@ class SessionWriter(SessionView):
         ConstraintError
             `kind` is neither of the two, or the rows do not exist.
         TypeError
-            `source` is not a string.
+            `source` or `note` is not a string.
         SessionError
-            `source` is not valid Unicode.
+            `source` or `note` is not valid Unicode, or the note is too long.
         """
         if kind not in CONSTRAINT_KINDS:
             raise ConstraintError(
                 f"The kind of a pair is unknown: {kind!r}. Give {' or '.join(CONSTRAINT_KINDS)}."
             )
         answer: Answer = "yes" if kind == "must-link" else "no"
-        name = check_source(source)
+        name, text = check_source(source), check_note(note)
 
         def check_pair() -> dict[str, Any]:
             is_certain = is_sure and self._error_rate != 0
             known = self._certain_evidence() if is_certain else self._checking_evidence()
             i, j = known.check(first, second, answer, source=name)
             facts = (Fact(i, j, answer),) if is_certain else ()
-            return {"first": i, "second": j, "answer": answer, "source": name, "facts": facts}
+            fields = {"first": i, "second": j, "answer": answer, "source": name}
+            return {**fields, "facts": facts, "note": text}
 
         self._write_checked("add", check_pair)
 

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict
 
-from linkwise.session.remarks import check_note
-
-
-class Remark(TypedDict):
-    """What is stored beside an answer."""
-
-    seconds: float
-    note: str
+from linkwise.session.remarks import Remark, check_note
 
 
 class Draft:

@@ -19,7 +19,7 @@ function setUp() {
 test("an answer names the question and is confirmed after the reply", async () => {
   const { controller, display, requests } = setUp();
   const stored = controller.answer("yes");
-  assert.deepEqual(requests[0].sent, { do: "answer", question: "0:3-5", answer: "yes" });
+  assert.deepEqual(requests[0].sent, { do: "answer", question: "0:3-5", answer: "yes", seconds: 0 });
   assert.equal(controller.isPending, true);
   assert.ok(!display.calls.some(([name]) => name === "announce"));
   controller.setState(createState(1, [3, 7]));

@@ -120,6 +120,7 @@ function describeEvent(event) {
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
   if (event.kind === "change")
     return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
+  if (event.kind === "note") return `the note on answer ${event.target}`;
   if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
@@ -529,7 +530,7 @@ function createNotice() {
   };
 }
 function keepFocus(page, box, event) {
-  const stops = [...box.querySelectorAll("button, input, select, [tabindex='0']")].filter((node) => node instanceof HTMLElement).filter((node) => node.offsetParent !== null);
+  const stops = [...box.querySelectorAll("button, input, select, textarea, [tabindex='0']")].filter((node) => node instanceof HTMLElement).filter((node) => node.offsetParent !== null);
   const [first, last] = [stops[0], stops[stops.length - 1]];
   const { focused } = page;
   const isInside = focused && box.contains(focused);
@@ -1445,6 +1446,13 @@ var ItemCache = class {
   }
 };
 
+// src/remark.js
+async function storeWithRemark(draft, question, request, store) {
+  const remark = draft.take();
+  const reply = await store({ ...request, ...remark });
+  if (!reply?.ok) draft.restore(remark.note, question);
+}
+
 // src/repeat_request.js
 var KINDS = { yes: "must-link", no: "cannot-link" };
 function repeatRequest(state, request, pair) {
@@ -1471,6 +1479,9 @@ var Controller = class {
   saving = "saved";
   askedAt = 0;
   // when the question was shown
+  /** What goes with the next answer. @type {Draft} */
+  draft = { take: () => ({ seconds: 0 }), restore() {
+  } };
   /** @type {Selection} */
   selection = [null, null];
   /** Called after every change of the session. @type {Set<() => void>} */
@@ -1560,7 +1571,12 @@ var Controller = class {
       return;
     }
     const pair = { first: question.first.row, second: question.second.row, answer };
-    await this.store({ do: "answer", question: question.id, answer }, { pair });
+    await storeWithRemark(
+      this.draft,
+      question.id,
+      { do: "answer", question: question.id, answer },
+      (sent) => this.store(sent, { pair })
+    );
   }
   async undo() {
     if (!this.state?.undo) {
@@ -1657,12 +1673,14 @@ var Controller = class {
     this.display.showNotice(words);
     this.display.announce(words);
     show?.(words);
-    await this.store(repeatRequest(this.state, request, pair), {
-      describe,
-      pair,
-      show,
-      resolved: [...resolved, change]
-    });
+    const again = repeatRequest(this.state, request, pair);
+    const context = { describe, pair, show, resolved: [...resolved, change] };
+    const store = (
+      /** @param {Request} sent */
+      (sent) => this.store(sent, context)
+    );
+    if (request.do !== "answer") await store(again);
+    else await storeWithRemark(this.draft, this.state?.question?.id ?? null, again, store);
   }
   /**
    * Warn in sight and for screen readers. A warning outlasts the reply that is on its way.
@@ -1718,6 +1736,7 @@ var KEYS = [
   ...SHARED_KEYS,
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
+  ["A", "Add a note to the answer that you give next"],
   ["H", "History: change any answer or take it back"],
   ["/", "Search the clusters, if there are more than twelve"],
   ["+ − 0", "Zoom in, zoom out, show all rows"],
@@ -1745,6 +1764,45 @@ function openHelp(page) {
       notes.map((note) => h("li", {}, note))
     )
   );
+}
+
+// src/note_wording.js
+var NOTE = "Add a note";
+var NOTE_LABEL = "Note on your next answer";
+var NOTE_HINT = "Enter goes back to the question";
+var describeLostNote = (note) => `The question has changed. This note is not saved, unless the history shows it: “${note}”`;
+function describeNote({ note, note_author: author, text }) {
+  if (!note) return "";
+  return author && author !== text ? `Note by ${author}: ${note}` : `Note: ${note}`;
+}
+function formatSeconds(seconds) {
+  if (seconds === null || seconds === void 0) return "";
+  return `${seconds < 10 ? seconds.toFixed(1) : formatNumber(Math.round(seconds))} s`;
+}
+var describeNoteOf = (names) => `Note on ${names.join(" and ")}`;
+var describeSavedNote = (isEmpty) => isEmpty ? "The note is removed." : "The note is saved.";
+
+// src/note_dialog.js
+function openNote(page, event) {
+  const { body, foot, close } = openDialog(page, describeNoteOf(event.names));
+  const field = h("textarea", { class: "lw-note-field", rows: 4, "aria-label": describeNoteOf(event.names) });
+  field.value = event.note ?? "";
+  const notice = createNotice();
+  const save = async () => {
+    const note = field.value.trim();
+    const describe = () => describeSavedNote(!note);
+    const reply = await page.controller.store(
+      { do: "note", event: event.number, note },
+      { describe, show: notice.show }
+    );
+    if (reply?.ok) close();
+  };
+  body.append(field, notice.node);
+  foot.append(
+    createButton("Save the note", save, { className: "lw-main" }),
+    createButton("Leave it as it is", close)
+  );
+  field.focus();
 }
 
 // src/history_dialog.js
@@ -1785,13 +1843,33 @@ function renderEvent(page, event, store) {
   return h(
     "li",
     {},
-    h("div", { class: "lw-description" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
+    h(
+      "div",
+      { class: "lw-description" },
+      title,
+      h(
+        "span",
+        { class: "lw-soft" },
+        [describeDetails(event), formatSeconds(event.seconds)].filter(Boolean).join(" · ")
+      ),
+      event.note && h("span", { class: "lw-note-text" }, describeNote(event))
+    ),
     isPair && renderChoices(event, store),
-    createButton("Take back", takeBack, {
-      className: "lw-quiet",
-      "aria-label": `Take back: ${words}`,
-      "data-key": `${event.number}-back`
-    })
+    h(
+      "div",
+      { class: "lw-acts" },
+      isPair && createButton(event.note ? "Edit the note" : NOTE, () => openNote(page, event), {
+        className: "lw-quiet",
+        "aria-label": `${event.note ? "Edit the note" : NOTE}: ${words}`,
+        "aria-haspopup": "dialog",
+        "data-key": `${event.number}-note`
+      }),
+      createButton("Take back", takeBack, {
+        className: "lw-quiet",
+        "aria-label": `Take back: ${words}`,
+        "data-key": `${event.number}-back`
+      })
+    )
   );
 }
 async function openHistory(page) {
@@ -2815,7 +2893,11 @@ function describeDecision(names, answer) {
   return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
 }
 var describeNextCase = (found) => found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
-var describeCounts = ({ own, all }) => `You: ${formatNumber(own)} · team: ${formatNumber(all)}`;
+function describeCounts({ own, all, median_seconds: median }) {
+  const parts = [`You: ${formatNumber(own)}`, `team: ${formatNumber(all)}`];
+  const pace = formatSeconds(median);
+  return [...parts, ...pace ? [`your median: ${pace} per answer`] : []].join(" · ");
+}
 function describePeople({ you, here }) {
   const others = here.filter((name) => name !== you);
   return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
@@ -2833,7 +2915,8 @@ function renderOpinions({ answers, doubts, believed }) {
         "div",
         { class: "lw-description" },
         h("span", {}, describeOpinion(event)),
-        h("span", { class: "lw-soft" }, describeOccasion(event))
+        h("span", { class: "lw-soft" }, describeOccasion(event)),
+        event.note && h("span", { class: "lw-note-text" }, describeNote(event))
       )
     )
   );
@@ -3104,6 +3187,126 @@ function createProgressPanel(page) {
   };
 }
 
+// src/stopwatch.js
+var Stopwatch = class {
+  #seen = 0;
+  // ms before the page was shown last
+  /** When the page was shown last; null while it is hidden. @type {number | null} */
+  #since = null;
+  /** @param {{ now?: () => number, isHidden?: () => boolean }} [host] */
+  constructor({ now = () => performance.now(), isHidden = () => document.hidden } = {}) {
+    this.now = now;
+    this.isHidden = isHidden;
+  }
+  /** Begin with another question. */
+  restart() {
+    this.#seen = 0;
+    this.#since = this.isHidden() ? null : this.now();
+  }
+  /** Take into account that the page was hidden or shown. */
+  update() {
+    const now = this.now();
+    if (this.#since !== null) this.#seen += now - this.#since;
+    this.#since = this.isHidden() ? null : now;
+  }
+  /** The seconds so far, to the millisecond. */
+  get seconds() {
+    this.update();
+    return Math.round(this.#seen) / 1e3;
+  }
+};
+
+// src/note_field.js
+var NoteField = class {
+  /** The question that the note is about. @type {string | null} */
+  #question = null;
+  #watch = new Stopwatch();
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    this.field = h("textarea", {
+      class: "lw-note-field",
+      id: page.createId("note"),
+      rows: 2,
+      onkeydown: (event) => this.#leave(event)
+    });
+    const hint = h("span", { class: "lw-soft", id: page.createId("note-hint") }, NOTE_HINT);
+    this.field.setAttribute("aria-describedby", hint.id);
+    this.node = h(
+      "div",
+      { class: "lw-note", id: page.createId("note-box"), hidden: true },
+      h("label", { for: this.field.id }, NOTE_LABEL),
+      hint,
+      this.field
+    );
+    this.opener = createButton([h("span", {}, NOTE), renderKey("A")], () => this.toggle(), {
+      className: "lw-quiet",
+      "aria-expanded": "false",
+      "aria-controls": this.node.id,
+      "aria-keyshortcuts": "A"
+    });
+  }
+  /** Listen to whether the page is hidden. @returns {() => void} ends it */
+  listen() {
+    const update = () => this.#watch.update();
+    document.addEventListener("visibilitychange", update);
+    return () => document.removeEventListener("visibilitychange", update);
+  }
+  /** @param {string} question that is shown now */
+  begin(question) {
+    if (question === this.#question) return;
+    const note = this.field.value.trim();
+    this.#question = question;
+    this.#watch.restart();
+    this.#empty();
+    if (note) this.page.controller.warn(describeLostNote(note));
+  }
+  /** @returns {Remark} */
+  take() {
+    const note = this.field.value.trim();
+    this.#empty();
+    return { seconds: this.#watch.seconds, ...note && { note } };
+  }
+  /**
+   * @param {string | undefined} note
+   * @param {string | null} question
+   */
+  restore(note, question) {
+    if (!note) return;
+    if (question !== this.#question) {
+      this.page.controller.warn(describeLostNote(note));
+      return;
+    }
+    this.field.value = note;
+    this.#setOpen(true);
+  }
+  /** Open the field and write, or close it; what is written stays. */
+  toggle() {
+    const isOpen = this.node.hidden === true;
+    this.#setOpen(isOpen);
+    if (isOpen) this.field.focus();
+  }
+  #empty() {
+    const hadFocus = this.page.focused === this.field;
+    this.field.value = "";
+    this.#setOpen(false);
+    if (hadFocus) this.page.root.focus();
+  }
+  /** @param {boolean} isOpen */
+  #setOpen(isOpen) {
+    this.node.hidden = !isOpen;
+    this.opener.setAttribute("aria-expanded", String(isOpen));
+  }
+  /** Go back to the question, where the keys answer. @param {KeyboardEvent} event */
+  #leave(event) {
+    const isDone = event.key === "Escape" || event.key === "Enter" && !event.shiftKey;
+    if (!isDone || event.isComposing) return;
+    event.preventDefault();
+    if (!this.field.value.trim()) this.#setOpen(false);
+    this.page.root.focus();
+  }
+};
+
 // src/question_wording.js
 var CHECK = "Please check: ";
 function describeNumber(n, budget, why) {
@@ -3168,12 +3371,15 @@ var QuestionCard = class {
     );
     this.why = createDisclosure(page, "Why this question?", "W", "lw-why");
     this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
+    this.note = new NoteField(page);
+    controller.draft = this.note;
     this.bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your answer" }, this.buttons);
     this.more = h(
       "div",
       { class: "lw-more" },
       this.why.opener,
       this.guess.opener,
+      this.note.opener,
       h("span", { class: "lw-gap" }),
       this.undo
     );
@@ -3186,6 +3392,7 @@ var QuestionCard = class {
       this.pair,
       this.finish,
       this.bar,
+      this.note.node,
       this.why.text,
       this.guess.text,
       this.notice,
@@ -3221,7 +3428,8 @@ var QuestionCard = class {
     this.more.hidden = false;
     this.finish.hidden = !hasEnded;
     this.pair.hidden = hasEnded;
-    for (const node of [this.bar, this.why.opener, this.guess.opener]) node.hidden = hasEnded;
+    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener])
+      node.hidden = hasEnded;
     if (!question) for (const each of [this.why, this.guess]) each.close();
     this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
     this.node.setAttribute("aria-busy", String(!question && !hasEnded));
@@ -3253,6 +3461,7 @@ var QuestionCard = class {
     if (this.#shown === question.id) return;
     this.#shown = question.id;
     this.page.controller.askedAt = performance.now();
+    this.note.begin(question.id);
     this.pair.replaceChildren(...renderPair(question));
     setText(this.why.text, question.why || "The learner gives no reason.");
     this.guess.close();
@@ -3358,6 +3567,7 @@ function render({ model, el }) {
     u: () => controller.undo(),
     w: () => toggle("why"),
     g: () => toggle("guess"),
+    a: () => controller.state?.question && card.note.toggle(),
     h: () => openHistory(page),
     i: () => openGuidelines(page),
     r: () => openReview(page),
@@ -3368,6 +3578,7 @@ function render({ model, el }) {
     0: () => map.plot.reset(),
     "?": () => openHelp(page)
   });
+  const unlisten = card.note.listen();
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const onScheme = () => {
     root.style.colorScheme = detectScheme();
@@ -3388,6 +3599,7 @@ function render({ model, el }) {
     model.off("change:state", onState);
     model.off("change:link", onLink);
     channel.close();
+    unlisten();
     observer.disconnect();
     darkScheme.removeEventListener("change", onScheme);
     map.plot.close();

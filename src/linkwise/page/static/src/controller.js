@@ -1,6 +1,8 @@
 /** What the page knows and what it asks of the host. Nothing here touches the document. */
+
 import { followUp } from "./follow_up.js";
 import { ItemCache } from "./item_cache.js";
+import { storeWithRemark } from "./remark.js";
 import { KINDS, repeatRequest } from "./repeat_request.js";
 import {
   BUSY,
@@ -19,7 +21,8 @@ import {
   SAVED_ANSWER,
 } from "./wording.js";
 
-/** @import { Answer, Cluster, ConflictLink, Item, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
+/** @import { Draft } from "./remark.js" */
+/** @import { Answer, Cluster, ConflictLink, Display, Item, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
 /** @import { PairAnswer } from "./repeat_request.js" */
 
 export const READ_MS = 150; // nobody reads two rows and presses a key sooner than this
@@ -40,17 +43,6 @@ const SLOW_MS = 120; // after this the page shows that it is saving
  * @property {string[]} resolved what was changed already to make room for it
  */
 
-/**
- * What the controller asks of the page.
- * @typedef {object} Display
- * @property {(text: string, tone?: "calm" | "warn") => void} showNotice
- * @property {(text: string) => void} announce for screen readers
- * @property {() => void} updateStatus whether all is saved, and which buttons are enabled
- * @property {() => void} updateSelection
- * @property {(conflict: Conflict) => void} showConflict
- * @property {(name: string, type: string, file: ArrayBufferView) => void} download
- */
-
 export class Controller {
   /** @type {State | null} */
   state = null;
@@ -60,6 +52,8 @@ export class Controller {
   /** @type {"saved" | "saving" | "unsaved"} */
   saving = "saved";
   askedAt = 0; // when the question was shown
+  /** What goes with the next answer. @type {Draft} */
+  draft = { take: () => ({ seconds: 0 }), restore() {} };
   /** @type {Selection} */
   selection = [null, null];
   /** Called after every change of the session. @type {Set<() => void>} */
@@ -157,7 +151,9 @@ export class Controller {
       return;
     }
     const pair = { first: question.first.row, second: question.second.row, answer };
-    await this.store({ do: "answer", question: question.id, answer }, { pair });
+    await storeWithRemark(this.draft, question.id, { do: "answer", question: question.id, answer }, (sent) =>
+      this.store(sent, { pair }),
+    );
   }
 
   async undo() {
@@ -258,12 +254,11 @@ export class Controller {
     this.display.showNotice(words);
     this.display.announce(words);
     show?.(words);
-    await this.store(repeatRequest(this.state, request, pair), {
-      describe,
-      pair,
-      show,
-      resolved: [...resolved, change],
-    });
+    const again = repeatRequest(this.state, request, pair);
+    const context = { describe, pair, show, resolved: [...resolved, change] };
+    const store = /** @param {Request} sent */ (sent) => this.store(sent, context);
+    if (request.do !== "answer") await store(again);
+    else await storeWithRemark(this.draft, this.state?.question?.id ?? null, again, store);
   }
 
   /**

@@ -66,7 +66,7 @@ export function createNotice() {
  */
 function keepFocus(page, box, event) {
   /** @type {HTMLElement[]} */
-  const stops = [...box.querySelectorAll("button, input, select, [tabindex='0']")]
+  const stops = [...box.querySelectorAll("button, input, select, textarea, [tabindex='0']")]
     .filter((node) => node instanceof HTMLElement)
     .filter((node) => node.offsetParent !== null);
   const [first, last] = [stops[0], stops[stops.length - 1]];

@@ -10,6 +10,7 @@ const KEYS = [
   ...SHARED_KEYS,
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
+  ["A", "Add a note to the answer that you give next"],
   ["H", "History: change any answer or take it back"],
   ["/", "Search the clusters, if there are more than twelve"],
   ["+ − 0", "Zoom in, zoom out, show all rows"],

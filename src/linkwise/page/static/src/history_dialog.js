@@ -3,6 +3,8 @@ import { createButton } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
+import { openNote } from "./note_dialog.js";
+import { describeNote, formatSeconds, NOTE } from "./note_wording.js";
 import { clamp } from "./numbers.js";
 import {
   ANSWER_LABELS,
@@ -68,13 +70,34 @@ function renderEvent(page, event, store) {
   return h(
     "li",
     {},
-    h("div", { class: "lw-description" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
+    h(
+      "div",
+      { class: "lw-description" },
+      title,
+      h(
+        "span",
+        { class: "lw-soft" },
+        [describeDetails(event), formatSeconds(event.seconds)].filter(Boolean).join(" · "),
+      ),
+      event.note && h("span", { class: "lw-note-text" }, describeNote(event)),
+    ),
     isPair && renderChoices(event, store),
-    createButton("Take back", takeBack, {
-      className: "lw-quiet",
-      "aria-label": `Take back: ${words}`,
-      "data-key": `${event.number}-back`,
-    }),
+    h(
+      "div",
+      { class: "lw-acts" },
+      isPair &&
+        createButton(event.note ? "Edit the note" : NOTE, () => openNote(page, event), {
+          className: "lw-quiet",
+          "aria-label": `${event.note ? "Edit the note" : NOTE}: ${words}`,
+          "aria-haspopup": "dialog",
+          "data-key": `${event.number}-note`,
+        }),
+      createButton("Take back", takeBack, {
+        className: "lw-quiet",
+        "aria-label": `Take back: ${words}`,
+        "data-key": `${event.number}-back`,
+      }),
+    ),
   );
 }
 

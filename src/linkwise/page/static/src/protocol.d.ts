@@ -1,4 +1,5 @@
 /** What the host and the page exchange. The Python side is `linkwise.page.presenter`. */
+import type { Conflict } from "./controller.js";
 
 export type Answer = "yes" | "no" | "unsure";
 export type Kind = "must-link" | "cannot-link";
@@ -56,7 +57,7 @@ export interface RowHits {
 
 export interface SessionEvent {
   number: number;
-  kind: "answer" | "add" | "import" | "done" | "name" | "change" | "sure";
+  kind: "answer" | "add" | "import" | "done" | "name" | "change" | "sure" | "note";
   when: string;
   first: number;
   second: number;
@@ -65,10 +66,15 @@ export interface SessionEvent {
   pairs: number;
   text: string | null;
   changed: boolean;
-  /** The number of the answer that a change or a confirmation is about. */
+  /** The number of the answer that a change, a confirmation or a note is about. */
   target: number | null;
   /** Whether the answer was confirmed, so that it is certain. */
   sure?: boolean;
+  /** How long the answer took. */
+  seconds?: number | null;
+  /** What was written about the answer, and by whom. */
+  note?: string;
+  note_author?: string;
 }
 
 /** An answer that is probably wrong. */
@@ -177,6 +183,20 @@ export interface Team {
   all: number;
   /** Who has the page open now. */
   here: string[];
+  /** The median of the seconds that the answers of this person took; null if they are unknown. */
+  median_seconds?: number | null;
+}
+
+/** What the controller asks of the page. */
+export interface Display {
+  showNotice(text: string, tone?: "calm" | "warn"): void;
+  /** For screen readers. */
+  announce(text: string): void;
+  /** Show whether all is saved, and enable the buttons. */
+  updateStatus(): void;
+  updateSelection(): void;
+  showConflict(conflict: Conflict): void;
+  download(name: string, type: string, file: ArrayBufferView): void;
 }
 
 /** What the host sends before there is a question. */

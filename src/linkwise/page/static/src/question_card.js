@@ -2,6 +2,7 @@
 import { createButton, createDisclosure, renderIcon, renderKey, setEnabled } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { renderPair } from "./items.js";
+import { NoteField } from "./note_field.js";
 import { describeNumber } from "./question_wording.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
 import {
@@ -89,12 +90,15 @@ export class QuestionCard {
     );
     this.why = createDisclosure(page, "Why this question?", "W", "lw-why");
     this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
+    this.note = new NoteField(page);
+    controller.draft = this.note;
     this.bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your answer" }, this.buttons);
     this.more = h(
       "div",
       { class: "lw-more" },
       this.why.opener,
       this.guess.opener,
+      this.note.opener,
       h("span", { class: "lw-gap" }),
       this.undo,
     );
@@ -107,6 +111,7 @@ export class QuestionCard {
       this.pair,
       this.finish,
       this.bar,
+      this.note.node,
       this.why.text,
       this.guess.text,
       this.notice,
@@ -144,7 +149,8 @@ export class QuestionCard {
     this.more.hidden = false;
     this.finish.hidden = !hasEnded;
     this.pair.hidden = hasEnded;
-    for (const node of [this.bar, this.why.opener, this.guess.opener]) node.hidden = hasEnded;
+    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener])
+      node.hidden = hasEnded;
     if (!question) for (const each of [this.why, this.guess]) each.close();
     this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
     this.node.setAttribute("aria-busy", String(!question && !hasEnded));
@@ -179,6 +185,7 @@ export class QuestionCard {
     if (this.#shown === question.id) return;
     this.#shown = question.id;
     this.page.controller.askedAt = performance.now();
+    this.note.begin(question.id);
     this.pair.replaceChildren(...renderPair(question));
     setText(this.why.text, question.why || "The learner gives no reason.");
     this.guess.close();

@@ -4,6 +4,7 @@ import { createButton, renderIcon, renderKey } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
 import { renderPair } from "./items.js";
+import { describeNote } from "./note_wording.js";
 import {
   countReview,
   describeBelief,
@@ -34,6 +35,7 @@ function renderOpinions({ answers, doubts, believed }) {
         { class: "lw-description" },
         h("span", {}, describeOpinion(event)),
         h("span", { class: "lw-soft" }, describeOccasion(event)),
+        event.note && h("span", { class: "lw-note-text" }, describeNote(event)),
       ),
     ),
   );

@@ -1,4 +1,5 @@
 /** The words about several people who answer at one session. */
+import { formatSeconds } from "./note_wording.js";
 import { ANSWER_LABELS, ANSWER_WORDS, formatCount, formatNumber, formatTime } from "./wording.js";
 
 /** @import { Answer, ReviewCase, SessionEvent, Team } from "./protocol.d.ts" */
@@ -46,7 +47,11 @@ export const describeNextCase = (found) =>
   found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
 
 /** @param {Team} team */
-export const describeCounts = ({ own, all }) => `You: ${formatNumber(own)} · team: ${formatNumber(all)}`;
+export function describeCounts({ own, all, median_seconds: median }) {
+  const parts = [`You: ${formatNumber(own)}`, `team: ${formatNumber(all)}`];
+  const pace = formatSeconds(median);
+  return [...parts, ...(pace ? [`your median: ${pace} per answer`] : [])].join(" · ");
+}
 
 /**
  * Who answers now.

@@ -109,6 +109,7 @@ function render({ model, el }) {
     u: () => controller.undo(),
     w: () => toggle("why"),
     g: () => toggle("guess"),
+    a: () => controller.state?.question && card.note.toggle(),
     h: () => openHistory(page),
     i: () => openGuidelines(page),
     r: () => openReview(page),
@@ -119,6 +120,7 @@ function render({ model, el }) {
     0: () => map.plot.reset(),
     "?": () => openHelp(page),
   });
+  const unlisten = card.note.listen();
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
   const onScheme = () => {
     root.style.colorScheme = detectScheme();
@@ -140,6 +142,7 @@ function render({ model, el }) {
     model.off("change:state", onState);
     model.off("change:link", onLink);
     channel.close();
+    unlisten();
     observer.disconnect();
     darkScheme.removeEventListener("change", onScheme);
     map.plot.close();

@@ -93,6 +93,7 @@ export function describeEvent(event) {
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
   if (event.kind === "change")
     return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
+  if (event.kind === "note") return `the note on answer ${event.target}`;
   if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
