@@ -12,6 +12,8 @@ from linkwise.terminal.dialogue import run_dialogue
 class Script:
     """Says what a list says; an entry may be a function that is called first."""
 
+    is_timed = True
+
     def __init__(self, *said):
         self.said = list(said)
 

@@ -24,6 +24,8 @@ FAR = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [
 class Lines:
     """Commands, one after the other."""
 
+    is_timed = False
+
     def __init__(self, *lines):
         self.lines = [*lines]
 

@@ -71,6 +71,27 @@ def test_a_key_asks_what_to_do_with_which_suspect(fruit):
     assert answers_in(fruit.session) == []
 
 
+def test_a_key_takes_a_note_and_the_seconds_are_measured(fruit):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for(PROMPT)
+        screen.press("a")
+        screen.wait_for("note ")
+        screen.press("the same y n é\n")
+        screen.wait_for("It is saved with your answer: the same y n é")
+        screen.wait_for("> ")
+        screen.press("y")
+        screen.wait_for("Same  saved")
+        screen.wait_for(PROMPT)
+        screen.press("u")
+        screen.wait_for("note: the same y n é")
+        screen.wait_for(PROMPT)
+        screen.press("q")
+        assert screen.ended() == 0
+    with Session.open(fruit.session) as session:
+        (answer, _) = session.events
+        assert (answer.note, answer.seconds > 0) == ("the same y n é", True)
+
+
 def test_help_says_why(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)

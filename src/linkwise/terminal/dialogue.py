@@ -103,7 +103,7 @@ def run_dialogue(
     {"exhausted", "budget", "quit"}
         The end of input counts as quitting.
     """
-    draft = Draft(clock)
+    draft = Draft(clock, is_timed=reader.is_timed)
     while True:
         reader.forget()
         status = session.status
@@ -165,7 +165,7 @@ def run_audit(
         The end of input counts as quitting.
     """
     given: list[int] = []  # numbers of the events of this audit
-    draft = Draft(clock)
+    draft = Draft(clock, is_timed=reader.is_timed)
     while len(given) < n:
         reader.forget()
         with busy():

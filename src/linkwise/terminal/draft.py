@@ -14,6 +14,8 @@ class Draft:
     ----------
     clock : callable
         Returns the time in seconds.
+    is_timed : bool
+        Whether the seconds of an answer mean something.
 
     Attributes
     ----------
@@ -21,8 +23,9 @@ class Draft:
         The note that was written for the answer; empty if there is none.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], *, is_timed: bool) -> None:
         self.note = ""
+        self._is_timed = is_timed
         self._clock = clock
         self._question_id = ""
         self._shown = 0.0
@@ -41,7 +44,8 @@ class Draft:
 
     def remark(self) -> Remark:
         """What is stored beside an answer that is given now."""
-        return {"seconds": self._clock() - self._shown, "note": self.note}
+        seconds = self._clock() - self._shown if self._is_timed else None
+        return {"seconds": seconds, "note": self.note}
 
     def finish(self) -> None:
         """Forget the note: it is stored."""

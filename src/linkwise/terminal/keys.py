@@ -100,7 +100,16 @@ def parse_suspect_command(text: str) -> SuspectCommand | str | None:
 
 
 class Reader(Protocol):
-    """Reads commands."""
+    """Reads commands.
+
+    Attributes
+    ----------
+    is_timed : bool
+        Whether each answer is given after its question is shown, so that its seconds mean something.
+    """
+
+    @property
+    def is_timed(self) -> bool: ...  # noqa: D102  # see above
 
     def forget(self) -> None:
         """Drop answers that were typed before the question was shown: they are not about it."""
@@ -111,6 +120,8 @@ class Reader(Protocol):
 
 class LineReader:
     """Reads the lines of a stream."""
+
+    is_timed = False
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -126,6 +137,8 @@ class LineReader:
 
 class KeyReader:
     """Reads single keys of a terminal; restores the terminal at the end."""
+
+    is_timed = True
 
     def __init__(self, terminal: int, *, with_suspects: bool = False) -> None:
         self.terminal = terminal

@@ -169,4 +169,6 @@ def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
         fields["seconds"] = event.seconds
     if event.note:
         fields["note"] = event.note
+    if event.note_author != event.source:
+        fields["note_author"] = event.note_author
     return fields
