@@ -112,6 +112,19 @@ def test_a_session_of_the_command_line(tmp_path):
         assert session.question is not None
 
 
+def test_seconds_and_notes_stay_with_their_answers(tmp_path):
+    """Several notes on one answer, one that was taken back, and one on a pair that nobody asked about."""
+    path, wanted = tmp_path / "notes.linkwise", json.loads((GOLDEN / "expected-notes.json").read_text())
+    shutil.copy(GOLDEN / "iris-cobras-notes.linkwise", path)
+    for X in (None, load_iris().data):
+        with Session.open(path, X) as session:
+            found = [
+                [e.number, e.kind, e.answer, e.source, e.seconds, e.note, e.note_author]
+                for e in session.history
+            ]
+            assert found == wanted
+
+
 # ---------------------------------------------------------------- answers that may be wrong
 def show_errors(session):
     """What a session shows whose answers may be wrong."""
