@@ -39,8 +39,9 @@ ALL_LEARNERS = LEARNERS | {
 
 
 def told(event):
-    """An event without its time; a confirmed answer says so, and one with a place has it."""
-    number, kind, _, *rest, is_sure, place, gold = (getattr(event, field.name) for field in fields(event))
+    """An event without its time and its remarks; a confirmed answer says so, and one with a place has it."""
+    compared = (getattr(event, field.name) for field in fields(event) if field.compare)
+    number, kind, _, *rest, is_sure, place, gold = compared
     return (
         number,
         kind,

@@ -126,6 +126,16 @@ class Erring(RuleBasedStateMachine):
         else:  # it was the answer already, or contradicts others that are certain
             assert now == event
 
+    @precondition(lambda self: any(e.kind in ("answer", "add") for e in self.session.history))
+    @rule(at=st.integers(0, 100), note=st.sampled_from(["", "A", "B"]))
+    def note(self, at, note):
+        """It stays with its answer through everything else, and nothing that is believed depends on it."""
+        able = [e for e in self.session.history if e.kind in ("answer", "add")]
+        event, was = able[at % len(able)], picture(self.session)
+        self.does(lambda: self.session.note(event.number, note))
+        now = next(e for e in self.session.history if e.number == event.number)
+        assert (now, now.note, picture(self.session)) == (event, note, was)
+
     @rule(pair=PAIRS, kind=st.sampled_from(["must-link", "cannot-link"]))
     def add_surely(self, pair, kind):
         n = len(self.session.events)
