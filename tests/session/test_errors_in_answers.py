@@ -24,7 +24,7 @@ from linkwise.constraints.evidence import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from linkwise.session.suspects import GRADES, ErrorRate, SuspectAnswer
-from session.session_examples import LEARNERS, N_ROWS, X, answer_by, blobs, image, true_pairs
+from session.session_examples import LEARNERS, N_ROWS, X, answer_by, blobs, image, present, true_pairs
 
 ROWS = st.integers(0, N_ROWS - 1)
 PAIRS = st.tuples(ROWS, ROWS).filter(lambda pair: pair[0] != pair[1])
@@ -130,11 +130,29 @@ class Erring(RuleBasedStateMachine):
     @rule(at=st.integers(0, 100), note=st.sampled_from(["", "A", "B"]))
     def note(self, at, note):
         """It stays with its answer through everything else, and nothing that is believed depends on it."""
+
+        def believed():
+            return present(self.session), self.session.suspects, self.session.error_rate
+
         able = [e for e in self.session.history if e.kind in ("answer", "add")]
-        event, was = able[at % len(able)], picture(self.session)
+        event, was = able[at % len(able)], believed()
         self.does(lambda: self.session.note(event.number, note))
         now = next(e for e in self.session.history if e.number == event.number)
-        assert (now, now.note, picture(self.session)) == (event, note, was)
+        assert (now, now.note, believed()) == (event, note, was)
+
+    @precondition(lambda self: any(e.kind in ("answer", "add") for e in self.session.history))
+    @rule(note=st.sampled_from(["", "C"]))
+    def note_without_data(self, note):
+        """Nothing becomes older by a note that somebody writes without the data."""
+        last = next(e for e in reversed(self.session.history) if e.kind in ("answer", "add"))
+        self.does(lambda: self._note_without_data(last.number, note))
+
+    def _note_without_data(self, number, note):
+        with Session.open(self.path) as other:
+            was = other.status, other.suspects, other.labels.tolist()
+            other.note(number, note)
+            assert (other.status, other.suspects, other.labels.tolist()) == was
+            assert other.labels_are_current
 
     @rule(pair=PAIRS, kind=st.sampled_from(["must-link", "cannot-link"]))
     def add_surely(self, pair, kind):

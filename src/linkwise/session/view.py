@@ -591,12 +591,16 @@ class SessionView:
             return self._current_evidence()
         return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
 
+    def _is_current(self, stored: Snapshot) -> bool:
+        """Whether only names and notes are newer than what is stored."""
+        return stored.event >= 0 and all(event.kind in ASIDE for event in self._events[stored.event :])
+
     def _evidence_without_replay(self) -> Evidence:
         """The evidence by the events, and by what was stored of the belief with the labels."""
         settled, rate = self._ordered_events(), self._error_rate
         if rate != 0:
             stored = self._store.snapshot()
-            if stored is not None and stored.event == self._last_number and stored.doubts is not None:
+            if stored is not None and self._is_current(stored) and stored.doubts is not None:
                 return RecalledEvidence(self.n_rows, settled, rate, stored.doubts)
         evidence = evidence_of(self.n_rows, settled, rate)
         if isinstance(evidence, FallibleEvidence):
@@ -650,5 +654,4 @@ class SessionView:
             return self._current_replay().snapshot(), True
         nothing = Snapshot(-1, None, np.zeros(self.n_rows, dtype=np.int32))
         stored = self._store.snapshot() or nothing
-        is_known = stored.event >= 0
-        return stored, is_known and all(event.kind in ASIDE for event in self._events[stored.event :])
+        return stored, self._is_current(stored)
