@@ -121,7 +121,9 @@ def test_remarks_change_neither_facts_nor_questions():
     assert list(plain.evidence) == list(noted.evidence)
     assert plain.question_id == noted.question_id
     asked = noted.question_id
+    before = noted.history
     noted.note(2, "later")
+    assert noted.history == before  # so that the learner need not begin anew
     assert noted.question_id == asked
     assert noted.status == plain.status
     assert noted.labels.tolist() == plain.labels.tolist()

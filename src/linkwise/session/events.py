@@ -104,10 +104,7 @@ Imported = dict[frozenset[int], tuple[int, Answer]]
 
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
 WITH_TARGET: tuple[EventKind, ...] = (*REVISIONS, "note")  # events about an earlier one, less the undo
-ASIDE: tuple[EventKind, ...] = (
-    "name",
-    "note",
-)  # events that no learner hears of, so no question depends on them
+ASIDE: tuple[EventKind, ...] = ("name", "note")  # no question depends on these
 
 
 def drop_undone(events: Sequence[Event]) -> list[Event]:
