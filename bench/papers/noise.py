@@ -19,7 +19,7 @@ among the answers of a run, and the range of its estimate is two standard deviat
 ``--acc`` follows the experiments with active correlation clustering: ecoli with one answer in ten wrong, up
 to 5000 questions. Their other set, 1000 rows of MNIST, is not among ours.
 
-``--team`` lets four sources answer, see `bench.papers.noise_team`.
+``--team`` lets several sources answer, see `bench.papers.noise_team`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,13 @@ from bench.papers.noise_report import (
 from bench.papers.noise_runs import FIELDS, INDEPENDENT, KINDS, LEARNERS, find_tasks, measure, measure_long
 from bench.papers.noise_team import AT as TEAM_AT
 from bench.papers.noise_team import FIELDS as TEAM_FIELDS
-from bench.papers.noise_team import build_team, choose_tasks, list_team_cells, measure_team
+from bench.papers.noise_team import (
+    build_team,
+    build_team_summary,
+    choose_tasks,
+    list_team_cells,
+    measure_team,
+)
 from bench.results import write_csv
 from linkwise.experiments.cell_store import Cell
 
@@ -80,7 +86,8 @@ def entries(cell: Cell) -> tuple[str, ...]:
 
 def team_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of a team enters linkwise."""
-    return "KIN", "linkwise.asking.run", "linkwise.constraints.fallible", "TruthOracle"
+    evidence = "evidence" if cell[1] == "exact" else "fallible"
+    return "KIN", "linkwise.asking.run", f"linkwise.constraints.{evidence}", "TruthOracle"
 
 
 def list_cells(
@@ -161,15 +168,23 @@ def run_long(options: argparse.Namespace, where: data.Source, folder: Path) -> b
 
 
 def run_team(options: argparse.Namespace, where: data.Source, folder: Path) -> bool:
-    """Measure a team that answers up to 400 questions; it has no aims."""
-    cells = list_team_cells(choose_tasks(options.tasks, where), options.runs)
+    """Measure teams that answer the questions; they have no aims."""
+    groups = {group: GROUPS[group] for group in options.groups}
+    cells = list_team_cells(choose_tasks(options.tasks, groups, where), options.runs)
     work = partial(measure_team, where=where, at=TEAM_AT)
     rows = run_cells(
         folder / "team_runs.csv", TEAM_FIELDS, cells, work, uses=team_entries, jobs=options.jobs,
         reuse=options.reuse,
     )  # fmt: skip
     title = "Mean ARI with a team, and for each member the estimated rate and its share of wrong answers"
-    report({"team": (f"{title}, {options.runs} runs", build_team(rows, TEAM_AT))}, folder)
+    summary = "Mean ARI with teams, and the loss to one person without errors"
+    report(
+        {
+            "team": (f"{title}, {options.runs} runs", build_team(rows, TEAM_AT)),
+            "team_summary": (f"{summary}, {options.runs} runs", build_team_summary(rows, groups, TEAM_AT)),
+        },
+        folder,
+    )
     return False
 
 
@@ -190,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--acc", action="store_true", help="up to 5000 questions, as active correlation clustering"
     )
     parser.add_argument(
-        "--team", action="store_true", help="three people and a program answer, each with an error rate"
+        "--team", action="store_true", help="three people and a program answer, with an adversary and without"
     )
     options = parser.parse_args(arguments)
     options.learners = options.learners or (LONG if options.acc else tuple(LEARNERS))

@@ -81,7 +81,7 @@ CELLS = {
         for estimator in ("", *active_known_k.ESTIMATORS)
     ],
     "noise": [noise.entries(("", learner)) for learner in noise.LEARNERS],
-    "noise_team": [noise.team_entries(("", way, "0")) for way in WAYS],
+    "noise_team": [noise.team_entries(("", *way, "0")) for way in WAYS],
     "noise_acc": [noise.entries(("", learner)) for learner in noise.LONG],
     "cobras_protocol": [cobras_runs.entries(("", learner)) for learner in cobras_runs.LEARNERS],
     "cobras_rivals": [cobras_rivals.rival_entries(("", learner)) for learner in cobras_rivals.RIVALS],

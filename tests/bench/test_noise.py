@@ -245,25 +245,70 @@ def test_long_runs_report_falls_and_waits(small, tmp_path, capsys):
 def test_a_team_has_a_rate_for_each_member(small, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bench, "TEAM_AT", (10, 60))
     assert bench.main(["--team", "--runs", "2", "--tasks", "iris", "--out", str(tmp_path)]) == 0
-    lines = {line["learner"]: line for line in read(tmp_path / "noise" / "team.csv")}
-    assert list(lines) == ["KIN", "KIN-sources", "KIN-told"]
-    assert "Mean ARI with a team" in capsys.readouterr().out
-    for name, line in lines.items():
-        rates = [line[source].split(" of ")[0] for source in team.TEAM]
-        assert len(set(rates)) == (1 if name == "KIN" else 4)
+    lines = {(line["team"], line["learner"]): line for line in read(tmp_path / "noise" / "team.csv")}
+    assert tuple(lines) == team.WAYS
+    printed = capsys.readouterr().out
+    assert "Mean ARI with a team" in printed
+    assert "the loss to one person without errors" in printed
+    for (who, name), line in lines.items():
+        rates = [line[source].split(" of ")[0] for source in team.TEAMS["with adversary"] if line[source]]
+        assert len(rates) == {"exact": 0, "team": 4, "with adversary": 5}[who]
+        assert who == "exact" or (len(set(rates)) == 1) == (name == "KIN")
         assert all(float(line[n]) <= 1 for n in ("0", "10", "60"))
-        close, n_rates = map(int, line["close"].split("/"))
-        assert 0 <= close <= n_rates <= 8
-    assert [lines["KIN-told"][source][:5] for source in team.TEAM] == ["0.050", "0.100", "0.200", "0.150"]
+        if rates:
+            close, n_rates = map(int, line["close"].split("/"))
+            assert 0 <= close <= n_rates <= 10
+    again = (tmp_path / "noise" / "team.csv").read_bytes()
+    assert bench.main(["--team", "--runs", "2", "--tasks", "iris", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "noise" / "team.csv").read_bytes() == again  # from the cells that are finished
+    assert "0 cells to run" in capsys.readouterr().out
+
+
+def team_row(task, way, run, ari, **members):
+    """What a run of a team has left; each member as (estimated, wrong, inside, answers)."""
+    row = {
+        "task": task,
+        "team": way[0],
+        "learner": way[1],
+        "run": run,
+        "0": "0.1",
+        "9": ari,
+        "questions": "100",
+    }
+    for source in team.TEAMS["with adversary"]:
+        of = zip(("rate", "wrong", "inside", "answers"), members.get(source, ("",) * 4), strict=True)
+        row |= {f"{name} {source}": value for name, value in of}
+    return row
+
+
+def test_a_team_is_compared_with_one_exact_person():
+    """The runs that all ways have, and the rates of members with enough answers."""
+    aris = dict(zip(team.WAYS, ("0.9", "0.8", "0.7", "0.6", "0.5"), strict=True))
+    anna, ben = ("0.06", "0.05", "1", "100"), ("0.20", "0.10", "0", "99")
+    rows = [team_row("iris", way, "0", ari, anna=anna, ben=ben) for way, ari in aris.items()]
+    rows.append(team_row("iris", team.WAYS[0], "1", "0.1"))  # the others lack this run
+    head, lines = team.build_team_summary(rows, {"development": ["iris"], "others": ["wine"]}, [9])
+    found = [dict(zip(head, line, strict=True)) for line in lines]
+    assert [(line["team"], line["learner"]) for line in found] == list(team.WAYS)
+    assert {(line["group"], line["runs"]) for line in found} == {("development", "1")}
+    assert [line["9"] for line in found] == ["0.900", "0.800", "0.700", "0.600", "0.500"]
+    assert [line["loss 9"] for line in found] == ["0.000", "0.100", "0.200", "0.300", "0.400"]
+    assert [(line["error"], line["close"], line["inside"]) for line in found] == [("0.010", "1/1", "1/1")] * 5
+    head, lines = team.build_team(rows, [9])
+    line = dict(zip(head, lines[1], strict=True))
+    assert (line["anna"], line["ben"], line["carla"]) == ("0.060 of 0.050", "0.200 of 0.100", "")
+    assert (line["error"], line["close"], line["inside"]) == ("0.055", "1/2", "1/2")
 
 
 def test_a_team_answers_the_sets_that_are_there(small):
-    assert team.choose_tasks(None, data.Source()) == ["iris", "ecoli"]
-    assert team.choose_tasks(["wine"], data.Source()) == ["wine"]
+    assert team.choose_tasks(None, bench.GROUPS, data.Source()) == ["iris", "wine"]
+    assert team.choose_tasks(["wine"], bench.GROUPS, data.Source()) == ["wine"]
     cells = team.list_team_cells(["iris", "ecoli"], 2)
-    assert len(set(cells)) == len(cells) == 12
-    assert [cell[2] for cell in cells] == ["0"] * 6 + ["1"] * 6
+    assert len(set(cells)) == len(cells) == 20
+    assert [cell[3] for cell in cells] == ["0"] * 10 + ["1"] * 10
     assert all("KIN" in bench.team_entries(cell) for cell in cells)
+    entries = {cell[1]: bench.team_entries(cell)[2] for cell in cells}
+    assert entries["exact"] != entries["team"] == entries["with adversary"]
 
 
 def test_targets_are_about_what_is_measured():

@@ -158,7 +158,7 @@ class Clock:
     def __call__(self):
         return self.now
 
-    def wait(self, seconds, key):
+    def press_after(self, seconds, key):
         """A key that a person presses so many seconds later."""
 
         def press():
@@ -170,8 +170,13 @@ class Clock:
 
 def test_seconds_run_from_the_moment_when_the_question_is_shown(X):
     session, clock = lw.Session(X, lw.COBRAS(random_state=0)), Clock()
-    keys = [clock.wait(2, "?"), clock.wait(1.5, "y"), clock.wait(0.25, "n"), clock.wait(9, "u")]
-    run_dialogue(session, Log(), Script(*keys, clock.wait(4, "s"), "q"), clock=clock)
+    keys = [
+        clock.press_after(2, "?"),
+        clock.press_after(1.5, "y"),
+        clock.press_after(0.25, "n"),
+        clock.press_after(9, "u"),
+    ]
+    run_dialogue(session, Log(), Script(*keys, clock.press_after(4, "s"), "q"), clock=clock)
     assert [event.seconds for event in session.history] == [3.5, 4.0]
 
 

@@ -372,3 +372,26 @@ def test_a_relation_follows_from_what_is_believed_now():
     evidence.add_constraints(Constraints(4, [], [(0, 2)]))
     evidence.believe()
     assert evidence.relation(0, 2).because[0].answer == "no"
+
+
+def test_a_source_that_lies_has_a_rate_near_one_and_lifts_no_other():
+    """Shrinking towards the rate of all gives way where the sources differ by more than chance."""
+    names = np.repeat(["anna", "ben", "liar"], 100)
+    is_broken = np.concatenate([np.arange(100) < n_wrong for n_wrong in (5, 10, 98)])
+    is_spare, nothing = np.ones(300, dtype=bool), dict.fromkeys(("anna", "ben", "liar"))
+    found = estimate_rates(list(names), is_broken, is_spare, nothing).by_source
+    for source, share in (("anna", 0.05), ("ben", 0.1), ("liar", 0.98)):
+        assert abs(found[source].rate - share) < 0.015
+        assert found[source].low <= share <= found[source].high
+    firm = estimate_rates(list(names), is_broken, is_spare, nothing, strength=10.0).by_source
+    assert firm["anna"].rate > found["anna"].rate
+    assert firm["liar"].rate < found["liar"].rate
+
+
+@pytest.mark.parametrize("n_wrong", [(0, 0), (1, 3), (10, 10)])
+def test_sources_that_differ_by_chance_alone_share_their_rate(n_wrong):
+    names, nothing = ["anna"] * 10 + ["ben"] * 10, dict.fromkeys(("anna", "ben"))
+    is_broken = np.concatenate([np.arange(10) < wrong for wrong in n_wrong])
+    is_spare = np.ones(20, dtype=bool)
+    found = estimate_rates(names, is_broken, is_spare, nothing)
+    assert found == estimate_rates(names, is_broken, is_spare, nothing, strength=10.0)

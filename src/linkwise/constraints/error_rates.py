@@ -4,7 +4,7 @@ Other answers can contradict an answer only if it is *spare*. A yes is needed, a
 bridge: without it the yes answers would fall into more parts. A no is needed if it is the only one between
 two parts. Only the similarity of the rows can show that a needed answer is wrong, so it counts half. The rate
 of a source is the share of broken answers, shrunk towards the rate of all sources together, as a beta
-posterior.
+posterior: the less, the more the sources differ.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Mask = NDArray[np.bool_]
 
 FIRST_WRONG, FIRST_RIGHT = 1.0, 19.0  # answers that the prior of the error rate counts like
 LOWEST_RATE, HIGHEST_RATE = 0.005, 0.3  # that a search for wrong answers assumes
-STRENGTH = 10.0  # answers that the rate of all sources counts like for one of them
+STRENGTH = 10.0  # answers that the rate of all sources counts like for one of them, at most
+LEAST_STRENGTH = 2.0  # the same where the sources differ most, as where one of them lies
 CAREFUL_STRENGTH = 40.0  # the same where answers are weighed: an early estimate must not mislead the search
 HALF = 0.5  # of an answer that only the similarity of the rows can show to be wrong
 LEAST, MOST = 0.025, 0.975  # quantiles of the interval
@@ -81,7 +82,7 @@ def estimate_rates(
     is_broken: Mask,
     is_spare: Mask,
     given: Mapping[str, float | None],
-    strength: float = STRENGTH,
+    strength: float | None = None,
 ) -> ErrorRates:
     """Estimate the error rate of each source.
 
@@ -95,8 +96,9 @@ def estimate_rates(
         Whether other answers say something about the same relation.
     given : mapping of str to float or None
         For each source the rate that is given, or None.
-    strength : float
-        Answers that the rate of all sources counts like for one of them.
+    strength : float, optional
+        Answers that the rate of all sources counts like for one of them. By default at most 10, and fewer the
+        more the sources differ.
     """
     of = np.array(sources, dtype=object)
     tested = np.where(is_spare | is_broken, 1.0, HALF)
@@ -106,8 +108,11 @@ def estimate_rates(
     if told and len(told) == len(is_fallible[is_fallible]):  # nothing to estimate
         shared = share_rates(told)
         overall = overall._replace(rate=shared, low=shared, high=shared)
+    names = sorted(set(sources))
+    unknown = [of == source for source in names if given[source] is None]
+    strength = _measure_strength(is_broken, tested, unknown) if strength is None else strength
     found = {}
-    for source in sorted(set(sources)):
+    for source in names:
         here, rate = of == source, given[source]
         if rate is None:
             wrong = strength * overall.rate
@@ -115,6 +120,22 @@ def estimate_rates(
         else:
             found[source] = SourceRate(int(here.sum()), int(is_broken[here].sum()), rate, rate, rate)
     return ErrorRates(overall, found)
+
+
+def _measure_strength(is_broken: Mask, tested: NDArray[np.float64], parts: list[Mask]) -> float:
+    """The answers that the shared rate counts like, by how far the sources differ beyond chance.
+
+    The moments of a beta distribution of the rates (DerSimonian and Laird 1986 for the variance).
+    """
+    n = np.array([tested[part].sum() for part in parts])
+    wrong = np.array([is_broken[part].sum() for part in parts])
+    if len(parts) < 2 or not wrong.any() or (wrong == n).all():
+        return STRENGTH
+    mean = wrong.sum() / n.sum()
+    chance = mean * (1 - mean)
+    spread = (n * (wrong / n - mean) ** 2).sum() - (len(n) - 1) * chance
+    variance = spread / (n.sum() - (n**2).sum() / n.sum())
+    return STRENGTH if variance * (STRENGTH + 1) <= chance else max(chance / variance - 1, LEAST_STRENGTH)
 
 
 def share_rates(rates: Sequence[float]) -> float:

@@ -29,7 +29,6 @@ from linkwise.constraints.closure import Pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import (
     CAREFUL_STRENGTH,
-    STRENGTH,
     AssumedRate,
     ErrorRates,
     estimate_rates,
@@ -449,9 +448,9 @@ class FallibleEvidence(Evidence):
         ErrorRates
             Those of each source of a yes or no, and of all sources together.
         """
-        return self._estimate_rates(STRENGTH)
+        return self._estimate_rates()
 
-    def _estimate_rates(self, strength: float) -> ErrorRates:
+    def _estimate_rates(self, strength: float | None = None) -> ErrorRates:
         both = [pair for pair in zip(self._facts, self._believed, strict=False) if pair[0].answer != "unsure"]
         node, apart = self._find_given_groups()
         ends = node[np.array([fact.pair for _, fact in both], dtype=np.int64).reshape(-1, 2)]
