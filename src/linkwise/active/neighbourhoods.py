@@ -157,7 +157,7 @@ def find_neighbourhoods(
 
     Returns
     -------
-    Standing
+    Neighbourhoods
     """
     groups = evidence.groups()
     group = np.full(evidence.n_rows, -1, dtype=np.int64)
