@@ -43,7 +43,7 @@ def test_single_keys_answer_undo_and_quit(fruit):
 def test_no_other_key_answers(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)
-        for key in ("x", "\r", " ", "é", "\x1b[A", "\x1bOP", "7"):
+        for key in ("x", "é", "\x1b[A", "\x1bOP", "7"):
             screen.press(key)
             told = screen.wait_for("is not an answer")
             assert told.count("Not saved") == 1
@@ -194,6 +194,16 @@ def test_answers_given_before_the_question_are_dropped(terminal):
         keys.forget()
         os.write(master, b"n\x04")
         assert [keys.read() for _ in range(3)] == ["u", "n", None]
+
+
+def test_enter_after_a_key_is_no_key(terminal):
+    """Whether it comes before the next question is shown or after it."""
+    master, slave = terminal
+    with KeyReader(slave) as keys:
+        os.write(master, b"\n\r ")
+        keys.forget()
+        os.write(master, b"y\n \tn\r\x04")
+        assert [keys.read() for _ in range(3)] == ["y", "n", None]
 
 
 def test_keys_come_one_by_one_again_after_a_stop(terminal):

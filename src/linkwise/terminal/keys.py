@@ -172,14 +172,20 @@ class KeyReader:
     def read(self) -> str | None:
         """Read one key; an arrow or a function key is the whole sequence that it sends.
 
-        After ``c`` the person types which clusters, as a line, and after ``a`` a note; after ``w`` what to do
-        with which suspect, if answers may be wrong.
+        Enter and space are passed over: many people press Enter after each key. After ``c`` the person types
+        which clusters, as a line, and after ``a`` a note; after ``w`` what to do with which suspect, if
+        answers may be wrong.
         """
-        key = self._early.pop(0) if self._early else self._key()
+        key = self._next_key()
+        while key.isspace():
+            key = self._next_key()
         command = self._lines.get(key.lower())
         if command is not None:
             return f"{command} {self._line(f'{command} ')}"
         return None if key in ("", END_OF_TEXT) else key
+
+    def _next_key(self) -> str:
+        return self._early.pop(0) if self._early else self._key()
 
     def _line(self, prompt: str) -> str:
         """Read a line, which the terminal lets the person edit."""
