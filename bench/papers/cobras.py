@@ -23,6 +23,7 @@ from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers import cobras_protocol
 from bench.papers.cobras_measured import LEARNERS, gather
+from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
 from bench.papers.cobras_rivals import (
     POOL_FIELDS,
     RIVALS,
@@ -110,10 +111,11 @@ def protocol(options: argparse.Namespace) -> int:
     questions = QUICK_QUESTIONS if options.quick else QUESTIONS
     folder = out_folder(options, "cobras")
     if not options.report:
+        cells = fold_cells(tasks, LEARNERS, repetitions, FOLDS, questions)
         run_cells(
             folder / "protocol.csv",
             FIELDS,
-            fold_cells(tasks, LEARNERS, repetitions, FOLDS, questions),
+            missing_cells(folder, cells, entries, reuse=options.reuse),
             bind_source(where),
             uses=entries,
             jobs=options.jobs,
@@ -148,14 +150,16 @@ def rivals(options: argparse.Namespace) -> int:
         )
     for learner in options.learners:
         questions = options.questions or (QUESTIONS if learner == "COBS" else NPU_QUESTIONS)
+        cells = fold_cells(tasks, [learner], options.repetitions, FOLDS, questions)
         run_cells(
             folder / RIVALS[learner],
             FIELDS,
-            fold_cells(tasks, [learner], options.repetitions, FOLDS, questions),
+            missing_cells(folder, cells, rival_entries, reuse=options.reuse),
             bind_place(measure_rival, where, pools),
             uses=rival_entries,
             **common,
         )
+        keep_repetitions(folder, [RIVALS[learner]])
     print(f"{', '.join(options.learners)}: {options.repetitions} repetitions. Now run cobras_protocol.")
     return 0
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from bench.papers.cobras_repetitions import keep_repetitions
 from bench.papers.cobras_rivals import RIVALS
 from bench.papers.cobras_runs import CURVE, TIMED
 from linkwise.experiments.cell_store import Row, read_rows
@@ -114,7 +115,7 @@ def gather(folder: Path, tasks: Sequence[str], sizes: Sequence[int], questions: 
     Parameters
     ----------
     folder : Path
-        Where the files of cells are.
+        Folder of the cells and of the kept repetitions.
     tasks : sequence of str
     sizes : sequence of int
         Their numbers of rows.
@@ -125,7 +126,7 @@ def gather(folder: Path, tasks: Sequence[str], sizes: Sequence[int], questions: 
     ari = np.full((len(tasks), len(learners), questions), np.nan)
     seconds, waits = (np.full(ari.shape[:2], np.nan) for _ in range(2))
     repetitions = np.zeros(ari.shape[:2], dtype=int)
-    for (task, learner), rows in read_repetitions(folder, questions):
+    for (task, learner), rows in largest_runs(keep_repetitions(folder, FILES), questions).items():
         if task not in tasks or learner not in learners:
             continue
         at = tasks.index(task), learners.index(learner)
@@ -133,29 +134,20 @@ def gather(folder: Path, tasks: Sequence[str], sizes: Sequence[int], questions: 
         ari[at][: len(curve)] = curve
         seconds[at] = np.mean([float(row[f"seconds_{TIMED}"]) for row in rows])
         waits[at] = np.mean([float(row["longest_wait_s"]) for row in rows])
-        repetitions[at] = len({row["repetition"] for row in rows})
+        repetitions[at] = len(rows)
     pools = {row["task"]: float(row["seconds"]) for row in read_rows(folder / "pools.csv")}
     built = np.array([pools.get(task, np.nan) for task in tasks])
     return Measured(tasks, learners, ari, seconds, waits, repetitions, np.array(sizes), built)
 
 
-def read_repetitions(folder: Path, questions: int) -> Iterator[tuple[tuple[str, str], list[Row]]]:
-    """Yield task and learner with the rows of all whole repetitions."""
-    for file in FILES:
-        cells: dict[tuple[str, ...], Row] = {}
-        for row in read_rows(folder / file):  # of several rows of a cell the last one counts
-            key = (row["task"], row["learner"], row["questions"], row["repetition"], row.get("fold", ""))
-            cells[key] = row
-        most: dict[str, int] = {}
-        for _, learner, asked, *_ in cells:
-            if int(asked) <= questions:
-                most[learner] = max(most.get(learner, 0), int(asked))
-        whole: dict[tuple[str, str, str], list[Row]] = {}
-        for (task, learner, asked, repetition, _), row in cells.items():
-            if int(asked) == most.get(learner):
-                whole.setdefault((task, learner, repetition), []).append(row)
-        found: dict[tuple[str, str], list[Row]] = {}
-        for (task, learner, _), rows in whole.items():
-            if "fold" not in rows[0] or len(rows) == int(rows[0]["n_folds"]):
-                found.setdefault((task, learner), []).extend(rows)
-        yield from found.items()
+def largest_runs(repetitions: Sequence[Row], questions: int) -> dict[tuple[str, str], list[Row]]:
+    """Return for each task and learner the repetitions with the most questions, up to this number of them."""
+    most: dict[str, int] = {}
+    for row in repetitions:
+        if (asked := int(row["questions"])) <= questions:
+            most[row["learner"]] = max(most.get(row["learner"], 0), asked)
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in repetitions:
+        if int(row["questions"]) == most.get(row["learner"]):
+            found.setdefault((row["task"], row["learner"]), []).append(row)
+    return found

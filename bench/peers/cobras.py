@@ -26,6 +26,7 @@ import numpy as np
 
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
+from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
 from bench.papers.cobras_runs import CURVE, FOLDS, QUESTIONS, REPETITIONS, TIMED
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.folds import split_folds
@@ -33,6 +34,8 @@ from linkwise.experiments.scores import score_curve
 
 FIELDS = ("task", "learner", "repetition", "n_folds", "questions")
 METHODS = {f"{name} (program)": name for name in ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50")}
+FILE = "program.csv"
+USES = ("linkwise.experiments.folds", "linkwise.experiments.scores")
 SCRIPT = Path(__file__).with_name("cobras_theirs.py")
 
 
@@ -99,15 +102,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     where = find_source(options)
     tasks = options.tasks or data.names(where)
-    rows = run_cells(
-        out_folder(options, "cobras") / "program.csv",
+    folder = out_folder(options, "cobras")
+    cells = program_cells(tasks, options.repetitions, FOLDS, options.questions)
+    run_cells(
+        folder / FILE,
         FIELDS,
-        program_cells(tasks, options.repetitions, FOLDS, options.questions),
+        missing_cells(folder, cells, lambda _: USES, reuse=options.reuse),
         partial(measure, python=options.python, where=where),
-        uses=("linkwise.experiments.folds", "linkwise.experiments.scores"),
+        uses=USES,
         jobs=options.jobs,
         reuse=options.reuse,
     )
+    rows = [row for row in keep_repetitions(folder, [FILE]) if tuple(row[name] for name in FIELDS) in cells]
     lines = [
         (task, learner, *(f"{value:.3f}" for value in mean_results(rows, task, learner)))
         for task in tasks

@@ -10,8 +10,9 @@ from bench.papers import cobras, cobras_claims, cobras_rivals
 from bench.papers.cobras_claims import check_claims
 from bench.papers.cobras_measured import COBRA, LEARNERS, METHODS, PROGRAM, Measured, gather
 from bench.papers.cobras_protocol import write_report
+from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
 from bench.papers.cobras_rivals import RIVALS, measure_rival
-from bench.papers.cobras_runs import CURVE, FIELDS, fold_cells, measure, whole_cells
+from bench.papers.cobras_runs import CURVE, FIELDS, entries, fold_cells, measure, whole_cells
 from bench.papers.cobs_runs import Place
 from bench.peers import cobras as program
 
@@ -198,6 +199,14 @@ def test_only_whole_repetitions_and_the_last_row_of_a_cell_count(tmp_path):
     assert (found.tasks, found.learners, found.n_questions) == (["a"], ["COBRAS", "COBS"], 2)
 
 
+def test_a_repetition_of_other_code_is_measured_again_unless_it_may_be_reused(tmp_path):
+    append_cells(tmp_path / "protocol.csv", "a", "COBRAS", 0, range(3), 0.5)  # with no key
+    keep_repetitions(tmp_path, ["protocol.csv"])
+    cells = fold_cells(["a"], ["COBRAS"], 2, 3, 4)
+    assert missing_cells(tmp_path, cells, entries, reuse=True) == cells[3:]
+    assert missing_cells(tmp_path, cells, entries, reuse=False) == cells
+
+
 @pytest.mark.usefixtures("small")
 def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cobras, "QUICK_QUESTIONS", 12)
@@ -218,6 +227,9 @@ def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, ca
     cobras.main(["protocol", "--quick", "--out", str(tmp_path)])
     assert "0 cells to run" in capsys.readouterr().out
     before = (folder / "claims.csv").read_text()
+    (folder / "protocol.csv").unlink()  # the kept repetitions are enough to go on
+    cobras.main(["protocol", "--quick", "--out", str(tmp_path)])
+    assert "0 cells to run" in capsys.readouterr().out
     cobras.main(["protocol", "--quick", "--report", "--out", str(tmp_path)])
     assert "cells to run" not in capsys.readouterr().out
     assert (folder / "claims.csv").read_text() == before
