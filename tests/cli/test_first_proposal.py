@@ -42,6 +42,7 @@ def test_the_proposed_command_reads_each_everyday_set(tmp_path, linkwise, monkey
         done = linkwise(*command[1:], "--budget", 0)
         assert done.exit_code == 0, done.stderr
         assert find_command(done) is None
+        assert ("record linkage" in " ".join(done.stdout.split())) == (name == "contacts")
 
 
 def test_the_proposed_command_says_again_what_was_given(tmp_path, linkwise, monkeypatch):

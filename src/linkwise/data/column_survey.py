@@ -1,4 +1,4 @@
-"""What takes part in the distance between rows, and how the table is probably better read."""
+"""What takes part in the distance between rows, how a table is better read, and whether it fits linkwise."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.data.encoded import Encoded, block_of
+from linkwise.data.near_copies import NearCopies, find_near_copies
 from linkwise.data.proposed_options import propose_options
 from linkwise.data.table import Table
 
@@ -29,14 +30,32 @@ class ColumnSurvey:
     options : dict
         Arguments of `read_table` and `encode` by which these rows are probably better compared, such as
         ``{"text": ["body"], "id_column": "ticket"}``; empty if the table is read well.
+    copies : NearCopies or None
+        How many rows have copies that are written nearly alike, if many do. Then this is record linkage.
     """
 
     shares: Mapping[str, float]
     options: Mapping[str, Any]
+    copies: NearCopies | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The shares in a sentence, and a warning where one column takes more than half; at most two."""
+        """A warning of record linkage, the shares, and a warning where one column decides; at most three."""
+        return (*self._note_copies(), *self._note_shares())
+
+    def _note_copies(self) -> tuple[str, ...]:
+        if self.copies is None:
+            return ()
+        n_copies = self.copies.group_size - 1
+        few = "one other row that is" if n_copies == 1 else f"about {n_copies} other rows that are"
+        return (
+            f"{_percent(self.copies.share)} of the rows have {few} written nearly alike. If your groups are "
+            "such records of the same person or thing, this is record linkage, and linkwise is not made for it. "
+            "An answer about a small group says nothing about the others. Use a program such as dedupe or "
+            "Splink.",
+        )
+
+    def _note_shares(self) -> tuple[str, ...]:
         if len(self.shares) < 2 or not any(self.shares.values()):
             return ()
         what = "the mean squared distance between two rows"
@@ -85,7 +104,9 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
         for name, spread in zip(names, spreads.tolist(), strict=True):
             shares[name] += spread / total
     largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    return ColumnSurvey(largest_first, propose_options(table.frame, {**table.choices, "impute": impute}))
+    options = propose_options(table.frame, {**table.choices, "impute": impute})
+    id_column = table.choices.get("id_column") or options.get("id_column")
+    return ColumnSurvey(largest_first, options, find_near_copies(table.frame, id_column))
 
 
 def _percent(share: float) -> str:
