@@ -50,9 +50,9 @@ class ColumnSurvey:
         few = "one other row that is" if n_copies == 1 else f"about {n_copies} other rows that are"
         return (
             f"{_percent(self.copies.share)} of the rows have {few} written nearly alike. If your groups are "
-            "such records of the same person or thing, this is record linkage, and linkwise is not made for it. "
-            "An answer about a small group says nothing about the others. Use a program such as dedupe or "
-            "Splink.",
+            "such records of the same person or thing, this is record linkage, and linkwise is not made for "
+            "it. An answer about a small group says nothing about the others. Use a program such as dedupe "
+            "or Splink.",
         )
 
     def _note_shares(self) -> tuple[str, ...]:
