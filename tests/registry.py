@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
 import linkwise as lw
 from linkwise.select.clusterings import Preset
@@ -30,6 +32,14 @@ class Entry:
 
 
 QUICK = lw.PCKMeans(n_init=1)
+
+
+def append_sum(X: np.ndarray) -> np.ndarray:
+    """A transformation that changes the number of columns."""
+    return np.column_stack([X, X.sum(axis=1)])
+
+
+OF_SUMS = lw.FeatureWeightClustering(transformation=FunctionTransformer(append_sum))
 
 LEARNERS = (
     Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False, predicts=True),
@@ -88,6 +98,13 @@ LEARNERS = (
     Entry(
         "ActiveFeatureWeights",
         lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, **seed),
+        exact=False,
+        predicts=True,
+        known_k=True,
+    ),
+    Entry(
+        "ActiveFeatureWeights, transformed",
+        lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, estimator=OF_SUMS, **seed),
         exact=False,
         predicts=True,
         known_k=True,
@@ -173,6 +190,11 @@ CLUSTERERS = (
     Clusterer(
         "FeatureWeightClustering of columns, all at once",
         partial(lw.FeatureWeightClustering, svd="none", sequential=False, max_evals=60),
+        "soft",
+    ),
+    Clusterer(
+        "FeatureWeightClustering, transformed",
+        partial(lw.FeatureWeightClustering, transformation=OF_SUMS.transformation),
         "soft",
     ),
     Clusterer("CKM", lw.CKM, "soft", is_kmeans=True, sparse=True),
