@@ -72,7 +72,7 @@ class Weighed(NamedTuple):
     dimensions: int
     """Number of dimensions in use."""
     directions: NDArray[np.float64]
-    """(m, d): rows in the weighted dimensions are ``X @ directions.T``; with a transformation, those of ``Z``."""
+    """(m, d): rows in the weighted dimensions are ``X @ directions.T``; with a transformation, of ``Z``."""
     shares: NDArray[np.float64] | None
     """(d,) how much each column counts; None with a transformation."""
     satisfied: bool
