@@ -240,6 +240,13 @@ CLUSTERERS = (
 )
 
 
+SPECTRAL_SEARCHES = (
+    Clusterer("EigengapSearch", lambda k, **seed: lw.EigengapSearch(**seed), "seeded"),
+    Clusterer("SelfTuningSpectral", lambda k, random_state: lw.SelfTuningSpectral(), "seeded"),
+)
+"""They take no constraints, so only the laws of `predict` sweep them."""
+
+
 def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDecorator:
     """Run a test once for each entry."""
     return pytest.mark.parametrize("entry", entries, ids=lambda entry: entry.name)
@@ -257,6 +264,7 @@ each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.ma
 each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
 each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
 each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
+each_predictor = sweep((*(entry for entry in CLUSTERERS if entry.predicts), *SPECTRAL_SEARCHES))
 each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.is_kmeans))
 each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
 each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

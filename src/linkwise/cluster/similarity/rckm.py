@@ -7,10 +7,10 @@ Settled: the paper does not say how rounds are weighted. Here they are weighted 
 BCKM, with the same alpha* for a round that breaks nothing (the rounds go on); a round that breaks half or
 more has no vote. With ``weights="equal"`` each round has one vote.
 
-Changed: each round starts from centres of its own, ends after ten passes without a better one, and returns its
-best pass. The paper's figures are those of rounds that all start from the same centres, far apart, and end when
-the inertia does not fall (``RCKM.authors()``): then the rounds differ in the order alone, and are far worse on
-spiral and sonar.
+Changed: each round starts from centres of its own, ends after ten passes without a better one, and returns
+its best pass. The paper's figures are those of rounds that all start from the same centres, far apart, and
+end when the inertia does not fall (``RCKM.authors()``): then the rounds differ in the order alone, and are
+far worse on spiral and sonar.
 
 Cost: as BCKM.
 """
