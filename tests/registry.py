@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
 import linkwise as lw
 from linkwise.select.clusterings import Preset
@@ -30,6 +32,14 @@ class Entry:
 
 
 QUICK = lw.PCKMeans(n_init=1)
+
+
+def append_sum(X: np.ndarray) -> np.ndarray:
+    """A transformation that changes the number of columns."""
+    return np.column_stack([X, X.sum(axis=1)])
+
+
+OF_SUMS = lw.FeatureWeightClustering(transformation=FunctionTransformer(append_sum))
 
 LEARNERS = (
     Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False, predicts=True),
@@ -88,6 +98,13 @@ LEARNERS = (
     Entry(
         "ActiveFeatureWeights",
         lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, **seed),
+        exact=False,
+        predicts=True,
+        known_k=True,
+    ),
+    Entry(
+        "ActiveFeatureWeights, transformed",
+        lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, estimator=OF_SUMS, **seed),
         exact=False,
         predicts=True,
         known_k=True,
@@ -175,6 +192,11 @@ CLUSTERERS = (
         partial(lw.FeatureWeightClustering, svd="none", sequential=False, max_evals=60),
         "soft",
     ),
+    Clusterer(
+        "FeatureWeightClustering, transformed",
+        partial(lw.FeatureWeightClustering, transformation=OF_SUMS.transformation),
+        "soft",
+    ),
     Clusterer("CKM", lw.CKM, "soft", is_kmeans=True, sparse=True),
     Clusterer("CKM as printed", lw.CKM.paper, "seeded", is_kmeans=True, sparse=True),
     Clusterer("CKM of the authors", lw.CKM.authors, "seeded", is_kmeans=True, sparse=True),
@@ -218,6 +240,13 @@ CLUSTERERS = (
 )
 
 
+SPECTRAL_SEARCHES = (
+    Clusterer("EigengapSearch", lambda k, **seed: lw.EigengapSearch(**seed), "seeded"),
+    Clusterer("SelfTuningSpectral", lambda k, random_state: lw.SelfTuningSpectral(), "seeded"),
+)
+"""They take no constraints, so only the laws of `predict` sweep them."""
+
+
 def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDecorator:
     """Run a test once for each entry."""
     return pytest.mark.parametrize("entry", entries, ids=lambda entry: entry.name)
@@ -235,6 +264,7 @@ each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.ma
 each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
 each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
 each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
+each_predictor = sweep((*(entry for entry in CLUSTERERS if entry.predicts), *SPECTRAL_SEARCHES))
 each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.is_kmeans))
 each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
 each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

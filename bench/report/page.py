@@ -21,7 +21,7 @@ from linkwise.experiments.cell_store import Row, read_rows
 
 FIGURE = re.compile(r"\d \(-?\d+\.\d+\)")  # ours, and in brackets the one to reach
 NOTES = Path(__file__).parent / "notes.toml"
-WRONG = {"no", "contrary", "does not", "fails"}
+WRONG = {"no", "contrary", "does not", "fails", "higher", "lower"}
 JUDGED = ("reached", "met", "held", "holds", "verdict")
 QUICK = "<p>A quick run: fewer sets, runs and sizes than the texts describe; see the commands.</p>"
 STYLE = (Path(__file__).parent / "style.css").read_text()

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from sklearn.cluster import AgglomerativeClustering
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import linkwise as lw
 from laws.asking import nobody_is_asked
@@ -25,6 +28,13 @@ def three_columns(n=60, seed=0):
 
 def learner(**settings):
     return lw.ActiveFeatureWeights(2, **{"random_state": 0, **settings})
+
+
+class FirstTwoColumns(BaseEstimator):
+    """It cannot transform new rows."""
+
+    def fit_transform(self, X):
+        return X[:, :2]
 
 
 # ---------------------------------------------------------------- rounds
@@ -273,6 +283,31 @@ def test_a_transformation_has_no_shares_of_columns():
     run = Run(model, X, Evidence(len(X)), 0)
     assert model.column_shares(run.state) is None
     assert "dimensions are in use" in model.describe(run.state)[0]
+
+
+@pytest.mark.parametrize("transformation", [PCA(2), PCA(4), PolynomialFeatures(2, include_bias=False)])
+@pytest.mark.parametrize("budget", [None, 12])
+def test_new_rows_are_transformed_as_the_fitted_ones(transformation, budget):
+    """Whether the transformation drops columns, keeps their number or adds some."""
+    X, y = load_iris(return_X_y=True)
+    model = lw.ActiveFeatureWeights(
+        3, estimator=lw.FeatureWeightClustering(transformation=transformation), random_state=0
+    )
+    if budget is None:
+        model.fit(X, constraints=lw.Constraints.sample(y, 20, 0))
+    else:
+        model.fit(X, oracle=lw.TruthOracle(y), budget=budget)
+    free = np.ones(len(X), dtype=bool)
+    free[np.unique(np.vstack([model.constraints_.must_link, model.constraints_.cannot_link]))] = False
+    np.testing.assert_array_equal(model.predict(X)[free], model.labels_[free])
+    np.testing.assert_array_equal(model.predict(X[::2] + 1e-9), model.predict(X)[::2])
+
+
+def test_a_transformation_without_transform_is_enough_to_fit():
+    X, y = three_columns()
+    model = learner(estimator=lw.FeatureWeightClustering(transformation=FirstTwoColumns()))
+    model.fit(X, oracle=lw.TruthOracle(y), budget=6)
+    assert model.n_questions_ == 6
 
 
 def test_only_a_tuner_of_weights_tunes():

@@ -1,11 +1,30 @@
 """The studies of presets: every setting runs, and the table says what it should."""
 
+import re
+
 import numpy as np
 import pytest
-from bench.papers import presets
+from bench.papers import preset_scores, preset_tables, presets
 from sklearn.datasets import load_iris
 
 import linkwise as lw
+from linkwise.experiments.cell_store import read_rows
+
+DIFFERENCES = preset_tables.read_differences()
+CLASSES = {
+    "ckm": "CKM",
+    "bckm": "BCKM",
+    "rckm": "RCKM",
+    "mpckmeans": "MPCKMeans",
+    "copkmeans": "COPKMeans",
+    "feature_weights": "FeatureWeightClustering",
+    "active_feature_weights": "ActiveFeatureWeights",
+    "clusilc": "ClusILC",
+    "cobras": "COBRAS",
+    "cobra": "COBRA",
+    "cobs": "COBS",
+    "active_cobs": "ActiveCOBS",
+}
 
 CHEAP = [
     (method, setting)
@@ -19,9 +38,9 @@ def folder(tmp_path):
     X, y = load_iris(return_X_y=True)
     rows = [",".join(map(str, [*row, kind])) for row, kind in zip(X, y, strict=True)]
     (tmp_path / "iris.csv").write_text("\n".join(["a,b,c,d,class", *rows]) + "\n")
-    presets.load.cache_clear()
+    preset_scores.load.cache_clear()
     yield tmp_path
-    presets.load.cache_clear()
+    preset_scores.load.cache_clear()
 
 
 @pytest.mark.parametrize(("method", "setting"), CHEAP)
@@ -32,13 +51,42 @@ def test_every_setting_has_a_score(folder, method, setting):
 
 
 def test_the_first_setting_is_the_default_and_the_presets_are_there():
-    for method, study in presets.STUDIES.items():
-        assert len(study.settings) > 1
-        if "cobs" not in method:
-            assert next(iter(study.settings)) == "default"
-            assert "paper()" in study.settings
+    for study in presets.STUDIES.values():
+        assert next(iter(study.settings)) == "default"
+        assert "paper()" in study.settings
         assert set(study.uses) <= set(dir(lw))
-        assert all(setting in presets.WHAT or setting in presets.PRESET_WHAT for setting in study.settings)
+
+
+@pytest.mark.parametrize("method", presets.STUDIES)
+def test_every_setting_is_a_line_of_its_table(method):
+    of_method = [each for each in DIFFERENCES if method in each.methods]
+    named = [each.setting for each in of_method if each.setting]
+    assert len(set(named)) == len(named)
+    assert {"default", *named} == set(presets.STUDIES[method].settings) - set(preset_tables.PRESETS)
+    assert all(bool(each.setting) is not bool(each.unmeasured) for each in of_method)
+    assert {name for each in DIFFERENCES for name in each.methods} == set(presets.STUDIES)
+
+
+@pytest.mark.parametrize(("method", "name"), CLASSES.items())
+def test_every_parameter_of_a_preset_is_a_line_of_its_table(method, name):
+    estimator = getattr(lw, name)
+    default = estimator().get_params(deep=False)
+    named = {
+        parameter
+        for each in DIFFERENCES
+        if method in each.methods
+        for parameter in re.findall(r"(\w+)=", each.setting)
+    }
+    for preset in ("paper", "authors"):
+        if hasattr(estimator, preset):
+            changed = getattr(estimator, preset)().get_params(deep=False)
+            changed = {key for key, value in changed.items() if not same(value, default[key])}
+            assert changed
+            assert changed <= named
+
+
+def same(one, other):
+    return type(one) is type(other) and (one is other or repr(one) == repr(other))
 
 
 def test_a_table_has_means_effects_and_failures():
@@ -54,9 +102,37 @@ def test_a_table_has_means_effects_and_failures():
     assert lines[0][-3:] == ("0.300", "+0.000", "0%")
     assert lines[1][-3:] == ("0.400", "+0.100", "17%")
     assert head[1] == "iris 20"
-    assert presets.list_effects(head, lines)[1] == (
-        "``standardize=False``",
-        presets.WHAT["standardize=False"],
-        "0.400",
-        "+0.100",
+
+
+def test_the_table_of_differences_is_written_from_the_means(tmp_path):
+    folder = tmp_path / "presets"
+    folder.mkdir()
+    (folder / "clusilc.csv").write_text(
+        "setting,mean,effect\ndefault,0.5,+0.000\nstandardize=False,0.4,-0.100\n"
+        '"label_rule=""any""",0.3,-0.200\npaper(),0.2,-0.300\nauthors(),0.3,-0.200\n'
     )
+    assert presets.main(["--words", "--only", "clusilc", "--out", str(tmp_path)]) == 0
+    lines = read_rows(folder / "clusilc_differences.csv")
+    assert [(line["parameter"], line["effect"]) for line in lines] == [
+        ("``standardize=False``", "-0.100"),
+        ('``label_rule="any"``', "-0.200"),
+        ("``paper()``", "-0.300"),
+        ("``authors()``", "-0.200"),
+    ]
+
+
+def test_a_difference_without_a_setting_gives_the_reason():
+    lines = preset_tables.list_lines(
+        "x",
+        [{"setting": "paper()", "effect": "+0.1"}],
+        [preset_tables.Difference(["x"], "a", "b", unmeasured="no parameter")],
+    )
+    assert lines[0] == ("a", "b", "none", "not measured (no parameter)")
+    assert lines[1][-1] == "+0.1"
+
+
+@pytest.mark.parametrize("method", presets.STUDIES)
+def test_the_committed_tables_have_the_words_of_today(method):
+    folder = preset_tables.DIFFERENCES.parents[1] / "results" / "presets"
+    shown = [tuple(line.values()) for line in read_rows(folder / f"{method}_differences.csv")]
+    assert shown == preset_tables.list_lines(method, read_rows(folder / f"{method}.csv"), DIFFERENCES)

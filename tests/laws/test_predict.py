@@ -7,7 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from laws.clustering import CENTERS, blobs, unnamed
 from linkwise.asking.oracles import TruthOracle
-from registry import each_learner_that_predicts, each_sparse, each_that_predicts
+from linkwise.select.base import route_constraints
+from registry import each_learner_that_predicts, each_predictor, each_sparse
 
 FAR = 3.0 * CENTERS  # groups that no method divides
 
@@ -19,7 +20,11 @@ def far_blobs(n=90, seed=0):
 
 
 def fit_clusterer(entry, X, y, n_pairs=30):
-    return entry.make(3, random_state=0).fit(X, constraints=lw.Constraints.sample(y, n_pairs, 0))
+    return fit_with(entry.make(3, random_state=0), X, lw.Constraints.sample(y, n_pairs, 0))
+
+
+def fit_with(model, X, constraints):
+    return model.fit(X, **route_constraints(model, constraints))
 
 
 def check_new_labels(model, new):
@@ -38,13 +43,13 @@ def check_new_labels(model, new):
         model.predict(np.zeros((2, 3)))
 
 
-@each_that_predicts
+@each_predictor
 def test_labels_of_new_rows_depend_on_the_row_alone(entry):
     X, y = blobs(spread=3.0)
     check_new_labels(fit_clusterer(entry, X, y), blobs(100, seed=1, spread=4.0)[0])
 
 
-@each_that_predicts
+@each_predictor
 def test_fitting_does_not_keep_a_reference_to_the_rows(entry):
     X, y = blobs(spread=3.0)
     new = blobs(50, seed=1, spread=3.0)[0]
@@ -54,14 +59,15 @@ def test_fitting_does_not_keep_a_reference_to_the_rows(entry):
     np.testing.assert_array_equal(model.predict(new), before)
 
 
-@each_that_predicts
+@each_predictor
 def test_held_out_rows_get_the_clusters_that_a_refit_gives_them(entry):
     X, y = far_blobs()
     held = np.arange(len(X)) % 3 == 0
     model = fit_clusterer(entry, X[~held], y[~held])
-    again = entry.make(3, random_state=0).fit(
+    again = fit_with(
+        entry.make(3, random_state=0),
         np.vstack([X[~held], X[held]]),
-        constraints=lw.Constraints(
+        lw.Constraints(
             len(X),
             lw.Constraints.sample(y[~held], 30, 0).must_link,
             lw.Constraints.sample(y[~held], 30, 0).cannot_link,
@@ -74,12 +80,12 @@ def test_held_out_rows_get_the_clusters_that_a_refit_gives_them(entry):
     assert adjusted_rand_score(y[held][known], predicted[known]) == 1.0
 
 
-@each_that_predicts
+@each_predictor
 def test_most_fitted_rows_get_their_own_labels(entry):
     """All but those that a constraint put elsewhere."""
     X, y = blobs(120, spread=3.0)
     constraints = lw.Constraints.sample(y, 60, 0)
-    model = entry.make(3, random_state=0).fit(X, constraints=constraints)
+    model = fit_with(entry.make(3, random_state=0), X, constraints)
     free = unnamed(constraints)
     assert (model.predict(X)[free] == model.labels_[free]).mean() >= 0.9
     # as printed BCKM votes with few rounds, so constraints put more rows elsewhere

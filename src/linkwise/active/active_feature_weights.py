@@ -72,7 +72,7 @@ class Weighed(NamedTuple):
     dimensions: int
     """Number of dimensions in use."""
     directions: NDArray[np.float64]
-    """(m, d): rows in the weighted dimensions are ``X @ directions.T``; with a transformation, ``Z``."""
+    """(m, d): rows in the weighted dimensions are ``X @ directions.T``; with a transformation, of ``Z``."""
     shares: NDArray[np.float64] | None
     """(d,) how much each column counts; None with a transformation."""
     satisfied: bool
@@ -89,6 +89,12 @@ class PreparedDimensions(NamedTuple):
     """(rank, d) directions of the singular value decomposition; None with another transformation."""
     Z: NDArray[np.float64]
     """(n, rank) rows in these dimensions."""
+    transformation: Any = None
+    """The fitted transformation, if there is one."""
+
+    def rows_to_map(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return what the directions of a `Weighed` are applied to: X, or the transformed rows."""
+        return X if self.transformation is None else self.Z
 
 
 class ActiveFeatureWeights(ActiveLearner):
@@ -130,7 +136,8 @@ class ActiveFeatureWeights(ActiveLearner):
 
     Notes
     -----
-    `predict` assigns a new row to the nearest mean of a cluster, in the weighted dimensions.
+    `predict` assigns a new row to the nearest mean of a cluster, in the weighted dimensions. A transformation
+    of the estimator is applied first, with its ``transform``.
 
     References
     ----------
@@ -205,8 +212,8 @@ class ActiveFeatureWeights(ActiveLearner):
         order = points.first[rng_at(seed).permutation(len(points.first))]
         tuner = self._tuner()
         if tuner.transformation is not None:
-            Z = transform_rows(X, tuner.transformation, "none")[1]
-            return PreparedDimensions(points, order, None, np.ascontiguousarray(Z))
+            fitted, Z, _ = transform_rows(X, tuner.transformation, "none")
+            return PreparedDimensions(points, order, None, np.ascontiguousarray(Z), fitted)
         mean, components = find_dimensions(X, tuner.svd, tuner.center)
         return PreparedDimensions(points, order, components, project(X, mean, components))
 
@@ -234,7 +241,7 @@ class ActiveFeatureWeights(ActiveLearner):
     def ask(self, state: FeatureWeightState) -> Asking:
         """Show, ask and tune until no pair is left to propose."""
         prepared: PreparedDimensions = state.problem.prepared
-        X, known = state.problem.X if prepared.components is not None else prepared.Z, state.known
+        X, known = prepared.rows_to_map(state.problem.X), state.known
         points: Points = prepared.points
         while True:
             now = state.weighed = self._weighed(state.problem, list_facts(known))
@@ -273,22 +280,25 @@ class ActiveFeatureWeights(ActiveLearner):
         facts = list_facts(PointEvidence(evidence, problem.prepared.points))
         weighed = self._weighed(problem, facts)
         labels = enforce_answers(weighed.labels, evidence)
-        self._keep_centers(X, weighed, labels)
+        self._keep_centers(X, problem.prepared, weighed, labels)
         return labels
 
     # ------------------------------------------------------------ new rows
     def _keep_more(self, X: NDArray[Any], state: FeatureWeightState) -> None:
-        self._keep_centers(X, state.weighed, self.labels_)
+        self._keep_centers(X, state.problem.prepared, state.weighed, self.labels_)
 
-    def _keep_centers(self, X: NDArray[Any], weighed: Weighed | None, labels: Labels) -> None:
-        directions = np.eye(X.shape[1])  # all alike, if no dimension counts
+    def _keep_centers(
+        self, X: NDArray[Any], prepared: PreparedDimensions, weighed: Weighed | None, labels: Labels
+    ) -> None:
+        rows = prepared.rows_to_map(X)
+        directions = np.eye(rows.shape[1])  # all alike, if no dimension counts
         if weighed is not None and len(weighed.directions):
             directions = weighed.directions
         before = labels if weighed is None else weighed.labels
         used, number = np.unique(before, return_inverse=True)
-        Z = X @ directions.T
+        Z = rows @ directions.T
         empty = np.zeros((len(used), Z.shape[1]))
-        self._directions = directions
+        self._transformation, self._directions = prepared.transformation, directions
         self._centers = cluster_means(Z, number.ravel().astype(np.int32), empty)
         votes = np.zeros((len(used), int(labels.max()) + 1), dtype=np.int64)
         np.add.at(votes, (number.ravel(), labels), 1)
@@ -310,7 +320,10 @@ class ActiveFeatureWeights(ActiveLearner):
             Cluster of each row. Fitted rows get their own labels, unless an answer placed them elsewhere.
         """
         check_is_fitted(self, "labels_")
-        Z = np.ascontiguousarray(check_rows(X, self, reset=False) @ self._directions.T)
+        rows = check_rows(X, self, reset=False)
+        if self._transformation is not None:
+            rows = np.asarray(self._transformation.transform(rows), dtype=np.float64)
+        Z = np.ascontiguousarray(rows @ self._directions.T)
         found: Labels = self._names[nearest_centers(Z, self._centers)[0]]
         return found
 

@@ -44,13 +44,15 @@ class NearestRow(NamedTuple):
         return found
 
 
-class NearestRowClusterer(ScoredByConstraints, ConstrainedClusterer):
-    """A clusterer that assigns a new row to the cluster of the nearest fitted row."""
+class NearestRowPredictor:
+    """An estimator that assigns a new row to the cluster of the nearest fitted row."""
 
-    is_sampled: ClassVar[bool] = False
+    sparse: ClassVar[bool] = False
+    labels_: Labels
     _nearest_row: NearestRow
 
     def _keep_rule(self, X: Any) -> None:
+        """Remember the fitted rows."""
         self._nearest_row = NearestRow.remember(X, self.labels_)
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -71,3 +73,9 @@ class NearestRowClusterer(ScoredByConstraints, ConstrainedClusterer):
         """
         check_is_fitted(self)
         return self._nearest_row.find(check_rows(X, self, sparse=self.sparse, reset=False))
+
+
+class NearestRowClusterer(NearestRowPredictor, ScoredByConstraints, ConstrainedClusterer):
+    """A clusterer that assigns a new row to the cluster of the nearest fitted row."""
+
+    is_sampled: ClassVar[bool] = False

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels
 from linkwise.cluster.graph.random_walk import Graph, embed_graph, laplacian_eigenvalues
+from linkwise.cluster.nearest_row import NearestRowPredictor
 from linkwise.parallel import one_blas_thread
 from linkwise.select.self_tuning import (
     list_cluster_counts,
@@ -33,7 +34,7 @@ from linkwise.select.spectral import build_knn_graphs, spectral_labels
 from linkwise.validation import check_rows, resolve_seed
 
 
-class EigengapSearch(ClusterMixin, BaseEstimator):
+class EigengapSearch(NearestRowPredictor, ClusterMixin, BaseEstimator):
     """Spectral clustering with the number of clusters that the eigenvalues suggest.
 
     Parameters
@@ -58,6 +59,11 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         The smallest eigenvalues of the normalised Laplacian, ascending.
     gaps_ : dict of int to float
         For each number of clusters K the gap from the K-th eigenvalue to the next.
+
+    Notes
+    -----
+    `predict` assigns a new row to the cluster of the nearest fitted row, since a cut of a graph says nothing
+    about other rows. For this the rows are stored.
 
     References
     ----------
@@ -128,6 +134,7 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
                 spectral_labels(graph, [k], (resolve_seed(self.random_state),))[0]
             )
         self.n_clusters_ = len(np.unique(self.labels_))
+        self._keep_rule(rows)
         return self
 
     def _graph(self, rows: NDArray[Any]) -> Graph:

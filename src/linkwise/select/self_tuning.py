@@ -31,6 +31,7 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.asking.learner import Labels
 from linkwise.cluster.graph.random_walk import embed_graph
+from linkwise.cluster.nearest_row import NearestRowPredictor
 from linkwise.parallel import one_blas_thread
 from linkwise.validation import check_rows
 
@@ -44,7 +45,7 @@ LEAST_GAIN = 1e-6
 MOST_IDLE = 3  # steps of less than the least gain, one after the other
 
 
-class SelfTuningSpectral(ClusterMixin, BaseEstimator):
+class SelfTuningSpectral(NearestRowPredictor, ClusterMixin, BaseEstimator):
     """Spectral clustering that finds its scale and its number of clusters.
 
     The method is deterministic.
@@ -64,6 +65,11 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         Number of clusters of `labels_`.
     alignment_ : dict of int to float
         For each number of clusters the alignment of the eigenvectors with axes; 1 is exact.
+
+    Notes
+    -----
+    `predict` assigns a new row to the cluster of the nearest fitted row, since an alignment of eigenvectors
+    says nothing about other rows. For this the rows are stored.
 
     References
     ----------
@@ -120,6 +126,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
             labels = label_by_axes(found[choose_best_aligned(self.alignment_)].vectors, squares)
         self.labels_: Labels = labels
         self.n_clusters_ = len(np.unique(labels))
+        self._keep_rule(rows)
         return self
 
 

@@ -216,6 +216,7 @@ def test_any_transformation_will_do():
     default.set_params(transformation=PCA(2)).fit(WINE, constraints=c)
     assert default.weights_.shape == (2,)
     assert not hasattr(default, "feature_weights_")
+    np.testing.assert_array_equal(default.predict(WINE), default.labels_)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """CKM, BCKM and RCKM against a plain transcription, and what their parts promise."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
@@ -376,6 +379,50 @@ def test_rounds_in_random_order_from_the_same_centres(init):
         if (same != pairs.must).mean() < 0.5:
             expected.append(labels)
     np.testing.assert_array_equal(model.hypotheses_.T, expected)
+
+
+@pytest.mark.parametrize("convergence", ["repeat", "stable", "first rise"])
+def test_patience_ends_passes_that_bring_nothing_better(convergence):
+    """Only the default ends by it: the printed method passes until labels repeat."""
+    X, y = blobs(200, spread=4.0)
+    y[::3] = np.random.default_rng(0).integers(0, 3, len(y[::3]))
+    pairs = list_pairs(lw.Constraints.sample(y, 150, 0))
+    share = pairs.weight / pairs.weight.sum()
+    space = Vectors(X)
+
+    def passes(patience):
+        calls = []
+        watched = SimpleNamespace(
+            n=space.n,
+            two_nearest=lambda means: calls.append(1) or space.two_nearest(means),
+            update_means=space.update_means,
+        )
+        means = space.choose_centers(3, np.random.default_rng(3), "k-means++")
+        order = order_by_priority(pairs, share, np.random.default_rng(3))
+        found = constrained_k_means(
+            watched, means, pairs, order, share, 100, convergence=convergence, patience=patience
+        )
+        return len(calls), found
+
+    one, few, any_number = passes(1), passes(10), passes(None)
+    assert (one[0] < few[0] < any_number[0]) == (convergence == "repeat")
+    if convergence == "repeat":
+        assert few[0] == few[1].n_passes + 10
+        assert one[1].loss >= few[1].loss >= any_number[1].loss
+    else:
+        assert one[0] == few[0] == any_number[0]
+
+
+@pytest.mark.parametrize("method", [partial(lw.CKM, n_init=1), lw.RCKM, lw.BCKM])
+def test_patience_reaches_the_rounds(method):
+    X, y = blobs(200, spread=4.0)
+    y[::3] = np.random.default_rng(0).integers(0, 3, len(y[::3]))
+    c = lw.Constraints.sample(y, 400, 0)
+    short, long = (
+        method(3, patience=patience, fallback=False, random_state=3).fit(X, constraints=c).labels_
+        for patience in (1, None)
+    )
+    assert (short != long).any()
 
 
 def test_starts_of_the_round_that_breaks_nothing():

@@ -7,7 +7,7 @@ until all relations are known.
 
 Changed: an answer counts for all that follows from it, and the closest pair of representatives of
 two clusters is shown; rows with answers are moved where their label contradicts an answer.
-`COBRA.paper` keeps the letter but for the first two points.
+`COBRA.paper` keeps the letter but for the first two points, which have no parameter.
 
 Cost: one k-means, then O(s²) a question for s super-instances.
 """

@@ -9,25 +9,25 @@ Kept: the two steps, the split level, what is published when. A clustering is re
 the next one are known. The paper excepts the first merging, since there is no clustering before it, and does
 not say what is shown instead. Here it is what is merged so far. The authors' program shows the parts of the
 first split until the merging ends (``first_merge="parts"``), so one cluster may be in many pieces.
-Changed, and why:
+Changed, and why. The first three points have no parameter, so they also hold for `COBRAS.paper` and
+`COBRAS.authors`, which otherwise do what the printed algorithm and the authors' program do:
 
 - An answer counts for ever and for all that follows from it (the authors' program forgets answers
   about earlier representatives), so no question is asked whose answer is known.
+- Therefore a row that no longer is a representative holds its super-instance apart from what it differs
+  from, but joins it to nothing.
 - The pair that is shown is the closest pair of representatives of two clusters: easier to judge.
-- A row that is no representative holds its super-instance apart from what it differs from, but joins
-  it to nothing.
+
+These have parameters:
+
 - A super-instance that holds rows known to be apart is split before larger ones.
 - The search for the split level goes down into the larger half in the first iteration, where the
   question is how many clusters there are, and into the smaller half later, where strays are looked
   for (as printed: a random half; in the authors' program: always the smaller one).
 - A split never has more than `max_split` parts; but for the first one, whose merging is shown while it
   goes on, it never has more parts than questions are left.
-
 - Means and representatives are those of all rows and of the rows nearest to them; and rows with answers are
   moved where their label contradicts an answer.
-
-`COBRAS.paper` keeps the letter of the printed algorithm, but for the first three points, and `COBRAS.authors`
-does what the authors' program does, but for the first two.
 
 Cost: one k-means on ever smaller parts a split; between splits O(s²) for s super-instances.
 """

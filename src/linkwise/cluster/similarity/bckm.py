@@ -11,9 +11,10 @@ the constraints. If the first round breaks half of all priority, all votes are 0
 here it is used alone, with a warning.
 
 Changed, each by a parameter: a first round that breaks half or more is tried up to 10 times, and a later
-one 3 times, before the rounds end; each round returns its best pass; the round that breaks nothing in effect
-decides the result, so it runs from several starts and the one of least inertia counts; plain k-means is
-returned if it satisfies more constraints. `BCKM.paper` is the method as printed, without these.
+one 3 times, before the rounds end; each round returns its best pass, and ends after ten passes without a
+better one; the round that breaks nothing in effect decides the result, so it runs from several starts and the
+one of least inertia counts; plain k-means is returned if it satisfies more constraints. `BCKM.paper` is the
+method as printed, without these.
 
 The matrix of votes is never formed: K follows from the labels of the rounds, one byte for each row and round.
 
@@ -83,6 +84,9 @@ class BCKM(RoundsClusterer):
         Largest number of passes of a round.
     convergence : {"repeat", "stable", "first rise"}, default="repeat"
         When a round ends, see `CKM`.
+    patience : int or None, default=10
+        Number of passes without a better one after which a round ends, with convergence "repeat" only. With
+        None only `max_passes` limits it.
     ties : {"random", "columns"}, default="random"
         Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
     fallback : bool, default=True
@@ -146,6 +150,7 @@ class BCKM(RoundsClusterer):
         "later_tries": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "convergence": [StrOptions({"repeat", "stable", "first rise"})],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
         "ties": [StrOptions({"random", "columns"})],
         "fallback": ["boolean"],
         "random_state": ["random_state"],
@@ -165,6 +170,7 @@ class BCKM(RoundsClusterer):
         later_tries: int = 3,
         max_passes: int = 100,
         convergence: Convergence = "repeat",
+        patience: int | None = 10,
         ties: Ties = "random",
         fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
@@ -180,6 +186,7 @@ class BCKM(RoundsClusterer):
         self.later_tries = later_tries
         self.max_passes = max_passes
         self.convergence = convergence
+        self.patience = patience
         self.ties = ties
         self.fallback = fallback
         self.random_state = random_state
@@ -320,7 +327,14 @@ class BCKM(RoundsClusterer):
         order = order_by_priority(pairs, priority, rng, self.ties)
         means = space.choose_centers(k, rng, self.init)
         return constrained_k_means(
-            space, means, pairs, order, share, self.max_passes, convergence=self.convergence
+            space,
+            means,
+            pairs,
+            order,
+            share,
+            self.max_passes,
+            convergence=self.convergence,
+            patience=self.patience,
         )
 
 

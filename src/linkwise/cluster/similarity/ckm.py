@@ -4,10 +4,11 @@ Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm
 (see `weak_learner`) on its own, with constraints of equal priority in random order.
 
 Settled where the paper is silent: every pass clears all labels and goes through all pairs again; an empty
-cluster takes a far row; passes that cycle end when labels repeat. Changed: the result is the pass that breaks
-least, of several starts, and plain k-means is returned if it satisfies more constraints. ``CKM.paper()`` has
-one start and returns its last pass; ``CKM.authors()`` ends as the authors' program does. Added: kernels, and
-weights of constraints as priorities.
+cluster takes a far row; passes that cycle end when labels repeat. Changed: a start also ends after ten passes
+without a better one; the result is the pass that breaks least, of several starts, and plain k-means is
+returned if it satisfies more constraints. ``CKM.paper()`` has one start, which ends when labels repeat, and
+returns its last pass; ``CKM.authors()`` ends as the authors' program does. Added: kernels, and weights of
+constraints as priorities.
 
 Cost: a pass is one of plain k-means and O(constraints).
 """
@@ -68,6 +69,9 @@ class CKM(CenteredClusterer):
     convergence : {"repeat", "stable", "first rise"}, default="repeat"
         When a start ends: when labels repeat, with the pass that breaks least; when labels repeat, with the
         last pass, as printed; or when the inertia does not fall, with the pass before.
+    patience : int or None, default=10
+        Number of passes without a better one after which a start ends, with convergence "repeat" only. With
+        None only `max_passes` limits it.
     ties : {"random", "columns"}, default="random"
         Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
     fallback : bool, default=True
@@ -120,6 +124,7 @@ class CKM(CenteredClusterer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "convergence": [StrOptions({"repeat", "stable", "first rise"})],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
         "ties": [StrOptions({"random", "columns"})],
         "fallback": ["boolean"],
         "random_state": ["random_state"],
@@ -134,6 +139,7 @@ class CKM(CenteredClusterer):
         n_init: int = 10,
         max_passes: int = 100,
         convergence: Convergence = "repeat",
+        patience: int | None = 10,
         ties: Ties = "random",
         fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
@@ -144,6 +150,7 @@ class CKM(CenteredClusterer):
         self.n_init = n_init
         self.max_passes = max_passes
         self.convergence = convergence
+        self.patience = patience
         self.ties = ties
         self.fallback = fallback
         self.random_state = random_state
@@ -246,7 +253,14 @@ class CKM(CenteredClusterer):
             means = self._start(space, starts, k, rng)
             order = order_by_priority(pairs, pairs.weight, rng, self.ties)
             run = constrained_k_means(
-                space, means, pairs, order, share, self.max_passes, convergence=self.convergence
+                space,
+                means,
+                pairs,
+                order,
+                share,
+                self.max_passes,
+                convergence=self.convergence,
+                patience=self.patience,
             )
             found.append(run)
             if progress is not None:

@@ -7,9 +7,10 @@ Settled: the paper does not say how rounds are weighted. Here they are weighted 
 BCKM, with the same alpha* for a round that breaks nothing (the rounds go on); a round that breaks half or
 more has no vote. With ``weights="equal"`` each round has one vote.
 
-Changed: each round starts from centres of its own and returns its best pass. The paper's figures are those of
-rounds that all start from the same centres, far apart, and end when the inertia does not fall
-(``RCKM.authors()``): then the rounds differ in the order alone, and are far worse on spiral and sonar.
+Changed: each round starts from centres of its own, ends after ten passes without a better one, and returns
+its best pass. The paper's figures are those of rounds that all start from the same centres, far apart, and
+end when the inertia does not fall (``RCKM.authors()``): then the rounds differ in the order alone, and are
+far worse on spiral and sonar.
 
 Cost: as BCKM.
 """
@@ -53,6 +54,9 @@ class RCKM(RoundsClusterer):
         Largest number of passes of a round.
     convergence : {"repeat", "stable", "first rise"}, default="repeat"
         When a round ends, see `CKM`.
+    patience : int or None, default=10
+        Number of passes without a better one after which a round ends, with convergence "repeat" only. With
+        None only `max_passes` limits it.
     fallback : bool, default=True
         Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
@@ -111,6 +115,7 @@ class RCKM(RoundsClusterer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "convergence": [StrOptions({"repeat", "stable", "first rise"})],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
         "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -128,6 +133,7 @@ class RCKM(RoundsClusterer):
         n_init: int = 10,
         max_passes: int = 100,
         convergence: Convergence = "repeat",
+        patience: int | None = 10,
         fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -141,6 +147,7 @@ class RCKM(RoundsClusterer):
         self.n_init = n_init
         self.max_passes = max_passes
         self.convergence = convergence
+        self.patience = patience
         self.fallback = fallback
         self.random_state = random_state
 
@@ -197,7 +204,14 @@ class RCKM(RoundsClusterer):
             order = rng.permutation(len(share)).astype(np.int32)
             means = space.choose_centers(k, rng_at(seed, 1) if self.same_centers else rng, self.init)
             weak = constrained_k_means(
-                space, means, pairs, order, share, self.max_passes, convergence=self.convergence
+                space,
+                means,
+                pairs,
+                order,
+                share,
+                self.max_passes,
+                convergence=self.convergence,
+                patience=self.patience,
             )
             hypotheses[:, t], errors[t] = weak.labels, weak.loss
             if progress is not None:

@@ -3,8 +3,9 @@
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. Every pass
 assigns all labels again: pair after pair, the constraint of highest priority first, then the rows without
 constraints. Constrained labels need not lower the sum of squares, so passes may cycle: they end when labels
-repeat, or after ten passes without improvement. The result is the pass that breaks least; of equal ones the
-pass of least inertia. With ``convergence="stable"`` the result is the last pass, as printed (line 41).
+repeat, or after some passes without improvement (`patience`). The result is the pass that breaks least; of
+equal ones the pass of least inertia. With ``convergence="stable"`` only a repetition ends them, and the
+result is the last pass, as printed (lines 40, 41).
 """
 
 from __future__ import annotations
@@ -55,8 +56,6 @@ def list_pairs(constraints: Constraints) -> PairList:
     return PairList(np.ascontiguousarray(ends), must, weight)
 
 
-PATIENCE = 10  # passes without a better one
-
 Ties = Literal["random", "columns"]
 Convergence = Literal["repeat", "stable", "first rise"]
 
@@ -87,6 +86,7 @@ def constrained_k_means(
     max_passes: int,
     *,
     convergence: Convergence = "repeat",
+    patience: int | None = 10,
 ) -> WeakClustering:
     """Run passes from given centres until they converge.
 
@@ -105,9 +105,12 @@ def constrained_k_means(
     max_passes : int
         Largest number of passes.
     convergence : {"repeat", "stable", "first rise"}, default="repeat"
-        End when labels repeat, or after ten passes without improvement, with the best pass; end when labels
-        repeat, with the last pass, as printed; or end when the inertia does not fall, with the pass before,
-        as in the authors' program.
+        End when labels repeat, or when patience ends, with the best pass; end when labels repeat, with the
+        last pass, as printed; or end when the inertia does not fall, with the pass before, as in the authors'
+        program.
+    patience : int or None, default=10
+        Number of passes without a better one after which passes end, with convergence "repeat"; None: any
+        number.
 
     Returns
     -------
@@ -132,7 +135,7 @@ def constrained_k_means(
             return before
         if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread * (1 + ROUND_OFF)):
             best = now
-        elif n_passes - best.n_passes >= PATIENCE and convergence == "repeat":
+        elif convergence == "repeat" and patience is not None and n_passes - best.n_passes >= patience:
             break
         before = now
         if means.empty:
