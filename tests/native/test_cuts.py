@@ -7,9 +7,13 @@ from linkwise import native
 from linkwise.native import CutGraph
 
 GRAPH = CutGraph(
-    np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32), np.array([4.0, 4.0, 1.0, 1.0]), np.array([1.0, 2.0, 1.0]),
-    np.array([[0, 2]], np.int32), True,
-)  # fmt: skip
+    starts=np.array([0, 1, 3, 4]),
+    ends=np.array([1, 0, 2, 1], np.int32),
+    weights=np.array([4.0, 4.0, 1.0, 1.0]),
+    volume=np.array([1.0, 2.0, 1.0]),
+    pairs=np.array([[0, 2]], np.int32),
+    is_ncut=True,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,4 +55,7 @@ def test_bad_starts_labels_and_counts_raise_errors():
 def test_a_pair_is_separated_where_the_cut_is_cheapest():
     splits = native.ratio_splits(GRAPH, np.array([0.0, 0.1, 1.0]), max_iter=100)
     assert splits.tolist() == [[0, 0, 1]]
-    assert native.recut(GRAPH, np.array([0, 1, 0], np.int32), 2, max_iter=100).tolist() in ([0, 0, 1], [1, 1, 0])
+    assert native.recut(GRAPH, np.array([0, 1, 0], np.int32), 2, max_iter=100).tolist() in (
+        [0, 0, 1],
+        [1, 1, 0],
+    )

@@ -133,9 +133,7 @@ def descend(W, volume, apart, f, gamma, balance, max_iter, gain, most=50):
     while ratio >= 1e-9 and len(states) <= most:
         slope = slopes(volume, apart, f, 0.0, 1.0, balance)
         g = slopes(volume, apart, f, gamma, ratio, balance)
-        least = max(
-            1e-9 * np.linalg.norm(g), gain * ratio * (slope @ f) / np.linalg.norm(f - f.mean())
-        )
+        least = max(1e-9 * np.linalg.norm(g), gain * ratio * (slope @ f) / np.linalg.norm(f - f.mean()))
         f, value, _, _, dual = ratio_step(W, g, gamma * len(apart), max_iter, 10, 0.1, least, dual)
         if not value < -least:
             break
@@ -200,7 +198,7 @@ def recut(W, volume, apart, labels, k, balance):
 
 
 def slowest_value(W, volume, apart):
-    """The least value of f' L f / f' V f under f_i = -f_j for all pairs, each node in one pair, or of f' V 1 = 0."""
+    """The least f' L f / f' V f under f_i = -f_j for all pairs, else under f' V 1 = 0."""
     n = len(W)
     L = np.diag(W.sum(axis=0)) - W
     if len(apart):

@@ -41,9 +41,7 @@ class RatioDescent(NamedTuple):
     """(s, m) the best set {f > t} of each, as 0 and 1."""
 
 
-def ratio_descent(
-    graph: CutGraph, gamma: float, start: Floats, *, max_iter: int
-) -> RatioDescent:
+def ratio_descent(graph: CutGraph, gamma: float, start: Floats, *, max_iter: int) -> RatioDescent:
     """Run RatioDCA from a start with one price of a broken pair.
 
     Parameters
@@ -69,9 +67,7 @@ def ratio_descent(
     return RatioDescent(f, ratio[0], sides)
 
 
-def ratio_splits(
-    graph: CutGraph, start: Floats, *, max_iter: int
-) -> NDArray[np.int32]:
+def ratio_splits(graph: CutGraph, start: Floats, *, max_iter: int) -> NDArray[np.int32]:
     """Run RatioDCA from a start with growing prices until no pair is broken.
 
     Parameters
@@ -136,9 +132,7 @@ def move_nodes(graph: CutGraph, labels: NDArray[np.int32], k: int) -> NDArray[np
     return found
 
 
-def recut(
-    graph: CutGraph, labels: NDArray[np.int32], k: int, *, max_iter: int
-) -> NDArray[np.int32]:
+def recut(graph: CutGraph, labels: NDArray[np.int32], k: int, *, max_iter: int) -> NDArray[np.int32]:
     """Cut every two clusters again as long as the clustering improves, for a few rounds.
 
     Parameters
@@ -179,9 +173,9 @@ def _check_graph(graph: CutGraph) -> None:
     check_range("ends", graph.ends, 0, m - 1)
     check_range("pairs", graph.pairs, 0, m - 1)
     if graph.starts[0] != 0 or graph.starts[-1] != e or (np.diff(graph.starts) < 0).any():
-        raise ValueError(f"starts must rise from 0 to {e}")
+        raise ValueError(f"The starts must rise from 0 to {e}")
     if 2 * np.count_nonzero(graph.ends > np.repeat(np.arange(m), np.diff(graph.starts))) != e:
-        raise ValueError("starts and ends must hold every edge twice")
+        raise ValueError("The ends must hold every edge twice, once for each end.")
 
 
 def _check_labels(graph: CutGraph, labels: NDArray[np.int32], k: int) -> None:

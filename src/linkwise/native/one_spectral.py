@@ -53,8 +53,8 @@ def ratio_step(
     c : float, not negative
         Weight of the range of f.
     dual : arrays of shapes (e / 2,), (m,) and (m,)
-        Start: a number in [-1, 1] for each edge, in the order of the array from its lower node to its higher one;
-        two points of the simplex, which count where c > 0.
+        Start: a number in [-1, 1] for each edge, in the order in which its lower node holds it; two points of
+        the simplex, which count where c > 0.
     max_iter : int, at least 1
         Largest number of iterations.
     every : int, at least 1, default=10
@@ -83,7 +83,7 @@ def ratio_step(
     if starts[0] != 0 or starts[-1] != len(ends) or (np.diff(starts) < 0).any():
         raise ValueError(f"starts must rise from 0 to {len(ends)}")
     if 2 * np.count_nonzero(ends > np.repeat(np.arange(m), np.diff(starts))) != len(ends):
-        raise ValueError("starts and ends must hold every edge twice")
+        raise ValueError("ends must hold every edge twice, once for each end")
     for name, array, length in zip("avz", dual, (len(ends) // 2, m, m), strict=True):
         check_array(name, array, (length,))
     if not c >= 0:

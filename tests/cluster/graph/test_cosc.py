@@ -76,7 +76,7 @@ def test_of_a_set_the_ratio_is_that_of_the_set(drawn):
 @given(cuts(), st.integers(0, 1000))
 def test_the_slopes_of_the_plain_version_are_subgradients(drawn, seed):
     problem, f = drawn
-    W, volume, apart = by_definition(problem)
+    _, volume, apart = by_definition(problem)
     other = np.random.default_rng(seed).normal(size=len(f))
 
     def linear(h):

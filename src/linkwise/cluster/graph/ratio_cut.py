@@ -4,9 +4,9 @@ Rangapuram and Hein (2012), sections 2 to 4. Of a set C of nodes, neither empty 
 
     F(C) = (cut(C) + gamma broken(C)) / balance(C)
 
-is minimised, where broken(C) counts the broken cannot-links and the balance is vol(C) vol(rest) / vol(all), so
-that cut / balance is cut / vol(C) + cut / vol(rest), or the smaller volume. Its minimum is also that of a ratio
-of functions of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree 1:
+is minimised, where broken(C) counts the broken cannot-links. The balance is vol(C) vol(rest) / vol(all), so
+that cut / balance is cut / vol(C) + cut / vol(rest), or it is the smaller volume. The minimum is also that of
+a ratio of functions of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree 1:
 
     R1(f) = sum over edges of w_ij |f_i - f_j| + gamma q (max f - min f)
     R2(f) = gamma sum over the q pairs of |f_i - f_j|
@@ -73,6 +73,4 @@ def find_splits(problem: CutProblem, start: Floats, max_iter: int) -> NDArray[np
         The best set of nodes for each price, each once.
     """
     first = np.ascontiguousarray(start, dtype=np.float64)
-    return native.ratio_splits(
-        problem.to_native(), first, max_iter=max_iter
-    ).astype(bool)
+    return native.ratio_splits(problem.to_native(), first, max_iter=max_iter).astype(bool)
