@@ -1,9 +1,11 @@
 """The time of spectral clustering with constraints, and of scikit-learn's without, and of its k-means.
 
     python -m bench run speed_spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
+    python -m bench run speed_spectral --fits iris segmentation --data DIR --build before
 
 Rows are blobs in ten features, on one thread each; times are medians of processor times. Constraints are
-100 random pairs.
+100 random pairs. `--fits` measures COSC as pools of COBS fit it instead: 2 to 10 clusters, whole graphs, two
+starts and 50 random pairs. `--build` names the build of linkwise, whose lines replace those of the same name.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -15,13 +17,15 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 import argparse
+import csv
 import sys
 from collections.abc import Callable, Sequence
 from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, format_table, out_folder
+from bench.data import load
+from bench.harness import add_common_options, find_source, format_table, out_folder
 from bench.results import write_csv
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import make_blobs
@@ -34,6 +38,8 @@ FIELDS = (
     "rows", "clusters", "kmeans_s", "spectral_s", "spcl_s", "cosc_s",
     "spcl_times_spectral", "cosc_times_spectral",
 )  # fmt: skip
+FIT_FIELDS = ("build", "set", "rows", "fit_ms", "mean_cut", "violations")
+FIT_CLUSTERS, FIT_PAIRS = range(2, 11), 50
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -60,13 +66,47 @@ def measure_line(n: int, k: int, repeats: int) -> tuple[str, ...]:
     return (str(n), str(k), *(f"{value:.3f}" for value in found), *blank, *ratios, *blank)
 
 
+def measure_fits(build: str, name: str, options: argparse.Namespace) -> tuple[str, ...]:
+    """A line of the table of fits: the mean over numbers of clusters, and the median over repeats."""
+    task = load(name, find_source(options))
+    times, cuts, broken = [], [], 0
+    for repeat in range(options.repeats):
+        pairs = Constraints.sample(task.y, FIT_PAIRS, repeat)
+        begun = process_time()
+        for k in FIT_CLUSTERS:
+            model = COSC(k, n_init=2, n_runs=1, max_nodes=None, random_state=repeat)
+            model.fit(task.X, constraints=pairs)
+            cuts.append(model.cut_)
+            broken += model.violations_
+        times.append((process_time() - begun) / len(FIT_CLUSTERS))
+    milliseconds, cut = 1000 * median(times), sum(cuts) / len(cuts)
+    return (build, name, str(len(task.y)), f"{milliseconds:.3g}", f"{cut:.4f}", str(broken))
+
+
+def write_fits(options: argparse.Namespace) -> list[tuple[str, ...]]:
+    """Measure the fits of COSC, and keep the lines of other builds."""
+    path = out_folder(options, "speed_spectral") / "fits.csv"
+    kept: list[tuple[str, ...]] = []
+    if path.exists():
+        with path.open(newline="") as file:
+            kept = [tuple(line) for line in list(csv.reader(file))[1:] if line[0] != options.build]
+    lines = kept + [measure_fits(options.build, name, options) for name in options.fits]
+    write_csv(path, FIT_FIELDS, lines)
+    return lines
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench run speed_spectral", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--clusters", type=int, nargs="+", default=CLUSTERS, metavar="K")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
+    parser.add_argument("--fits", nargs="+", default=(), metavar="SET")
+    parser.add_argument("--build", default="after", metavar="NAME")
     options = parser.parse_args(arguments)
+    if options.fits:
+        print(format_table(FIT_FIELDS, write_fits(options)))
+        return 0
     lines = [measure_line(n, k, options.repeats) for n in options.sizes for k in options.clusters]
     write_csv(out_folder(options, "speed_spectral") / "times.csv", FIELDS, lines)
     print(format_table(FIELDS, lines))

@@ -16,3 +16,15 @@ def test_a_line_for_each_size_and_number_of_clusters(tmp_path, capsys, monkeypat
     assert lines[1]["cosc_s"] == lines[1]["cosc_times_spectral"] == ""
     assert float(lines[1]["spcl_times_spectral"]) > 0
     assert "spcl_times_spectral" in capsys.readouterr().out
+
+
+def test_a_line_for_each_build_and_set(tmp_path, monkeypatch):
+    monkeypatch.setattr(spectral, "FIT_CLUSTERS", (2, 3))
+    for build in ("before", "after", "after"):
+        options = ("--fits", "iris", "--build", build, "--repeats", "1", "--out", str(tmp_path))
+        assert spectral.main(options) == 0
+    with (tmp_path / "speed_spectral" / "fits.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["build"], line["set"]) for line in lines] == [("before", "iris"), ("after", "iris")]
+    assert float(lines[0]["fit_ms"]) > 0
+    assert lines[0]["violations"] == "0"

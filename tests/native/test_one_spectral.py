@@ -16,7 +16,7 @@ def graph(W):
 
 
 def dual(starts, m):
-    return np.zeros(int(starts[-1])), np.full(m, 1 / m), np.full(m, 1 / m)
+    return np.zeros(int(starts[-1]) // 2), np.full(m, 1 / m), np.full(m, 1 / m)
 
 
 @st.composite
@@ -32,7 +32,7 @@ def problems(draw):
 @given(problems(), st.integers(1, 60))
 def test_steps_are_those_of_the_plain_version(problem, most):
     W, g, c = problem
-    f, value, bound, n_iter = reference.ratio_step(W, g, c, most, 10, 0.1, 1e-9)
+    f, value, bound, n_iter, _ = reference.ratio_step(W, g, c, most, 10, 0.1, 1e-9)
     starts, ends, weights = graph(W)
     found = native.ratio_step(starts, ends, weights, g, c, dual(starts, len(g)), max_iter=most, least=1e-9)
     assert found.n_iter == n_iter
@@ -56,8 +56,9 @@ def test_the_value_is_between_its_bounds_and_near_the_lower_one(problem):
     for point in (v, z):
         assert point.min() >= 0
         assert point.sum() == pytest.approx(1)
-    A = sp.csr_array((a, ends, starts), shape=W.shape).toarray()
-    np.testing.assert_array_equal(A, -A.T)
+    A = np.zeros_like(W)
+    A[np.triu(W) > 0] = a
+    A -= A.T
     assert np.abs(a).max() <= 1
     y = (W * A).sum(axis=1) + c * (v - z) - g
     assert found.bound == pytest.approx(np.linalg.norm(y), abs=1e-9)
@@ -76,42 +77,23 @@ def test_a_second_call_goes_on_where_the_first_ended():
     assert other.value == pytest.approx(one.value, rel=1e-5)
 
 
-def test_any_number_of_threads_gives_the_same_bits():
-    n, near = 12_000, 10
-    one = np.repeat(np.arange(n), near)
-    other = (one + np.tile(np.arange(1, near + 1), n)) % n
-    rng = np.random.default_rng(0)
-    edges = sp.csr_array((rng.random(len(one)), (one, other)), shape=(n, n))
-    starts, ends, weights = graph(edges + edges.T)
-    g = rng.normal(size=n)
-    found = [
-        native.ratio_step(
-            starts, ends, weights, g, 0.5, dual(starts, n), max_iter=25, n_threads=threads, gap=0.0
-        )
-        for threads in (1, 2, 3)
-    ]
-    for result in found[1:]:
-        np.testing.assert_array_equal(result.f, found[0].f)
-        np.testing.assert_array_equal(result.dual[0], found[0].dual[0])
-        assert result[1:4] == found[0][1:4]
-
-
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
         ({"g": np.zeros(3)}, ValueError, "starts must have shape"),
         ({"starts": np.array([0, 3, 2])}, ValueError, "starts must rise"),
         ({"ends": np.array([1, 2], np.int32)}, ValueError, "ends holds 1 to 2"),
+        ({"starts": np.array([0, 2, 2]), "ends": np.array([1, 1], np.int32)}, ValueError, "every edge twice"),
         ({"weights": np.ones(2, np.float32)}, TypeError, "weights .* float64"),
         ({"c": -1.0}, ValueError, "c must not be negative"),
-        ({"dual": (np.zeros(1), np.ones(2), np.ones(2))}, ValueError, "a must have shape"),
+        ({"dual": (np.zeros(2), np.ones(2), np.ones(2))}, ValueError, "a must have shape"),
         ({"max_iter": 0}, ValueError, "max_iter must be at least 1"),
     ],
 )
 def test_bad_arguments_raise_errors(change, error, words):
     given_ = {
         "starts": np.array([0, 1, 2]), "ends": np.array([1, 0], np.int32), "weights": np.ones(2),
-        "g": np.zeros(2), "c": 0.0, "dual": (np.zeros(2), np.ones(2) / 2, np.ones(2) / 2), "max_iter": 5,
+        "g": np.zeros(2), "c": 0.0, "dual": (np.zeros(1), np.ones(2) / 2, np.ones(2) / 2), "max_iter": 5,
     }  # fmt: skip
     with pytest.raises(error, match=words):
         native.ratio_step(**(given_ | change))

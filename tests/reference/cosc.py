@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import numpy as np
+from scipy.linalg import eigh
 
 
 def set_ratio(W, volume, apart, inside, gamma, balance):
@@ -60,14 +61,16 @@ def inner_value(W, g, c, f):
     return np.abs(f[:, None] - f)[W > 0] @ W[W > 0] / 2 + c * np.ptp(f) - g @ f
 
 
-def ratio_step(W, g, c, max_iter, every, gap, least):
-    """The kernel's steps with dense matrices: f, its value, the bound, the number of steps."""
+def ratio_step(W, g, c, max_iter, every, gap, least, dual=None):
+    """The kernel's steps with dense matrices: f, its value, the bound, the number of steps, and the dual."""
     m = len(g)
+    a0, v0, z0 = (np.zeros((m, m)), np.full(m, 1 / m), np.full(m, 1 / m)) if dual is None else dual
     edge, degree = W > 0, W.sum(axis=1)
     blocks = 3 if c > 0 else 1
     step = np.where(edge, 1 / (blocks * (degree[:, None] + degree + (degree == 0))), 0)
-    a = ahead = np.zeros((m, m))
-    v = v_ahead = z = z_ahead = np.full(m, 1 / m)
+    a = ahead = a0
+    v = v_ahead = v0
+    z = z_ahead = z0
     best, value, before, t = None, np.inf, np.inf, 1.0
 
     def flow(a, v, z):
@@ -96,4 +99,113 @@ def ratio_step(W, g, c, max_iter, every, gap, least):
                 best, value = -y / bound, inner_value(W, g, c, -y / bound)
             if value <= -(1 - gap) * bound or bound <= least:
                 break
-    return best, value, bound, at
+    return best, value, bound, at, (a, v, z)
+
+
+def slopes(volume, apart, f, gamma, ratio, balance):
+    """A subgradient of gamma times the sum over pairs of |f_i - f_j| plus ratio times the balance."""
+    n, whole = len(f), sum(volume)
+    below = np.array([volume[f < f[i]].sum() for i in range(n)])
+    above = np.array([volume[f > f[i]].sum() for i in range(n)])
+    if balance == "ncut":
+        sign = (below - above) / whole
+    else:
+        sign = np.where(above >= whole / 2, -1.0, np.where(below >= whole / 2, 1.0, np.nan))
+        middle = np.isnan(sign)
+        sign[middle] = -(sign * volume)[~middle].sum() / max(volume[middle].sum(), 1e-300)
+    g = ratio * volume * sign
+    for i, j in apart:
+        g[i] += gamma * np.sign(f[i] - f[j])
+        g[j] -= gamma * np.sign(f[i] - f[j])
+    return g
+
+
+def best_threshold(W, volume, apart, f, gamma, balance):
+    """The set {f > t} of least ratio."""
+    sets = [f > low for low in np.unique(f)[:-1]]
+    return min(sets, key=lambda inside: set_ratio(W, volume, apart, inside, gamma, balance)[0])
+
+
+def descend(W, volume, apart, f, gamma, balance, max_iter, gain, most=50):
+    """RatioDCA: its vectors and their ratios."""
+    ratio = functional(W, volume, apart, f, gamma, balance)
+    states, dual = [(f, ratio)], None
+    while ratio >= 1e-9 and len(states) <= most:
+        slope = slopes(volume, apart, f, 0.0, 1.0, balance)
+        g = slopes(volume, apart, f, gamma, ratio, balance)
+        least = max(1e-9 * np.linalg.norm(g), gain * ratio * (slope @ f) / np.linalg.norm(f - f.mean()))
+        f, value, _, _, dual = ratio_step(W, g, gamma * len(apart), max_iter, 10, 0.1, least, dual)
+        if not value < -least:
+            break
+        before, ratio = ratio, functional(W, volume, apart, f, gamma, balance)
+        if not ratio < before:
+            break
+        states.append((f, ratio))
+        if before - ratio < gain * before:
+            break
+    return states
+
+
+def clustering_value(W, volume, apart, labels, k, balance):
+    """Broken pairs, less the number of clusters, the sum over clusters of cut / volume."""
+    whole, total, sizes = sum(volume), 0.0, 0
+    for c in range(k):
+        inside = labels == c
+        own = volume[inside].sum()
+        sizes += own > 0
+        if inside.any() and not inside.all():
+            total += W[inside][:, ~inside].sum() / (own if balance == "ncut" else min(own, whole - own))
+    return sum(labels[i] == labels[j] for i, j in apart), -sizes, total
+
+
+def move_nodes(W, volume, apart, labels, k, balance):
+    """The best move of a single node, again and again, as long as the value falls."""
+    labels = labels.copy()
+    while True:
+        here = clustering_value(W, volume, apart, labels, k, balance)
+        moves = []
+        for node in range(len(labels)):
+            if (labels == labels[node]).sum() == 1:
+                continue
+            for to in set(range(k)) - {labels[node]}:
+                then = np.where(np.arange(len(labels)) == node, to, labels)
+                broken, _, total = clustering_value(W, volume, apart, then, k, balance)
+                moves.append((broken, total, node, to))
+        broken, total, node, to = min(moves, default=(here[0], np.inf, 0, 0))
+        if not (broken, total + 1e-12) < (here[0], here[2]):
+            return labels
+        labels[node] = to
+
+
+def recut(W, volume, apart, labels, k, balance):
+    """Try all ways to cut every two clusters anew, as long as that improves the value."""
+    labels = labels.copy()
+    value = clustering_value(W, volume, apart, labels, k, balance)
+    while True:
+        before = value
+        for a, b in combinations(range(k), 2):
+            nodes = np.flatnonzero((labels == a) | (labels == b))
+            for size in range(1, len(nodes)):
+                for moved in combinations(nodes, size):
+                    then = labels.copy()
+                    then[nodes] = a
+                    then[list(moved)] = b
+                    found = clustering_value(W, volume, apart, then, k, balance)
+                    if (*found[:2], found[2] + 1e-12) < value:
+                        labels, value = then, found
+        if value == before:
+            return labels
+
+
+def slowest_value(W, volume, apart):
+    """The least f' L f / f' V f under f_i = -f_j for all pairs, else under f' V 1 = 0."""
+    n = len(W)
+    L = np.diag(W.sum(axis=0)) - W
+    if len(apart):
+        column = {j: i for i, j in apart}
+        own = [i for i in range(n) if i not in column]
+        S = np.zeros((n, len(own)))
+        for i in range(n):
+            S[i, own.index(column.get(i, i))] = -1 if i in column else 1
+        return eigh(S.T @ L @ S, S.T @ np.diag(volume) @ S, eigvals_only=True)[0]
+    return eigh(L, np.diag(volume), eigvals_only=True)[1]

@@ -16,6 +16,15 @@ from linkwise.native.boosting import (
 )
 from linkwise.native.bregman import ProjectedMetric, bregman_projections
 from linkwise.native.colouring import assign_apart, colour_apart
+from linkwise.native.cuts import (
+    CutGraph,
+    RatioDescent,
+    move_nodes,
+    ratio_descent,
+    ratio_splits,
+    recut,
+    slow_vector,
+)
 from linkwise.native.dbscan import all_dbscans
 from linkwise.native.distances import nearest_points, nearest_rows, squared_distances
 from linkwise.native.forest import add_shared, random_trees
@@ -45,12 +54,14 @@ from linkwise.native.together import greedy_colours, pack_together, weighted_tog
 from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
 __all__ = [
+    "CutGraph",
     "DensityWalk",
     "LeafSplits",
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
     "ProjectedMetric",
+    "RatioDescent",
     "RatioStep",
     "TwoMeans",
     "TwoNearest",
@@ -77,13 +88,18 @@ __all__ = [
     "lloyd",
     "metric_distances",
     "metric_nearest",
+    "move_nodes",
     "nearest_points",
     "nearest_rows",
     "pack_together",
     "random_trees",
+    "ratio_descent",
+    "ratio_splits",
     "ratio_step",
+    "recut",
     "s_dbw",
     "similarity_sums",
+    "slow_vector",
     "squared_distances",
     "subnormals_as_zero",
     "two_means",

@@ -197,7 +197,6 @@ def ratio_step(
     every: int,
     gap: float,
     least: float,
-    n_threads: int,
 ) -> tuple[
     NDArray[np.float64],
     float,
@@ -207,3 +206,53 @@ def ratio_step(
     NDArray[np.float64],
     NDArray[np.float64],
 ]: ...
+def ratio_descent(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    is_ncut: bool,
+    gamma: float,
+    start: NDArray[np.float64],
+    max_iter: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
+def ratio_splits(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    is_ncut: bool,
+    start: NDArray[np.float64],
+    max_iter: int,
+) -> NDArray[np.int32]: ...
+def slow_vector(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    is_ncut: bool,
+) -> NDArray[np.float64]: ...
+def move_nodes(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    is_ncut: bool,
+    labels: NDArray[np.int32],
+    k: int,
+) -> NDArray[np.int32]: ...
+def recut(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    volume: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    is_ncut: bool,
+    labels: NDArray[np.int32],
+    k: int,
+    max_iter: int,
+) -> NDArray[np.int32]: ...

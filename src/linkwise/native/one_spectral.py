@@ -24,7 +24,7 @@ class RatioStep(NamedTuple):
     """No objective is below minus this, up to rounding."""
     n_iter: int
     dual: tuple[Floats, Floats, Floats]
-    """(e,), (m,) and (m,): from where a later step may start."""
+    """(e / 2,), (m,) and (m,): from where a later step may start."""
 
 
 def ratio_step(
@@ -39,7 +39,6 @@ def ratio_step(
     every: int = 10,
     gap: float = 0.1,
     least: float = 0.0,
-    n_threads: int = 1,
 ) -> RatioStep:
     """Find f of length at most 1 with little sum w_ij |f_i - f_j| + c (max f - min f) - <g, f>.
 
@@ -53,8 +52,9 @@ def ratio_step(
         Linear term.
     c : float, not negative
         Weight of the range of f.
-    dual : arrays of shapes (e,), (m,) and (m,)
-        Start: antisymmetric, in [-1, 1]; two points of the simplex, which count where c > 0.
+    dual : arrays of shapes (e / 2,), (m,) and (m,)
+        Start: a number in [-1, 1] for each edge, in the order in which its lower node holds it; two points of
+        the simplex, which count where c > 0.
     max_iter : int, at least 1
         Largest number of iterations.
     every : int, at least 1, default=10
@@ -63,8 +63,6 @@ def ratio_step(
         The search ends when the objective is at most (1 - gap) times its lower bound.
     least : float, default=0.0
         A bound below this ends the search, since no gain is possible.
-    n_threads : int, at least 1, default=1
-        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -84,13 +82,15 @@ def ratio_step(
     check_range("ends", ends, 0, m - 1)
     if starts[0] != 0 or starts[-1] != len(ends) or (np.diff(starts) < 0).any():
         raise ValueError(f"starts must rise from 0 to {len(ends)}")
-    for name, array, length in zip("avz", dual, (len(ends), m, m), strict=True):
+    if 2 * np.count_nonzero(ends > np.repeat(np.arange(m), np.diff(starts))) != len(ends):
+        raise ValueError("ends must hold every edge twice, once for each end")
+    for name, array, length in zip("avz", dual, (len(ends) // 2, m, m), strict=True):
         check_array(name, array, (length,))
     if not c >= 0:
         raise ValueError(f"c must not be negative, got {c}")
-    for name, count in (("max_iter", max_iter), ("every", every), ("n_threads", n_threads)):
+    for name, count in (("max_iter", max_iter), ("every", every)):
         check_count(name, count)
     f, value, bound, n_iter, a, v, z = library.ratio_step(
-        starts, ends, weights, g, c, *dual, max_iter, every, gap, least, n_threads
+        starts, ends, weights, g, c, *dual, max_iter, every, gap, least
     )
     return RatioStep(f, value, bound, n_iter, (a, v, z))

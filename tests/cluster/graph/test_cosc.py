@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
+from linkwise import native
 from linkwise.cluster.graph import cosc, partition, ratio_cut
 from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.graph.ratio_cut import CutProblem
@@ -46,24 +47,21 @@ def by_definition(problem):
     return problem.weights.toarray(), problem.volume, problem.apart.tolist()
 
 
-# ---------------------------------------------------------------- functions
+# ---------------------------------------------------------------- descent
 @given(cuts(), st.sampled_from([0.0, 0.3, 20.0]))
-def test_the_ratio_is_that_of_the_paper_and_a_threshold_is_no_worse(drawn, gamma):
+def test_a_descent_begins_with_the_ratio_of_the_paper_and_its_best_threshold(drawn, gamma):
     problem, f = drawn
+    found = native.ratio_descent(problem.to_native(), gamma, f, max_iter=10)
     W, volume, apart = by_definition(problem)
-    at = ratio_cut.sort_levels(problem, f)
     wanted = reference.functional(W, volume, apart, f, gamma, problem.balance)
-    assert ratio_cut.ratio(at, gamma) == pytest.approx(wanted)
-    best = ratio_cut.best_split(at, gamma)
-    of_set, broken = reference.set_ratio(W, volume, apart, best.sides, gamma, problem.balance)
-    assert broken == best.broken
-    assert reference.set_ratio(W, volume, apart, best.sides, 0.0, problem.balance)[0] == pytest.approx(
-        best.cut
+    assert found.ratio[0] == pytest.approx(wanted)
+    best = reference.best_threshold(W, volume, apart, f, gamma, problem.balance)
+    worth, least = (
+        reference.set_ratio(W, volume, apart, inside, gamma, problem.balance)[0]
+        for inside in (found.sides[0], best)
     )
-    assert of_set <= wanted * (1 + 1e-9)
-    thresholds = [f > low for low in np.unique(f)[:-1]]
-    least = min(reference.set_ratio(W, volume, apart, s, gamma, problem.balance)[0] for s in thresholds)
-    assert of_set == pytest.approx(least)
+    assert worth == pytest.approx(least)
+    assert worth <= wanted * (1 + 1e-9)
 
 
 @given(cuts())
@@ -71,44 +69,82 @@ def test_of_a_set_the_ratio_is_that_of_the_set(drawn):
     problem, f = drawn
     inside = f > np.median(f) if (f > np.median(f)).any() else f == f.max()
     wanted, _ = reference.set_ratio(*by_definition(problem), inside, 0.7, problem.balance)
-    assert ratio_cut.ratio(ratio_cut.sort_levels(problem, inside.astype(float)), 0.7) == pytest.approx(wanted)
+    found = native.ratio_descent(problem.to_native(), 0.7, inside.astype(float), max_iter=10)
+    assert found.ratio[0] == pytest.approx(wanted)
 
 
 @given(cuts(), st.integers(0, 1000))
-def test_slopes_are_subgradients(drawn, seed):
+def test_the_slopes_of_the_plain_version_are_subgradients(drawn, seed):
     problem, f = drawn
+    _, volume, apart = by_definition(problem)
     other = np.random.default_rng(seed).normal(size=len(f))
 
-    def under(h):
-        at = ratio_cut.sort_levels(problem, h)
-        return at.gap @ at.balance
+    def linear(h):
+        def under(inside):
+            own = volume[inside].sum()
+            whole = volume.sum()
+            return own * (whole - own) / whole if problem.balance == "ncut" else min(own, whole - own)
 
-    def parted(h):
-        return np.abs(h[problem.apart[:, 0]] - h[problem.apart[:, 1]]).sum()
+        return reference.integral(h, under) + 0.5 * sum(abs(h[i] - h[j]) for i, j in apart)
 
-    for value, slope in (
-        (under, ratio_cut.balance_subgradient(problem, f)),
-        (parted, ratio_cut.pair_subgradient(problem.apart, f)),
-    ):
-        assert slope @ f == pytest.approx(value(f))
-        assert slope @ other <= value(other) + 1e-9
-        assert slope.sum() == pytest.approx(0, abs=1e-9)
+    slope = reference.slopes(volume, apart, f, 0.5, 1.0, problem.balance)
+    assert slope @ f == pytest.approx(linear(f))
+    assert slope @ other <= linear(other) + 1e-9
+    assert slope.sum() == pytest.approx(0, abs=1e-9)
 
 
-# ---------------------------------------------------------------- descent
+@settings(max_examples=40, deadline=None)
+@given(cuts(), st.sampled_from([0.0, 0.1, 1.0]))
+def test_a_descent_is_that_of_the_plain_version(drawn, gamma):
+    problem, f = drawn
+    found = native.ratio_descent(problem.to_native(), gamma, f, max_iter=200)
+    W, volume, apart = by_definition(problem)
+    states = reference.descend(W, volume, apart, f, gamma, problem.balance, 200, 0.01)
+    assert len(found.ratio) <= len(states)  # it also ends when the best threshold is no better
+    for ratio, (_, wanted) in zip(found.ratio[:3], states, strict=False):
+        assert ratio == pytest.approx(wanted, rel=1e-4, abs=1e-6)
+
+
 @settings(max_examples=40)
 @given(cuts(most=14), st.sampled_from([0.0, 0.1, 1.0, 50.0]))
 def test_the_ratio_never_rises_and_the_cut_is_no_worse_than_the_start_s(drawn, gamma):
     problem, f = drawn
-    states = list(ratio_cut.descend(problem, gamma, f, 300))
-    ratios = [state.ratio for state in states]
-    assert all(after < before for before, after in pairwise(ratios))
+    found = native.ratio_descent(problem.to_native(), gamma, f, max_iter=300)
+    assert all(after < before for before, after in pairwise(found.ratio))
 
-    def worth(split):
-        return reference.set_ratio(*by_definition(problem), split.sides, gamma, problem.balance)[0]
+    def worth(sides):
+        return reference.set_ratio(*by_definition(problem), sides, gamma, problem.balance)[0]
 
-    assert worth(states[-1].split) <= ratios[-1] * (1 + 1e-9)
-    assert min(map(worth, (state.split for state in states))) <= worth(states[0].split)
+    assert worth(found.sides[-1]) <= found.ratio[-1] * (1 + 1e-9)
+    assert min(map(worth, found.sides)) <= worth(found.sides[0])
+
+
+@settings(max_examples=40)
+@given(cuts(most=14))
+def test_a_descent_with_growing_prices_ends_with_its_last_set(drawn):
+    problem, f = drawn
+    splits = ratio_cut.find_splits(problem, f, 300)
+    assert len({split.tobytes() for split in splits}) == len(splits)
+    assert all(0 < split.sum() < len(f) for split in splits)
+    free = native.ratio_descent(problem.to_native(), 0.0, f, max_iter=300)
+    np.testing.assert_array_equal(splits[0], free.sides[-1])
+    if len(problem.apart) == 0:
+        assert len(splits) == 1
+
+
+@settings(max_examples=40)
+@given(st.integers(3, 40), st.integers(0, 1000), st.integers(0, 5), st.sampled_from(BALANCES))
+def test_the_start_has_nearly_the_least_value_and_opposes_pairs(m, seed, n_pairs, balance):
+    problem = random_cut(m, seed, 0, balance)
+    n_pairs = min(n_pairs, m // 2)
+    problem = problem._replace(apart=np.arange(2 * n_pairs).reshape(n_pairs, 2))
+    f = native.slow_vector(problem.to_native())
+    W, volume, apart = by_definition(problem)
+    np.testing.assert_allclose(f[problem.apart[:, 0]], -f[problem.apart[:, 1]])
+    if n_pairs == 0:
+        assert f @ volume == pytest.approx(0, abs=1e-6 * np.abs(f) @ volume)
+    value = f @ (np.diag(W.sum(axis=0)) - W) @ f / (f @ (volume * f))
+    assert value <= 1.05 * reference.slowest_value(W, volume, apart) + 1e-9
 
 
 @each_balance
@@ -145,35 +181,42 @@ def test_settling_makes_nothing_worse(drawn, k, seed):
     labels = np.random.default_rng(seed).permutation(np.arange(m) % min(k, m)).astype(np.int32)
     then = partition.settle_partition(problem, labels, k)
     assert partition.evaluate_partition(problem, then) <= partition.evaluate_partition(problem, labels)
-    again = partition.recut(problem, then, 0, 100)
+    again = partition.recut(problem, then, 100)
     assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, then)
 
 
 @settings(max_examples=30)
-@given(cuts(most=12), st.lists(st.integers(0, 5), min_size=12, max_size=12), st.integers(0, 1000))
-def test_cutting_again_bears_empty_clusters(drawn, labels, seed):
+@given(cuts(most=12), st.lists(st.integers(0, 5), min_size=12, max_size=12))
+def test_cutting_again_bears_empty_clusters(drawn, labels):
     problem, _ = drawn
     given = np.array([*labels[1:], 5], dtype=np.int32)[-len(problem.volume) :]
-    again = partition.recut(problem, given, seed, 100)
+    again = partition.recut(problem, given, 100)
     assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, given)
 
 
-@settings(max_examples=20)
-@given(cuts(most=12), st.integers(0, 1000))
-def test_a_table_of_moves_stays_true(drawn, seed):
+@settings(max_examples=40, deadline=None)
+@given(cuts(most=10), st.integers(2, 4), st.integers(0, 1000))
+def test_moves_are_those_of_the_plain_version(drawn, k, seed):
     problem, _ = drawn
-    m, k = len(problem.volume), 2
-    rng = np.random.default_rng(seed)
-    labels = rng.permutation(np.arange(m) % k).astype(np.int32)
-    table = partition._MoveTable(problem, labels, k)
-    for _ in range(5):
-        broken, added = table.gains()
-        node, to = divmod(int(rng.choice(np.flatnonzero(np.isfinite(broken)))), k)
-        before = partition.evaluate_partition(problem, table.labels)
-        table.move(node, to)
-        after = partition.evaluate_partition(problem, table.labels)
-        assert after.broken - before.broken == broken[node, to]
-        assert after.cut - before.cut == pytest.approx(added[node, to], abs=1e-9)
+    m = len(problem.volume)
+    labels = np.random.default_rng(seed).permutation(np.arange(m) % min(k, m)).astype(np.int32)
+    found = native.move_nodes(problem.to_native(), labels, k)
+    plain = reference.move_nodes(*by_definition(problem), labels, k, problem.balance)
+    wanted = reference.clustering_value(*by_definition(problem), plain, k, problem.balance)
+    assert partition.evaluate_partition(problem, found) == pytest.approx(wanted)
+
+
+@each_balance
+def test_new_cuts_of_every_two_clusters_are_most_often_the_best_ones(balance):
+    best = 0
+    for seed in range(30):
+        problem = random_cut(8, seed, seed % 4, balance)
+        start = np.random.default_rng(seed).permutation(np.arange(8) % 3).astype(np.int32)
+        found = partition.evaluate_partition(problem, partition.recut(problem, start, 1000))
+        plain = reference.recut(*by_definition(problem), start, 3, balance)
+        wanted = reference.clustering_value(*by_definition(problem), plain, 3, balance)
+        best += (found.broken, found.cut) <= (wanted[0], 1.02 * wanted[2])
+    assert best >= 20
 
 
 # ---------------------------------------------------------------- the clusterer

@@ -17,6 +17,8 @@ one node, too. Changed, and why:
 - Random starts are mixtures of the first eigenvectors. From noise more descents end badly.
 - A later cut may still satisfy a broken cannot-link. So cuts before the last are compared by the sum over
   clusters of cut / vol plus the share of broken cannot-links.
+- A descent also ends when its best threshold is no better than that of the step before. Single moves of nodes
+  find what is left more cheaply.
 - Clusters from repeated cuts are improved: by labels that satisfy all cannot-links if any are found, by moves
   of single nodes, and by new cuts of every two clusters. The paper gives no guarantee for more than two
   clusters, and no later cut corrects an earlier one.
@@ -193,7 +195,7 @@ class COSC(NearestRowClusterer):
                     if run
                     else cluster_embedding(problem, k, seed)
                 )
-                yield recut(problem, settle_partition(problem, begun, k), seed, self.max_inner_iter)
+                yield recut(problem, settle_partition(problem, begun, k), self.max_inner_iter)
 
 
 def _join_must_links(

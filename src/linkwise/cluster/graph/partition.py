@@ -7,7 +7,6 @@ The value of a clustering is the number of cannot-links that it breaks, then the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +28,6 @@ Floats = NDArray[np.float64]
 
 MIXED = 10  # eigenvectors in a mixture
 SWEEPS = 50  # of exchanges, where labels are repaired
-ROUNDS = 5  # in which every two clusters are cut anew
-SAME = 1e-12  # difference of values that is none
 
 
 class PartitionValue(NamedTuple):
@@ -95,8 +92,8 @@ def cut_into_two(problem: CutProblem, n_init: int, seed: int, max_iter: int) -> 
     number = _number_sides(problem)
     within = merge_nodes(problem, number)
     for start in _find_starts(within, n_init, seed):
-        found = {split.sides.tobytes(): split.sides for split in find_splits(within, start, max_iter)}
-        made = [settle_partition(within, sides.astype(np.int32), 2) for sides in found.values()]
+        splits = find_splits(within, start, max_iter)
+        made = [settle_partition(within, sides.astype(np.int32), 2) for sides in splits]
         best = min(made, key=lambda labels: evaluate_partition(within, labels))
         yield best[number]
 
@@ -195,35 +192,14 @@ def cluster_embedding(problem: CutProblem, k: int, seed: int) -> Labels:
     return k_means(placed / np.where(length > 0, length, 1), k, seed).labels
 
 
-def recut(problem: CutProblem, labels: Labels, seed: int, max_iter: int) -> Labels:
-    """Cut every two clusters again as long as that improves the clustering, for a few rounds."""
-    k, value = int(labels.max()) + 1, evaluate_partition(problem, labels)
-    tried: set[bytes] = set()
-    for _ in range(ROUNDS):
-        before = value
-        for a, b in combinations(range(k), 2):
-            nodes = np.flatnonzero((labels == a) | (labels == b))
-            if not len(nodes):  # both became empty
-                continue
-            within, now = restrict_problem(problem, nodes), (labels[nodes] == b).astype(np.int32)
-            key = nodes.tobytes() + now.tobytes()
-            if key in tried or not any(evaluate_partition(within, now)[::2]):  # nothing broken, nothing cut
-                continue
-            tried.add(key)
-            (side,) = cut_into_two(within, 1, seed, max_iter)
-            then = _relabel(labels, nodes[side == 0], a)
-            then = _relabel(then, nodes[side == 1], b)
-            if _better(evaluate_partition(problem, then), value):
-                labels, value = then, evaluate_partition(problem, then)
-        labels = _improve(problem, labels)
-        value = evaluate_partition(problem, labels)
-        if not _better(value, before):
-            break
-    return labels
+def recut(problem: CutProblem, labels: Labels, max_iter: int) -> Labels:
+    """Cut every two clusters again as long as that improves the clustering, for a few rounds.
 
-
-def _better(one: PartitionValue, other: PartitionValue) -> bool:
-    return one._replace(cut=one.cut + SAME) < other
+    Two clusters are left as they are if the same nodes have been cut before, or if no cannot-link is broken
+    within them and the cut between them is below 1 % of the value of the clustering.
+    """
+    k = int(labels.max()) + 1
+    return native.recut(problem.to_native(), labels, k, max_iter=max_iter)
 
 
 def _list_cuts(
@@ -235,9 +211,7 @@ def _list_cuts(
     within = restrict_problem(problem, nodes)
     vectors = _eigenvectors(within, MIXED)
     mixture = vectors @ rng_at(*place).normal(size=vectors.shape[1])
-    found = [
-        split.sides for start in (vectors[:, 0], mixture) for split in find_splits(within, start, max_iter)
-    ]
+    found = np.vstack([find_splits(within, start, max_iter) for start in (vectors[:, 0], mixture)])
     return [nodes[sides] for sides in {sides.tobytes(): sides for sides in found}.values()]
 
 
@@ -257,14 +231,14 @@ def settle_partition(problem: CutProblem, labels: Labels, k: int) -> Labels:
     """Repair broken pairs and move single nodes as long as the clustering improves."""
     if evaluate_partition(problem, labels).broken:
         labels = _repair(problem, labels, k)
-    return _improve(problem, labels)
+    return native.move_nodes(problem.to_native(), labels, k)
 
 
 def _repair(problem: CutProblem, labels: Labels, k: int) -> Labels:
     """Relabel so that no pair is broken, at low cost by exchanges."""
     nodes, place = np.unique(problem.apart, return_inverse=True)
     pairs = place.reshape(-1, 2).astype(np.int32)
-    near = _MoveTable(problem, labels, k).near[nodes]
+    near = _sums_by_label(problem.weights, labels, k)[nodes]
     costs = np.ascontiguousarray(near.max(axis=1, keepdims=True) - near)
     order = np.arange(len(nodes), dtype=np.int32)
     starts = [labels[nodes]]
@@ -287,67 +261,3 @@ def _sums_by_label(edges: sp.csr_array, labels: Labels, k: int) -> Floats:
     m = len(labels)
     cell = np.repeat(np.arange(m), np.diff(edges.indptr)) * k + labels[edges.indices]
     return np.bincount(cell, edges.data, m * k).astype(np.float64).reshape(m, k)
-
-
-class _MoveTable:
-    """The sums behind the value of a clustering, updated as nodes move."""
-
-    def __init__(self, problem: CutProblem, labels: Labels, k: int):
-        m = len(labels)
-        self.problem, self.labels = problem, labels.copy()
-        self.whole = float(problem.volume.sum())
-        self.near = _sums_by_label(problem.weights, labels, k)
-        ends = np.vstack([problem.apart, problem.apart[:, ::-1]])
-        self.foe = sp.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(m, m))
-        self.foes = _sums_by_label(self.foe, labels, k)
-        self.degree: Floats = self.near.sum(axis=1)
-        self.size = np.bincount(labels, minlength=k)
-        self.volume = np.bincount(labels, problem.volume, k).astype(np.float64)
-        self.cut = _cut_weights(problem, labels, k)
-
-    def _ratio(self, cut: Floats, volume: Floats) -> Floats:
-        return _ratio(cut, volume, self.whole, self.problem.balance)
-
-    def gains(self) -> tuple[Floats, Floats]:
-        """Compute (m, k) changes of the broken pairs and of the value by each move."""
-        own = np.arange(len(self.labels)), self.labels
-        volume, values = self.problem.volume, self._ratio(self.cut, self.volume)
-        left = self._ratio(
-            self.cut[self.labels] - self.degree + 2 * self.near[own], self.volume[self.labels] - volume
-        )
-        come = self._ratio(self.cut + (self.degree[:, None] - 2 * self.near), self.volume + volume[:, None])
-        added = come - values + (left - values[self.labels])[:, None]
-        broken = self.foes - self.foes[own][:, None]
-        alone = self.size[self.labels] == 1
-        broken[alone] = np.inf
-        broken[own] = np.inf
-        return broken, added
-
-    def move(self, node: int, to: int) -> None:
-        a, w = int(self.labels[node]), self.problem.weights
-        self.cut[a] += 2 * self.near[node, a] - self.degree[node]
-        self.cut[to] += self.degree[node] - 2 * self.near[node, to]
-        self.volume[[a, to]] += np.array([-1, 1]) * self.problem.volume[node]
-        self.size[[a, to]] += [-1, 1]
-        for table, among in ((self.near, w), (self.foes, self.foe)):
-            at = slice(among.indptr[node], among.indptr[node + 1])
-            table[among.indices[at], a] -= among.data[at]
-            table[among.indices[at], to] += among.data[at]
-        self.labels[node] = to
-
-
-def _improve(problem: CutProblem, labels: Labels) -> Labels:
-    """Repeatedly make the best move of a node that breaks no more pairs than before."""
-    k = int(labels.max()) + 1
-    if k == 1:
-        return labels
-    table = _MoveTable(problem, labels, k)
-    for _ in range(len(labels)):
-        broken, added = table.gains()
-        least = broken.min()
-        added[broken > min(least, 0)] = np.inf
-        node, to = divmod(int(added.argmin()), k)
-        if least >= 0 and added[node, to] >= -SAME:
-            break
-        table.move(node, to)
-    return table.labels

@@ -96,5 +96,6 @@ void register_agglomerate(nb::module_& m);
 void register_walk(nb::module_& m);
 void register_spanning(nb::module_& m);
 void register_one_spectral(nb::module_& m);
+void register_recut(nb::module_& m);
 
 }  // namespace linkwise

@@ -66,4 +66,5 @@ NB_MODULE(_native, m) {
     linkwise::register_walk(m);
     linkwise::register_spanning(m);
     linkwise::register_one_spectral(m);
+    linkwise::register_recut(m);
 }

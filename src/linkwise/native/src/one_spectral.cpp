@@ -8,9 +8,11 @@
 // rises (O'Donoghue and Candes 2015). Each edge has its own step: |K a|^2 is at most the sum over edges of
 // w_ij (d_i + d_j) a_ij^2, d the degrees, so that no heavy edge slows the others.
 //
-// Every edge is held twice, once for each end, so that a node's sum is made by one thread in one order.
+// Each edge is held once, from its lower to its higher node. One thread does the work: a problem that is worth several
+// has too many nodes for a descent anyway.
+#include "one_spectral.hpp"
+
 #include <cmath>
-#include <vector>
 
 #include "kernels.hpp"
 
@@ -18,221 +20,226 @@ namespace linkwise {
 
 namespace {
 
-struct Graph {
-    const int64_t* starts;
-    const int32_t* ends;
-    const double* weights;
-    int64_t m;
-};
-
-// y_i of some nodes; returns the sum of their squares.
-LINKWISE_SIMD double flows(const Graph& graph, const double* a, const double* v, const double* z, const double* g,
-                           double c, int64_t begin, int64_t end, double* y) {
-    double squares = 0;
-    for (int64_t i = begin; i < end; ++i) {
-        double sums[4] = {c > 0 ? c * (v[i] - z[i]) - g[i] : -g[i], 0, 0, 0};
-        int64_t e = graph.starts[i];
-        const int64_t last = graph.starts[i + 1];
-        for (; e + 4 <= last; e += 4)
-            for (int64_t j = 0; j < 4; ++j) sums[j] += graph.weights[e + j] * a[e + j];
-        for (; e < last; ++e) sums[0] += graph.weights[e] * a[e];
-        const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        y[i] = sum;
-        squares += sum * sum;
-    }
-    return squares;
+LINKWISE_SIMD double dot(const double* a, const double* b, int64_t n) {
+    double sums[4] = {0, 0, 0, 0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int64_t j = 0; j < 4; ++j) sums[j] += a[i + j] * b[i + j];
+    for (; i < n; ++i) sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// A step of some edges, and where the next one starts from.
-LINKWISE_SIMD void step_edges(const int32_t* __restrict from, const int32_t* __restrict to,
-                              const double* __restrict y, const double* __restrict step, double momentum,
-                              int64_t begin, int64_t end, double* __restrict a, double* __restrict ahead) {
-    for (int64_t e = begin; e < end; ++e) {
+LINKWISE_SIMD void multiply(const double* __restrict a, const double* __restrict b, int64_t n, double* __restrict to) {
+    for (int64_t i = 0; i < n; ++i) to[i] = a[i] * b[i];
+}
+
+LINKWISE_SIMD void add(double factor, const double* __restrict a, int64_t n, double* __restrict to) {
+    for (int64_t i = 0; i < n; ++i) to[i] += factor * a[i];
+}
+
+// c (v - z) - g
+LINKWISE_SIMD void offset(const double* __restrict v, const double* __restrict z, const double* __restrict g, double c,
+                          int64_t n, double* __restrict y) {
+    if (c > 0)
+        for (int64_t i = 0; i < n; ++i) y[i] = c * (v[i] - z[i]) - g[i];
+    else
+        for (int64_t i = 0; i < n; ++i) y[i] = -g[i];
+}
+
+// A step of the edges, from where the next one starts, and its flow.
+LINKWISE_SIMD void step_edges(const int32_t* __restrict from, const int32_t* __restrict to, const double* __restrict y,
+                              const double* __restrict step, const double* __restrict weights, double momentum,
+                              int64_t n, double* __restrict a, double* __restrict ahead, double* __restrict flow) {
+    for (int64_t e = 0; e < n; ++e) {
         const double moved = ahead[e] - (y[from[e]] - y[to[e]]) * step[e];
         const double kept = std::min(std::max(moved, -1.0), 1.0);
-        ahead[e] = kept + momentum * (kept - a[e]);
+        const double next = kept + momentum * (kept - a[e]);
         a[e] = kept;
+        ahead[e] = next;
+        flow[e] = weights[e] * next;
     }
 }
 
-// Twice what the edges of some nodes, as seen from there, add to the objective, less 2 <g, f>.
-LINKWISE_SIMD double total_variation(const Graph& graph, const double* f, const double* g, int64_t begin, int64_t end) {
-    double sum = 0;
-    for (int64_t i = begin; i < end; ++i) {
-        double own = -2 * g[i] * f[i];
-        for (int64_t e = graph.starts[i]; e < graph.starts[i + 1]; ++e)
-            own += graph.weights[e] * std::fabs(f[i] - f[graph.ends[e]]);
-        sum += own;
+// What lies above the threshold, and from where the next step starts.
+LINKWISE_SIMD void step_simplex(double threshold, double momentum, int64_t n, double* __restrict ahead,
+                                double* __restrict point) {
+    for (int64_t i = 0; i < n; ++i) {
+        const double kept = std::max(ahead[i] - threshold, 0.0);
+        ahead[i] = kept + momentum * (kept - point[i]);
+        point[i] = kept;
     }
-    return sum;
 }
 
 // A point of the simplex.
 struct Simplex {
     std::vector<double> point, ahead;
-    std::vector<int64_t> support;  // where the point is above 0
-    explicit Simplex(const double* start, int64_t m) : point(start, start + m), ahead(point) {
-        for (int64_t i = 0; i < m; ++i)
-            if (point[i] > 0) support.push_back(i);
+    std::vector<int32_t> support;  // where the point is above 0: the first `count` places
+    int64_t count = 0;
+    explicit Simplex(const std::vector<double>& start) : point(start), ahead(start), support(start.size() + 1) {
+        for (size_t i = 0; i < start.size(); ++i)
+            if (point[i] > 0) support[count++] = static_cast<int32_t>(i);
     }
 
     // Go on from `ahead` along y, to the nearest point of the simplex: what lies above the threshold at which the
     // rest sums to 1 (Michelot 1986). That threshold is not below the one of any set of places.
-    void move(const double* y, double step, double momentum) {
-        const int64_t m = static_cast<int64_t>(point.size());
-        for (int64_t i = 0; i < m; ++i) ahead[i] += step * y[i];
-        double threshold = of(support);
-        support.clear();
-        for (int64_t i = 0; i < m; ++i)
-            if (ahead[i] > threshold) support.push_back(i);
-        for (size_t before = 0; support.size() != before;) {
-            before = support.size();
-            threshold = of(support);
-            std::erase_if(support, [&](int64_t i) { return ahead[i] <= threshold; });
-        }
+    void move(const std::vector<double>& y, double step, double momentum) {
+        const auto m = static_cast<int64_t>(point.size());
+        add(step, y.data(), m, ahead.data());
+        double threshold = find_threshold();
+        count = 0;
         for (int64_t i = 0; i < m; ++i) {
-            const double kept = std::max(ahead[i] - threshold, 0.0);
-            ahead[i] = kept + momentum * (kept - point[i]);
-            point[i] = kept;
+            support[count] = static_cast<int32_t>(i);
+            count += ahead[i] > threshold;
         }
+        for (int64_t before = 0; count != before;) {
+            before = count;
+            threshold = find_threshold();
+            count = 0;
+            for (int64_t at = 0; at < before; ++at) {
+                const int32_t i = support[at];
+                support[count] = i;
+                count += ahead[i] > threshold;
+            }
+        }
+        step_simplex(threshold, momentum, m, ahead.data(), point.data());
     }
 
    private:
-    double of(const std::vector<int64_t>& places) const {
+    double find_threshold() const {
         double sum = -1;
-        for (int64_t i : places) sum += ahead[i];
-        return sum / static_cast<double>(places.size());
+        for (int64_t at = 0; at < count; ++at) sum += ahead[support[at]];
+        return sum / static_cast<double>(count);
     }
 };
 
 class InnerProblem {
    public:
-    InnerProblem(const Graph& graph, const double* g, double c, const double* a, const double* v, const double* z,
-                 int threads)
-        : graph_(graph), g_(g), c_(c), crew_(threads), parts_((graph.m + kNodes - 1) / kNodes), sums_(parts_),
-          a_(a, a + graph.starts[graph.m]), ahead_(a_), step_(a_.size()), from_(a_.size()), y_(graph.m), f_(graph.m),
-          best_(graph.m), v_(v, graph.m), z_(z, graph.m) {
-        std::vector<double> degree(graph.m, 0.0);
-        for (int64_t i = 0; i < graph.m; ++i)
+    InnerProblem(const SparseGraph& graph, const double* g, double c, StepDual& dual)
+        : m_(graph.m), g_(g), c_(c), rows_(graph.m + 1), a_(dual.edges), y_(m_), f_(m_), best_(m_),
+          v_(dual.top), z_(dual.bottom) {
+        std::vector<double> degree(m_, 0.0);
+        for (int64_t i = 0; i < m_; ++i)
             for (int64_t e = graph.starts[i]; e < graph.starts[i + 1]; ++e) degree[i] += graph.weights[e];
         const double blocks = c > 0 ? 3 : 1;  // |K a + c v - c z|^2 is at most three times the sum of their squares
-        for (int64_t i = 0; i < graph.m; ++i)
+        for (int64_t i = 0; i < m_; ++i) {
             for (int64_t e = graph.starts[i]; e < graph.starts[i + 1]; ++e) {
-                from_[e] = static_cast<int32_t>(i);
-                step_[e] = 1 / (blocks * (degree[i] + degree[graph.ends[e]]));
+                const int32_t end = graph.ends[e];
+                if (end <= i) continue;
+                from_.push_back(static_cast<int32_t>(i));
+                to_.push_back(end);
+                weights_.push_back(graph.weights[e]);
+                step_.push_back(1 / (blocks * (degree[i] + degree[end])));
             }
+            rows_[i + 1] = static_cast<int64_t>(to_.size());
+        }
+        a_.resize(to_.size());
+        ahead_ = a_;
+        flow_.resize(to_.size());
     }
 
     // Returns the number of steps made.
-    int64_t solve(int64_t max_iter, int64_t every, double gap, double least) {
+    int64_t solve(const StepLimits& limits) {
         double before = INFINITY, t = 1;
-        for (int64_t step = 1; step <= max_iter; ++step) {
-            const double squares = flow(ahead_, v_.ahead, z_.ahead);
+        const auto edges = static_cast<int64_t>(to_.size());
+        multiply(weights_.data(), ahead_.data(), edges, flow_.data());
+        for (int64_t step = 1; step <= limits.max_iter; ++step) {
+            const double squares = sum_flows(v_.ahead, z_.ahead);
             if (squares > before) t = 1;
             before = squares;
-            const double next = (1 + std::sqrt(1 + 4 * t * t)) / 2;
-            move((t - 1) / next);
+            const double next = (1 + std::sqrt(1 + 4 * t * t)) / 2, momentum = (t - 1) / next;
+            step_edges(from_.data(), to_.data(), y_.data(), step_.data(), weights_.data(), momentum, edges, a_.data(),
+                       ahead_.data(), flow_.data());
+            if (c_ > 0) {
+                v_.move(y_, -1 / (3 * c_), momentum);
+                z_.move(y_, 1 / (3 * c_), momentum);
+            }
             t = next;
-            if (step % every == 0 || step == max_iter) {
+            if (step % limits.every == 0 || step == limits.max_iter) {
                 look();
-                if (value_ <= -(1 - gap) * bound_ || bound_ <= least) return step;
+                if (value_ <= -(1 - limits.gap) * bound_ || bound_ <= limits.least) return step;
+                multiply(weights_.data(), ahead_.data(), edges, flow_.data());
             }
         }
-        return max_iter;
+        return limits.max_iter;
     }
 
-    const std::vector<double>& best() const { return best_; }
-    const std::vector<double>& edges() const { return a_; }
-    const std::vector<double>& top() const { return v_.point; }
-    const std::vector<double>& bottom() const { return z_.point; }
-    double value() const { return value_; }
-    double bound() const { return bound_; }
+    StepResult finish(int64_t steps, StepDual& dual) {
+        dual = {std::move(a_), std::move(v_.point), std::move(z_.point)};
+        return {std::move(best_), value_, bound_, steps};
+    }
 
    private:
-    static constexpr int64_t kNodes = 1024;  // of a task
-
-    template <typename Task>
-    double each(const Task& task) {
-        crew_.run(parts_, [&](int64_t p, int) {
-            sums_[p] = task(p * kNodes, std::min(graph_.m, (p + 1) * kNodes));
-        });
-        double sum = 0;
-        for (double part : sums_) sum += part;
-        return sum;
-    }
-
-    double flow(const std::vector<double>& a, const std::vector<double>& v, const std::vector<double>& z) {
-        return each([&](int64_t begin, int64_t end) {
-            return flows(graph_, a.data(), v.data(), z.data(), g_, c_, begin, end, y_.data());
-        });
-    }
-
-    void move(double momentum) {
-        each([&](int64_t begin, int64_t end) {
-            step_edges(from_.data(), graph_.ends, y_.data(), step_.data(), momentum, graph_.starts[begin],
-                       graph_.starts[end], a_.data(), ahead_.data());
-            return 0.0;
-        });
-        if (c_ <= 0) return;
-        v_.move(y_.data(), -1 / (3 * c_), momentum);
-        z_.move(y_.data(), 1 / (3 * c_), momentum);
+    // y from the flow of the edges; returns the sum of its squares.
+    double sum_flows(const std::vector<double>& v, const std::vector<double>& z) {
+        offset(v.data(), z.data(), g_, c_, m_, y_.data());
+        for (int64_t i = 0; i < m_; ++i) {
+            double sum = 0;
+            for (int64_t e = rows_[i]; e < rows_[i + 1]; ++e) {
+                sum += flow_[e];
+                y_[to_[e]] -= flow_[e];
+            }
+            y_[i] += sum;
+        }
+        return dot(y_.data(), y_.data(), m_);
     }
 
     // What the present point is worth; the best vector is kept.
     void look() {
-        bound_ = std::sqrt(flow(a_, v_.point, z_.point));
+        multiply(weights_.data(), a_.data(), static_cast<int64_t>(to_.size()), flow_.data());
+        bound_ = std::sqrt(sum_flows(v_.point, z_.point));
         if (!(bound_ > 0)) return;
-        for (int64_t i = 0; i < graph_.m; ++i) f_[i] = -y_[i] / bound_;
+        for (int64_t i = 0; i < m_; ++i) f_[i] = -y_[i] / bound_;
         const auto [low, high] = std::minmax_element(f_.begin(), f_.end());
-        const double value = c_ * (*high - *low) + each([&](int64_t begin, int64_t end) {
-            return total_variation(graph_, f_.data(), g_, begin, end);
-        }) / 2;
+        double value = c_ * (*high - *low) - dot(g_, f_.data(), m_);
+        for (size_t e = 0; e < to_.size(); ++e) value += weights_[e] * std::fabs(f_[from_[e]] - f_[to_[e]]);
         if (value < value_) value_ = value, best_ = f_;
     }
 
-    const Graph graph_;
+    const int64_t m_;
     const double* g_;
     const double c_;
-    Crew crew_;
-    const int64_t parts_;
-    std::vector<double> sums_;
-    std::vector<double> a_, ahead_, step_;
-    std::vector<int32_t> from_;  // the other end of each edge
-    std::vector<double> y_, f_, best_;
+    std::vector<int64_t> rows_;  // the edges of each node to higher ones
+    std::vector<int32_t> from_, to_;
+    std::vector<double> weights_, step_, flow_;
+    std::vector<double> a_, ahead_, y_, f_, best_;
     Simplex v_, z_;
     double value_ = INFINITY, bound_ = INFINITY;
 };
 
 nb::tuple ratio_step(Vector<int64_t> starts, Vector<int32_t> ends, Vector<double> weights, Vector<double> g, double c,
                      Vector<double> a, Vector<double> v, Vector<double> z, int64_t max_iter, int64_t every, double gap,
-                     double least, int n_threads) {
-    const Graph graph{starts.data(), ends.data(), weights.data(), static_cast<int64_t>(g.shape(0))};
-    const size_t m = g.shape(0), edges = ends.shape(0);
+                     double least) {
+    const SparseGraph graph{starts.data(), ends.data(), weights.data(), static_cast<int64_t>(g.shape(0))};
+    const size_t m = g.shape(0), edges = a.shape(0);
     Result<double> f(m), to_a(edges), to_v(m), to_z(m);
-    double value, bound;
-    int64_t steps;
+    StepResult found;
     {
         nb::gil_scoped_release release;
-        InnerProblem problem(graph, g.data(), c, a.data(), v.data(), z.data(),
-                             useful_threads(n_threads, static_cast<int64_t>(edges) * 10));
-        steps = problem.solve(max_iter, every, gap, least);
-        std::copy(problem.best().begin(), problem.best().end(), f.get());
-        std::copy(problem.edges().begin(), problem.edges().end(), to_a.get());
-        std::copy(problem.top().begin(), problem.top().end(), to_v.get());
-        std::copy(problem.bottom().begin(), problem.bottom().end(), to_z.get());
-        value = problem.value(), bound = problem.bound();
+        StepDual dual{{a.data(), a.data() + edges}, {v.data(), v.data() + m}, {z.data(), z.data() + m}};
+        found = solve_ratio_step(graph, g.data(), c, dual, {max_iter, every, gap, least});
+        std::copy(found.f.begin(), found.f.end(), f.get());
+        std::copy(dual.edges.begin(), dual.edges.end(), to_a.get());
+        std::copy(dual.top.begin(), dual.top.end(), to_v.get());
+        std::copy(dual.bottom.begin(), dual.bottom.end(), to_z.get());
     }
-    return nb::make_tuple(f.release({m}), value, bound, steps, to_a.release({edges}), to_v.release({m}),
-                          to_z.release({m}));
+    return nb::make_tuple(f.release({m}), found.value, found.bound, found.steps, to_a.release({edges}),
+                          to_v.release({m}), to_z.release({m}));
 }
 
 }  // namespace
+
+StepResult solve_ratio_step(const SparseGraph& graph, const double* g, double c, StepDual& dual,
+                            const StepLimits& limits) {
+    InnerProblem problem(graph, g, c, dual);
+    const int64_t steps = problem.solve(limits);
+    return problem.finish(steps, dual);
+}
 
 void register_one_spectral(nb::module_& m) {
     m.def("ratio_step", &ratio_step, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
           nb::arg("weights").noconvert(), nb::arg("g").noconvert(), nb::arg("c"), nb::arg("a").noconvert(),
           nb::arg("v").noconvert(), nb::arg("z").noconvert(), nb::arg("max_iter"), nb::arg("every"), nb::arg("gap"),
-          nb::arg("least"), nb::arg("n_threads"));
+          nb::arg("least"));
 }
 
 }  // namespace linkwise

@@ -1,0 +1,170 @@
+// Cut every two clusters of a graph again, and what Python calls of cuts.
+#include <set>
+
+#include "cut_graph.hpp"
+#include "kernels.hpp"
+
+namespace linkwise {
+
+namespace {
+
+constexpr int kRounds = 5;           // in which every two clusters are cut anew
+constexpr double kSame = 1e-12;      // difference of values that is none
+constexpr double kLeastShare = 0.01; // of the value, that a cut between two clusters must have to be made anew
+
+bool is_better(const ClusteringValue& one, const ClusteringValue& other) {
+    return std::tuple(std::get<0>(one), std::get<1>(one), std::get<2>(one) + kSame) < other;
+}
+
+// The best clustering into two from the slowest vector. Nodes with a pair to the same node are merged.
+std::vector<int32_t> cut_part(const CutGraph& part, int64_t max_iter) {
+    std::vector<int32_t> number;
+    const int32_t count = number_sides(part, number);
+    const CutGraph within = merge_graph(part, number, count);
+    Sides best;
+    ClusteringValue least;
+    for (Sides& sides : find_splits(within, find_slow_vector(within), max_iter)) {
+        improve_labels(within, sides, 2);
+        const ClusteringValue value = evaluate_labels(within, sides, 2);
+        if (best.empty() || value < least) best = sides, least = value;
+    }
+    for (int32_t& node : number) node = best[node];
+    return number;
+}
+
+}  // namespace
+
+void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t k, int64_t max_iter) {
+    ClusteringValue value = evaluate_labels(graph, labels, k);
+    std::set<std::vector<int32_t>> tried;
+    for (int round = 0; round < kRounds; ++round) {
+        const ClusteringValue before = value;
+        for (int32_t a = 0; a < k; ++a)
+            for (int32_t b = a + 1; b < k; ++b) {
+                std::vector<int32_t> nodes, now;
+                for (int32_t i = 0; i < graph.size(); ++i)
+                    if (labels[i] == a || labels[i] == b) {
+                        nodes.push_back(i);
+                        now.push_back(labels[i] == b);
+                    }
+                if (nodes.size() < 2 || tried.contains(nodes)) continue;
+                const CutGraph part = restrict_graph(graph, nodes);
+                const auto [broken, clusters, cut] = evaluate_labels(part, now, 2);
+                if (broken == 0 && cut <= kLeastShare * std::get<2>(value)) continue;
+                tried.insert(nodes);
+                const std::vector<int32_t> sides = cut_part(part, max_iter);
+                std::vector<int32_t> then = labels;
+                for (size_t i = 0; i < nodes.size(); ++i) then[nodes[i]] = sides[i] ? b : a;
+                if (const ClusteringValue found = evaluate_labels(graph, then, k); is_better(found, value))
+                    labels = then, value = found;
+            }
+        improve_labels(graph, labels, k);
+        value = evaluate_labels(graph, labels, k);
+        if (!is_better(value, before)) return;
+    }
+}
+
+namespace {
+
+using Pairs = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+CutGraph read_graph(const Vector<int64_t>& starts, const Vector<int32_t>& ends, const Vector<double>& weights,
+                    const Vector<double>& volume, const Pairs& pairs, bool is_ncut) {
+    CutGraph graph{{starts.data(), starts.data() + starts.shape(0)},
+                   {ends.data(), ends.data() + ends.shape(0)},
+                   {weights.data(), weights.data() + weights.shape(0)},
+                   {volume.data(), volume.data() + volume.shape(0)},
+                   {},
+                   is_ncut};
+    for (size_t p = 0; p < pairs.shape(0); ++p) graph.pairs.push_back({pairs.data()[2 * p], pairs.data()[2 * p + 1]});
+    return graph;
+}
+
+template <typename T>
+nb::ndarray<nb::numpy, T> stack(const std::vector<std::vector<T>>& lines, size_t m) {
+    Result<T> result(static_cast<int64_t>(lines.size() * m));
+    for (size_t i = 0; i < lines.size(); ++i) std::copy(lines[i].begin(), lines[i].end(), result.get() + i * m);
+    return result.release({lines.size(), m});
+}
+
+#define LINKWISE_GRAPH                                                                                            \
+    Vector<int64_t> starts, Vector<int32_t> ends, Vector<double> weights, Vector<double> volume, Pairs pairs,    \
+        bool is_ncut
+
+nb::tuple ratio_descent(LINKWISE_GRAPH, double gamma, Vector<double> start, int64_t max_iter) {
+    const size_t m = volume.shape(0);
+    std::vector<std::vector<double>> vectors;
+    std::vector<Sides> sides;
+    std::vector<std::vector<double>> ratios(1);
+    {
+        nb::gil_scoped_release release;
+        const CutGraph graph = read_graph(starts, ends, weights, volume, pairs, is_ncut);
+        for (DescentState& state : descend(graph, gamma, {start.data(), start.data() + m}, max_iter)) {
+            vectors.push_back(std::move(state.f));
+            sides.push_back(std::move(state.best));
+            ratios[0].push_back(state.ratio);
+        }
+    }
+    return nb::make_tuple(stack(vectors, m), stack(ratios, ratios[0].size()), stack(sides, m));
+}
+
+nb::ndarray<nb::numpy, int32_t> ratio_splits(LINKWISE_GRAPH, Vector<double> start, int64_t max_iter) {
+    const size_t m = volume.shape(0);
+    std::vector<Sides> sides;
+    {
+        nb::gil_scoped_release release;
+        sides = find_splits(read_graph(starts, ends, weights, volume, pairs, is_ncut),
+                            {start.data(), start.data() + m}, max_iter);
+    }
+    return stack(sides, m);
+}
+
+nb::ndarray<nb::numpy, double> slow_vector(LINKWISE_GRAPH) {
+    std::vector<std::vector<double>> found(1);
+    {
+        nb::gil_scoped_release release;
+        found[0] = find_slow_vector(read_graph(starts, ends, weights, volume, pairs, is_ncut));
+    }
+    return stack(found, volume.shape(0));
+}
+
+nb::ndarray<nb::numpy, int32_t> move_nodes(LINKWISE_GRAPH, Vector<int32_t> labels, int32_t k) {
+    const size_t m = volume.shape(0);
+    std::vector<std::vector<int32_t>> found(1);
+    {
+        nb::gil_scoped_release release;
+        found[0].assign(labels.data(), labels.data() + m);
+        improve_labels(read_graph(starts, ends, weights, volume, pairs, is_ncut), found[0], k);
+    }
+    return stack(found, m);
+}
+
+nb::ndarray<nb::numpy, int32_t> recut(LINKWISE_GRAPH, Vector<int32_t> labels, int32_t k, int64_t max_iter) {
+    const size_t m = volume.shape(0);
+    std::vector<std::vector<int32_t>> found(1);
+    {
+        nb::gil_scoped_release release;
+        found[0].assign(labels.data(), labels.data() + m);
+        recut_clusters(read_graph(starts, ends, weights, volume, pairs, is_ncut), found[0], k, max_iter);
+    }
+    return stack(found, m);
+}
+
+#undef LINKWISE_GRAPH
+
+}  // namespace
+
+void register_recut(nb::module_& m) {
+#define LINKWISE_GRAPH                                                                                       \
+    nb::arg("starts").noconvert(), nb::arg("ends").noconvert(), nb::arg("weights").noconvert(),              \
+        nb::arg("volume").noconvert(), nb::arg("pairs").noconvert(), nb::arg("is_ncut")
+    m.def("ratio_descent", &ratio_descent, LINKWISE_GRAPH, nb::arg("gamma"), nb::arg("start").noconvert(),
+          nb::arg("max_iter"));
+    m.def("ratio_splits", &ratio_splits, LINKWISE_GRAPH, nb::arg("start").noconvert(), nb::arg("max_iter"));
+    m.def("slow_vector", &slow_vector, LINKWISE_GRAPH);
+    m.def("move_nodes", &move_nodes, LINKWISE_GRAPH, nb::arg("labels").noconvert(), nb::arg("k"));
+    m.def("recut", &recut, LINKWISE_GRAPH, nb::arg("labels").noconvert(), nb::arg("k"), nb::arg("max_iter"));
+#undef LINKWISE_GRAPH
+}
+
+}  // namespace linkwise
