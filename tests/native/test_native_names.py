@@ -35,7 +35,7 @@ def shared_definitions(text):
 
 def is_declared_in_a_header(definition):
     name = re.search(r"(\w+)\s*\(", definition)
-    return name is not None and re.search(rf"\b{name[1]}\(.*\);", HEADERS) is not None
+    return name is not None and re.search(rf"\b{name[1]}\([^;{{}}]*\)(?: const)?;", HEADERS) is not None
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
