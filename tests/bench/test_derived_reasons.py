@@ -12,9 +12,17 @@ from bench.results import RESULTS, write_csv
 FIELDS = ("table", "task", "method", "percent", "version", "within")
 
 
+FITTED_BY_NUMBER = ("widest gap as a share", "2 clusters", "3 clusters")
+"""Readings of COSC with the eigengap, of which there is no letter among the readings."""
+
+
 def read(file):
     with (RESULTS / file).open(newline="") as opened:
         return list(csv.DictReader(opened))
+
+
+def place_of(row):
+    return row["task"], row.get("percent")
 
 
 def explain_ckm(results: Path, letter: str, authors: str) -> str:
@@ -104,3 +112,63 @@ def test_committed_reasons_from_differences_are_true():
             assert rows[*place, "authors"]["within"] == "neither", line
             checked.add("unexplained")
     assert checked == {"chance", "authors", "unexplained"}
+
+
+def test_the_first_reading_that_is_near_is_the_reason(tmp_path):
+    fields = ("task", "method", "reading", "printed", "ari")
+    lines = [
+        ("wine", "cosc_eigen", "2 clusters", "0.50", "0.48"),
+        ("wine", "cosc_eigen", "3 clusters", "0.50", "0.54"),
+        ("iris", "cosc_eigen", "2 clusters", "0.84", "0.39"),
+        ("iris", "cosc_eigen", "3 clusters", "0.84", "0.84"),
+        ("iris", "cosc_eigen", "true number", "0.84", "0.84"),
+        ("ecoli", "cosc_eigen", "true number", "0.67", "0.67"),  # names no choice of the paper
+    ]
+    write_csv(tmp_path / "cobs" / "readings.csv", fields, lines)
+    reasons = derive_cobs(tmp_path)
+    for task, reading in (("wine", "2 clusters"), ("iris", "3 clusters"), ("ecoli", None)):
+        figure = Figure("Table III, Q2", task, "cosc_eigen", "", 0.5, 0.7)
+        wanted = derived_reasons.COBS_READINGS.get(("cosc_eigen", reading), "unexplained")
+        assert explain("cobs", figure, reasons) == wanted
+
+
+def test_readings_of_the_rivals_of_bckm_are_reasons(tmp_path):
+    fields = ("task", "method", "percent", "reading", "printed", "nmi")
+    lines = [
+        ("ecoli", "KBST", "5", "random rows", "0.65", "0.64"),
+        ("ecoli", "KBST", "1", "random rows", "0.6", "0.7"),
+    ]
+    write_csv(tmp_path / "bckm" / "rival_readings.csv", fields, lines)
+    reasons = derive_bckm(tmp_path)
+    found = [
+        explain("bckm", Figure("Table 2", "ecoli", "KBST", s, 0.6, 0.8), reasons) for s in ("5 %", "1 %")
+    ]
+    assert found == [derived_reasons.RIVAL_READINGS["KBST", "random rows"], "unexplained"]
+
+
+@pytest.mark.parametrize(
+    ("file", "readings", "column"),
+    [
+        ("cobs/readings.csv", derived_reasons.COBS_READINGS, "ari"),
+        ("bckm/rival_readings.csv", derived_reasons.RIVAL_READINGS, "nmi"),
+    ],
+)
+def test_committed_readings_fit_no_worse_than_the_letter(file, readings, column):
+    """A reading is a reason only if its mean distance to the printed figures is not larger."""
+    rows = read(file)
+
+    def measure_gap(method, reading, places):
+        far = [
+            abs(float(row[column]) - float(row["printed"]))
+            for row in rows
+            if (row["method"], row["reading"]) == (method, reading) and place_of(row) in places
+        ]
+        return sum(far) / len(far)
+
+    for method, reading in readings:
+        if reading in FITTED_BY_NUMBER or reading == "letter":
+            continue
+        places = {place_of(row) for row in rows if (row["method"], row["reading"]) == (method, reading)}
+        assert places, f"{method}, {reading}: no line of {file} has this reading."
+        letter = measure_gap(method, "letter", places)
+        assert measure_gap(method, reading, places) <= letter, (method, reading)
