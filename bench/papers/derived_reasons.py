@@ -92,6 +92,7 @@ COBS_READINGS = {
         "only given constraints",
     ): "Without the constraints that follow MPCKMeans is within 0.05.",
     ("mpck_CVCP", "one metric"): f"{ONE_METRIC} MPCKMeans is within 0.05.",
+    ("mpck_CVCP", "F of must-links"): "With the F-measure of must-links alone MPCKMeans is within 0.05.",
     ("mpck_CVCP", "one metric + F of must-links"): (
         f"{ONE_METRIC} and the F-measure of must-links alone MPCKMeans is within 0.05."
     ),
@@ -100,6 +101,7 @@ COBS_READINGS = {
     ),
     ("cosc_eigen", "2 clusters"): "With two clusters COSC is within 0.05.",
     ("cosc_eigen", "3 clusters"): "With three clusters COSC is within 0.05.",
+    ("cosc_CVCP", "F of must-links"): "With the F-measure of must-links alone COSC is within 0.05.",
     ("cosc_NumSat", "letter"): "The same method is within 0.05 in ten runs.",
 }
 """Readings that explain figures, by method and reading, the first ones first.
