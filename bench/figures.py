@@ -1,8 +1,9 @@
 """Printed figures of a paper beside ours, each with a verdict and, where they differ, the reason.
 
 A figure is reproduced if the printed method gives it within `TOLERANCE`, to both sides. One that is not is
-higher or lower. ``targets/explanations.toml`` holds the reason for a difference, and where it was measured; a
-difference without an entry there is unexplained.
+higher or lower. ``targets/explanations.toml`` holds the reason for a difference, and where it was measured.
+Other reasons follow from a measured table (`bench.papers.derived_reasons`). A difference without a reason is
+unexplained.
 """
 
 from __future__ import annotations
@@ -118,20 +119,52 @@ class Explanation:
 
 
 def read_explanations(path: Path = EXPLANATIONS) -> list[Explanation]:
-    """All reasons that were found."""
+    """All reasons of ``targets/explanations.toml``."""
     return [Explanation(**entry) for entry in tomllib.loads(path.read_text())["explanation"]]
+
+
+def find_explanation(paper: str, figure: Figure, explanations: Iterable[Explanation]) -> Explanation | None:
+    """The first explanation of a figure that differs; None if there is none, or no difference."""
+    if figure.verdict not in ("higher", "lower"):
+        return None
+    return next((each for each in explanations if each.covers(paper, figure)), None)
 
 
 def explain(paper: str, figure: Figure, explanations: Iterable[Explanation]) -> str:
     """Return the reason for a difference, "unexplained" if none is known, and nothing where there is none."""
     if figure.verdict not in ("higher", "lower"):
         return ""
-    return next((each.reason for each in explanations if each.covers(paper, figure)), "unexplained")
+    found = find_explanation(paper, figure, explanations)
+    return found.reason if found else "unexplained"
 
 
-def write_figures(path: Path, paper: str, figures: Iterable[Figure]) -> list[Row]:
-    """Write the figures of one paper with verdicts and reasons, and return the lines."""
-    explanations = read_explanations()
+def find_needless(paper: str, figures: Iterable[Figure], explanations: Iterable[Explanation]) -> list[str]:
+    """Describe the explanations of a paper that are the reason for no figure, each in one sentence."""
+    explanations, used = list(explanations), []
+    for figure in figures:
+        if found := find_explanation(paper, figure, explanations):
+            used.append(found)
+    return [
+        f"The reason {each.reason!r} covers no figure that differs ({', '.join(_list_conditions(each))}). "
+        "Remove it from explanations.toml."
+        for each in explanations
+        if each.paper == paper and each not in used
+    ]
+
+
+def _list_conditions(each: Explanation) -> list[str]:
+    conditions = (each.paper, each.table, each.method, each.verdict, *each.tasks, *each.settings)
+    return [condition for condition in conditions if condition]
+
+
+def write_figures(
+    path: Path, paper: str, figures: Iterable[Figure], derived: Iterable[Explanation] = ()
+) -> list[Row]:
+    """Write the figures of one paper with verdicts and reasons, and return the lines.
+
+    The reasons of ``targets/explanations.toml`` come before derived ones.
+    """
+    explanations = [*read_explanations(), *derived]
     lines = [
         (
             figure.table,

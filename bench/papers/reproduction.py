@@ -3,7 +3,8 @@
     python -m bench run reproduction
 
 It runs no method. It reads the tables that the other experiments wrote, writes one line a printed figure with
-a verdict and the reason of each difference (`bench.figures`), and one line a paper with the counts.
+a verdict and the reason of each difference (`bench.figures`, `bench.papers.derived_reasons`), and one line a
+paper with the counts.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from bench.figures import (
     COMPARED,
     VERDICTS,
+    Explanation,
     Figure,
     count_verdicts,
     write_differences,
@@ -25,6 +27,7 @@ from bench.figures import (
 )
 from bench.harness import format_table
 from bench.papers import bckm_printed, cobs_claims, cobs_figures, halkidi_figures
+from bench.papers.derived_reasons import derive_bckm, derive_cobs
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
@@ -37,16 +40,21 @@ class Paper(NamedTuple):
     """None if the paper prints no figure that can be compared."""
     write_claims: Callable[[Path], None] | None = None
     """None if the paper's experiment writes its claims itself."""
+    derive_reasons: Callable[[Path], list[Explanation]] = lambda results: []
+    """Reasons for differences that follow from measured tables."""
 
 
 PAPERS = {
     "cobras": Paper("Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018)"),
     "cobs": Paper(
-        "Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures, cobs_claims.write_claims
+        "Van Craenendonck and Blockeel (2017)",
+        cobs_figures.read_figures,
+        cobs_claims.write_claims,
+        derive_cobs,
     ),
     "clusilc": Paper("Struyf and Džeroski (2007)"),
     "halkidi": Paper("Halkidi et al. (2008)", halkidi_figures.read_figures),
-    "bckm": Paper("Okabe and Yamada (2018)", bckm_printed.read_figures),
+    "bckm": Paper("Okabe and Yamada (2018)", bckm_printed.read_figures, derive_reasons=derive_bckm),
 }
 SUMMARY_FIELDS = (
     "paper", "figures", "reproduced", "higher", "lower", "not run", "not testable", "unexplained",
@@ -68,7 +76,9 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     if paper.write_claims:
         paper.write_claims(results)
     write_layouts(folder, key, figures)
-    lines = write_figures(folder / f"{key}.csv", key, figures) if figures else []
+    lines = (
+        write_figures(folder / f"{key}.csv", key, figures, paper.derive_reasons(results)) if figures else []
+    )
     if lines:
         write_differences(folder / f"{key}_differences.csv", lines)
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")

@@ -13,12 +13,14 @@ from bench.papers import (
     bckm_printed,
     bckm_readings,
     bckm_report,
+    bckm_rival_readings,
 )
 from bench.speed import bckm as speed
 from sklearn.metrics import normalized_mutual_info_score
 
 import linkwise as lw
 from bench import harness
+from linkwise.cluster.similarity import kernel_boost
 
 
 @pytest.fixture
@@ -350,6 +352,32 @@ def test_readings_of_bckm(folder, tmp_path, capsys):
     assert "letter" in capsys.readouterr().out
     letter = bckm_readings.measure(("iris", "letter", "5", "0"), 1, folder)["nmi"]
     assert letter == bckm.measure(("iris", "raw", "BCKM, letter", "5", "0"), 1, folder)["nmi"]
+
+
+def test_readings_of_rivals(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(bckm_rival_readings, "is_printed", lambda method, task: True)
+    options = ["--data", str(folder), "--out", str(tmp_path), "--sets", "1", "--seeds", "1"]
+    assert bckm_rival_readings.main([*options, "--tasks", "iris"]) == 0
+    assert "own units + random rows" in capsys.readouterr().out
+    with (tmp_path / "bckm" / "rival_readings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(0 <= float(row["nmi"]) <= 1 for row in rows)
+    assert {row["percent"] for row in rows} == {"1", "5", "10"}
+    for method in bckm_rival_readings.CHANGES:  # the letter is that of Table 2
+        letter = next(r for r in rows if (r["method"], r["reading"], r["percent"]) == (method, "letter", "5"))
+        theirs = bckm.measure(("iris", "raw", f"{method}, letter", "5", "0"), 1, folder)["nmi"]
+        assert float(letter["nmi"]) == pytest.approx(float(theirs), abs=1e-3)
+
+
+def test_mixtures_change_in_a_reading_only():
+    find, prior = kernel_boost.find_chunklets, kernel_boost.prior_covariance
+    with bckm_rival_readings.change_mixtures("must-links only + no prior"):
+        assert kernel_boost.find_chunklets is not find
+        assert kernel_boost.prior_covariance is not prior
+        must, cannot = np.array([[0, 1]]), np.array([[2, 3]])
+        without = kernel_boost.find_chunklets(4, must, cannot)
+    assert kernel_boost.find_chunklets is find
+    assert repr(without) == repr(find(4, must, cannot[:0]))
 
 
 def test_kernel_k_means_finds_blocks():

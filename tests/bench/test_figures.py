@@ -11,6 +11,7 @@ from bench.figures import (
     Figure,
     count_verdicts,
     explain,
+    find_needless,
     lay_out,
     read_explanations,
     write_differences,
@@ -115,19 +116,39 @@ def test_every_reason_names_a_table_that_is_there():
 @pytest.mark.parametrize("key", reproduction.PAPERS)
 def test_committed_figures_are_those_of_the_committed_tables(key, tmp_path):
     """`python -m bench run reproduction` would write the same again."""
-    read_figures = reproduction.PAPERS[key].read_figures
-    if read_figures is None:
+    paper = reproduction.PAPERS[key]
+    if paper.read_figures is None:
         assert not (RESULTS / "reproduction" / f"{key}.csv").exists()
         return
-    write_figures(tmp_path / "now.csv", key, read_figures(RESULTS))
+    write_figures(tmp_path / "now.csv", key, paper.read_figures(RESULTS), paper.derive_reasons(RESULTS))
     committed = RESULTS / "reproduction" / f"{key}.csv"
     assert (tmp_path / "now.csv").read_text() == committed.read_text()
 
 
-def test_every_reason_is_needed():
-    """A reason that covers no figure is out of date."""
-    readers = {key: paper.read_figures for key, paper in reproduction.PAPERS.items() if paper.read_figures}
-    figures = {key: list(read(RESULTS)) for key, read in readers.items()}
-    for each in read_explanations():
-        differing = [f for f in figures[each.paper] if f.verdict in ("higher", "lower")]
-        assert any(each.covers(each.paper, f) for f in differing), each
+@pytest.mark.parametrize("key", [key for key, paper in reproduction.PAPERS.items() if paper.read_figures])
+def test_every_typed_reason_is_needed(key):
+    """A reason that is the first one of no figure is out of date."""
+    needless = find_needless(key, reproduction.PAPERS[key].read_figures(RESULTS), read_explanations())
+    assert not needless, "\n".join(needless)
+
+
+def test_a_reason_that_covers_nothing_is_named():
+    reasons = [
+        Explanation("p", "high", "x.csv", verdict="higher"),
+        Explanation("p", "low", "x.csv", verdict="lower", tasks=("iris",)),
+        Explanation("p", "shadowed", "x.csv", method="A"),
+        Explanation("q", "another paper", "x.csv"),
+    ]
+    low, shadowed = find_needless("p", [figure(0.9), figure(0.1)], reasons[:3]), reasons[2:]
+    assert len(low) == 1
+    assert "'low' covers no figure that differs (p, lower, iris)" in low[0]
+    assert len(find_needless("p", [figure(0.9)], [reasons[0], *shadowed])) == 1
+
+
+def test_typed_reasons_come_before_derived_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "bench.figures.read_explanations", lambda: [Explanation("p", "typed", "x", method="A")]
+    )
+    derived = [Explanation("p", "derived", "x")]
+    lines = write_figures(tmp_path / "p.csv", "p", [figure(0.9), figure(0.9, method="B")], derived)
+    assert [line["reason"] for line in lines] == ["typed", "derived"]

@@ -1,0 +1,185 @@
+"""What Okabe and Yamada (2018) leave open about BSTC and KBST: readings, beside Table 2.
+
+    python -m bench run bckm_rival_readings --data DIR [--tasks TASK,TASK] [--only METHOD] [--sets N]
+        [--seeds N] [--jobs N]
+
+Each reading changes one thing of the letter (`bench.papers.bckm`), or two or three, joined by "+". The
+paper does not say from where the kernel k-means at the end starts: here from random rows, or from random
+labels; the letter draws rows far apart. BoostCluster may end before its 100 rounds. The mixtures of
+KernelBoost may see columns in their own units (all principal components but the last, without scaling), and
+in its authors' program they take must-links only and have no prior.
+
+The gap is the mean distance to the printed figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
+
+import linkwise as lw
+from bench.figures import TOLERANCE
+from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
+from bench.papers.bckm import PERCENT, find_target, is_printed, make_rival, prepare_rows, undo_fallback
+from bench.papers.bckm_data import CLUSTERS, UCI, load, names
+from bench.papers.bckm_readings import LETTER, kernel_k_means
+from bench.results import write_csv
+from linkwise.cluster.similarity import kernel_boost
+from linkwise.experiments.cell_store import Cell, Row, read_rows
+from linkwise.experiments.code_keys import fingerprint
+
+UNITS, MUST, NO_PRIOR = "own units", "must-links only", "no prior"
+CHANGES: dict[str, tuple[str, ...]] = {
+    "BSTC": (LETTER, "1 round", "5 rounds", "whitened"),
+    "KBST": (LETTER, "5 rounds", UNITS, MUST, f"{MUST} + {NO_PRIOR}"),
+}
+ROWS, LABELS = "random rows", "random labels"
+FAINT = 1e-3  # what is left of a prior, since a covariance may be singular
+USES = ("BoostCluster", "KernelBoost", "Constraints")
+FIELDS = ("task", "method", "change", "percent", "set")
+COLUMNS = ("task", "method", "percent", "reading", "sets", "starts", "printed", "nmi", "sd")
+GAPS = ("method", "reading", "figures", "within", "gap")
+
+
+def make_reading(method: str, change: str, k: int, seed: int, n_columns: int) -> Any:
+    """A rival of the letter with changed parameters."""
+    model = make_rival(f"{method}, letter", k, seed)
+    if change.endswith(("round", "rounds")):
+        model.set_params(n_estimators=int(change.split()[0]))
+    elif change == "whitened":
+        model.set_params(whiten=True)
+    elif change == UNITS:
+        model.set_params(n_components=max(n_columns - 1, 1))
+    return model
+
+
+@contextmanager
+def change_mixtures(change: str) -> Iterator[None]:
+    """Let the mixtures of KernelBoost ignore cannot-links, or have hardly any prior, as a reading says."""
+    find, prior = kernel_boost.find_chunklets, kernel_boost.prior_covariance
+
+    def find_without_cannot_links(n: int, must: np.ndarray, cannot: np.ndarray) -> Any:
+        return find(n, must, cannot[:0])
+
+    def weaken_prior(*args: Any) -> np.ndarray:
+        return FAINT * prior(*args)
+
+    with ExitStack() as changed:
+        if MUST in change:
+            changed.enter_context(patch.object(kernel_boost, "find_chunklets", find_without_cannot_links))
+        if NO_PRIOR in change:
+            changed.enter_context(patch.object(kernel_boost, "prior_covariance", weaken_prior))
+        yield
+
+
+def measure(cell: Cell, seeds: int, folder: Path) -> Row:
+    """One set of constraints, several starts: NMI for each end."""
+    task, method, change, percent, number = cell
+    rows, k = load(task, "raw", folder), CLUSTERS[task]
+    X, _ = prepare_rows(method, rows)
+    n = len(rows.y)
+    constraints = lw.Constraints.sample(rows.y, int(percent) * n * (n - 1) // 200, int(number))
+    scores: dict[str, list[float]] = {LETTER: [], ROWS: [], LABELS: []}
+    for seed in range(seeds):
+        model = make_reading(method, change, k, seed, X.shape[1])
+        with warnings.catch_warnings(action="ignore"), change_mixtures(change):
+            labels = model.fit_predict(X, constraints=constraints)
+        if model.fell_back_:
+            labels = undo_fallback(model, k, seed)
+        K, rng = compute_kernel(model), np.random.default_rng([int(number), seed])
+        first = rng.choice(n, k, replace=False)
+        near = (np.diag(K)[first] - 2 * K[:, first]).argmin(axis=1)
+        ends = labels, kernel_k_means(K, near), kernel_k_means(K, rng.integers(0, k, n))
+        for name, end in zip(scores, ends, strict=True):
+            scores[name].append(normalized_mutual_info_score(rows.y, end, average_method="geometric"))
+    return {"nmi": json.dumps({name: [round(x, 4) for x in values] for name, values in scores.items()})}
+
+
+def compute_kernel(model: Any) -> np.ndarray:
+    """The matrix K that a fitted rival clusters at the end."""
+    if isinstance(model, lw.BoostCluster):
+        votes = zip(model.alphas_, model.hypotheses_.T, strict=True)
+        return np.asarray(sum(alpha * (labels[:, None] == labels) for alpha, labels in votes))
+    features = kernel_boost.build_features(model._stages.rounds, model._seen.Z)[model._seen.number]
+    return features @ features.T
+
+
+# ---------------------------------------------------------------- tables
+def build_lines(found: list[Row]) -> list[tuple[str, ...]]:
+    """Mean NMI by data set, method, percent and reading, beside the printed figure."""
+    groups: dict[tuple[str, str, str, str], list[list[float]]] = {}
+    for row in found:
+        for end, scores in json.loads(row["nmi"]).items():
+            reading = " + ".join(part for part in (row["change"], end) if part != LETTER) or LETTER
+            groups.setdefault((row["task"], row["method"], row["percent"], reading), []).append(scores)
+    lines: list[tuple[str, ...]] = []
+    for (task, method, percent, reading), sets in groups.items():
+        printed = find_target(task, method, percent)
+        assert printed is not None
+        lines.append((
+            task, method, percent, reading, str(len(sets)), str(len(sets[0])), printed["nmi"],
+            f"{np.mean(sets):.3f}", f"{np.std(sets):.3f}",
+        ))  # fmt: skip
+    return sorted(lines, key=lambda line: (line[1], list(CLUSTERS).index(line[0]), int(line[2])))
+
+
+def build_gaps(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Figures within the tolerance, and the mean distance to the printed ones, by method and reading."""
+    far: dict[tuple[str, str], list[float]] = {}
+    for _, method, _, reading, _, _, printed, nmi, _ in lines:
+        far.setdefault((method, reading), []).append(abs(round(float(nmi), 2) - float(printed)))
+    return [
+        (*key, str(len(gaps)), str(sum(gap <= TOLERANCE + 1e-9 for gap in gaps)), f"{np.mean(gaps):.3f}")
+        for key, gaps in far.items()
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench run bckm_rival_readings", description="Readings")
+    add_common_options(parser)
+    parser.add_argument("--tasks", metavar="A,B", help=f"sets, of {', '.join(UCI)}")
+    parser.add_argument("--only", choices=tuple(CHANGES), help="the method, all by default")
+    parser.add_argument("--sets", type=int, default=10, metavar="N", help="sets of constraints")
+    parser.add_argument("--seeds", type=int, default=2, metavar="N", help="starts with each set")
+    options = parser.parse_args(arguments)
+    folder = find_source(options).folder
+    wanted = options.tasks.split(",") if options.tasks else UCI
+    tasks = [name for name in names(folder) if name in wanted]
+    if folder is None or not tasks:
+        raise SystemExit(f"None of {', '.join(UCI)} is there. Give the folder of data sets with --data.")
+    cells = [
+        (task, method, change, percent, str(number))
+        for number in range(options.sets)
+        for method, changes in CHANGES.items()
+        if options.only in (None, method)
+        for task in tasks
+        if is_printed(method, task)
+        for change in changes
+        for percent in PERCENT
+    ]
+    out = out_folder(options, "bckm")
+    path = out / "rival_readings_trials.csv"
+    work: Callable[[Cell], Row] = partial(measure, seeds=options.seeds, folder=folder)
+    run_cells(path, FIELDS, cells, work, uses=USES, jobs=options.jobs, reuse=options.reuse)
+    code = fingerprint(*USES)
+    lines = build_lines([row for row in read_rows(path) if options.reuse or row["code"] == code])
+    write_csv(out / "rival_readings.csv", COLUMNS, lines)
+    gaps = build_gaps(lines)
+    write_csv(out / "rival_readings_gaps.csv", GAPS, gaps)
+    print(format_table(GAPS, gaps))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Reasons for differences that follow from measured tables, so that they are true of today's figures.
+
+The reasons of ``targets/explanations.toml`` come first. Chance comes after the experiments, because it says
+only that a difference is no larger than that of two such experiments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bench.figures import TOLERANCE, Explanation
+from linkwise.experiments.cell_store import Row, read_rows
+
+# ---------------------------------------------------------------- BCKM
+DIFFERENCES = "bckm/differences.csv"
+CHANCE = "It may be chance: the difference is less than two standard errors over sets of constraints."
+AUTHORS = {
+    ("Table 2", "BCKM"): "The start, end and order of rounds of the authors' program matter",
+    ("Table 2", "CKM"): "The authors' program takes constraints row by row, not at random",
+    ("Table 2", "RCKM"): "All rounds of RCKM.authors() start from the same far rows",
+    ("Table 4", "BCKM"): "The authors' program ends a round as soon as the inertia does not fall",
+}
+"""How the authors' version differs, by table and method."""
+HOW_NEAR = {
+    "tolerance": f"is within {TOLERANCE}",
+    "chance": "is within two standard errors, which may be chance",
+}
+
+
+RIVALS = "bckm/rival_readings.csv"
+RIVAL_READINGS = {
+    ("BSTC", "random labels"): "If the k-means at the end starts from random labels, BSTC is within 0.05.",
+    ("BSTC", "5 rounds"): "If BoostCluster ends after five rounds, it is within 0.05.",
+    ("BSTC", "1 round + random labels"): (
+        "If BoostCluster ends after one round, and the k-means at the end starts from random labels, it is "
+        "within 0.05."
+    ),
+    ("KBST", "random rows"): "If the k-means at the end starts from random rows, KBST is within 0.05.",
+}
+"""Readings that explain figures, by method and reading, the first ones first."""
+
+
+def derive_bckm(results: Path) -> list[Explanation]:
+    """Derive reasons from the readings of the rivals, and from what ``differences.csv`` says of each figure.
+
+    The authors' version comes first, then chance.
+    """
+    rows = read_rows(results / DIFFERENCES)
+    by_authors = [row for row in rows if row["version"] == "authors"]
+    letter = [row for row in rows if row["version"] == "letter"]
+    return [
+        *_derive_rivals(results),
+        *(_explain_by_authors(row) for row in by_authors if row["within"] == "tolerance"),
+        *(_place_reason(row, CHANCE) for row in letter if row["within"] == "chance"),
+        *(_explain_by_authors(row) for row in by_authors if row["within"] == "chance"),
+    ]
+
+
+def _derive_rivals(results: Path) -> Iterator[Explanation]:
+    rows = read_rows(results / RIVALS)
+    for (method, reading), reason in RIVAL_READINGS.items():
+        for row in rows:
+            is_read = (row["method"], row["reading"]) == (method, reading)
+            if is_read and is_within(row["nmi"], row["printed"]):
+                place = {"tasks": (row["task"],), "settings": (f"{row['percent']} %",)}
+                yield Explanation("bckm", reason, RIVALS, "Table 2", method, **place)
+
+
+def _explain_by_authors(row: Row) -> Explanation:
+    how = AUTHORS[row["table"], row["method"]]
+    return _place_reason(row, f"{how}: {row['method']}.authors() {HOW_NEAR[row['within']]}.")
+
+
+def _place_reason(row: Row, reason: str) -> Explanation:
+    place = {"tasks": (row["task"],), "settings": (row["percent"],)}
+    return Explanation("bckm", reason, DIFFERENCES, row["table"], row["method"], **place)
+
+
+# ---------------------------------------------------------------- COBS
+FOSC, READINGS = "fosc/fosc.csv", "cobs/readings.csv"
+FOSC_WAYS = {
+    "optics, larger, nearest": "The same method is within 0.05 in 25 runs, as many as in the paper.",
+    "optics, stability, nearest": "If ties go to the more stable clusters, FOSC is within 0.05.",
+}
+ONE_METRIC = "With one metric for all clusters, the default of the program that the paper ran,"
+COBS_READINGS = {
+    ("mpck_SI", "one metric"): f"{ONE_METRIC} MPCKMeans is within 0.05.",
+    ("mpck_NumSat", "one metric"): f"{ONE_METRIC} MPCKMeans is within 0.05.",
+    (
+        "mpck_NumSat",
+        "only given constraints",
+    ): "Without the constraints that follow MPCKMeans is within 0.05.",
+    ("mpck_CVCP", "one metric"): f"{ONE_METRIC} MPCKMeans is within 0.05.",
+    ("mpck_CVCP", "F of must-links"): "With the F-measure of must-links alone MPCKMeans is within 0.05.",
+    ("mpck_CVCP", "one metric + F of must-links"): (
+        f"{ONE_METRIC} and the F-measure of must-links alone MPCKMeans is within 0.05."
+    ),
+    ("cosc_eigen", "widest gap as a share"): (
+        "If a gap counts as a share of the next eigenvalue, COSC is within 0.05."
+    ),
+    ("cosc_eigen", "2 clusters"): "With two clusters COSC is within 0.05.",
+    ("cosc_eigen", "3 clusters"): "With three clusters COSC is within 0.05.",
+    ("cosc_CVCP", "F of must-links"): "With the F-measure of must-links alone COSC is within 0.05.",
+    ("cosc_NumSat", "letter"): "The same method is within 0.05 in ten runs.",
+}
+"""Readings that explain figures, by method and reading, the first ones first.
+
+Those are left out that fit the whole column of the table worse than the letter.
+"""
+
+
+def derive_cobs(results: Path) -> list[Explanation]:
+    """Derive which ways of FOSC, and which readings of the other rivals, are within the tolerance."""
+    return [*_derive_fosc(results), *_derive_readings(results)]
+
+
+def _derive_fosc(results: Path) -> Iterator[Explanation]:
+    rows = [row for row in read_rows(results / FOSC) if row["paper"]]
+    for way, reason in FOSC_WAYS.items():
+        if tasks := [row["task"] for row in rows if is_within(row[way], row["paper"])]:
+            yield Explanation("cobs", reason, FOSC, method="fosc", tasks=tasks)
+
+
+def _derive_readings(results: Path) -> Iterator[Explanation]:
+    rows = read_rows(results / READINGS)
+    for (method, reading), reason in COBS_READINGS.items():
+        if tasks := select_within(rows, method, reading):
+            yield Explanation("cobs", reason, READINGS, method=method, tasks=tasks)
+
+
+def select_within(rows: Iterable[Row], method: str, reading: str) -> list[str]:
+    """The data sets on which a reading of a method is within the tolerance."""
+    return [
+        row["task"]
+        for row in rows
+        if (row["method"], row["reading"]) == (method, reading) and is_within(row["ari"], row["printed"])
+    ]
+
+
+def is_within(ours: str, printed: str) -> bool:
+    """Whether a figure is within the tolerance of the printed one, to two decimals."""
+    return abs(round(float(ours), 2) - float(printed)) <= TOLERANCE + 1e-9
