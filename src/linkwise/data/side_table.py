@@ -176,7 +176,7 @@ def _describe_join(path: Path, key: str | None, names: Sequence[str], n_rows: in
 def _format_rows(
     written: nw.DataFrame[Any], typed: nw.DataFrame[Any], names: Sequence[str]
 ) -> Callable[[int], dict[str, str]]:
-    """Cells as they are written; a dash where a value is missing."""
+    """Cells as they are written; "missing" where a value is missing."""
 
     def cells(row: int) -> dict[str, str]:
         one, other = (

@@ -109,7 +109,7 @@ class Table:
         Returns
         -------
         dict of str to str
-            Short numbers, ISO dates, and "—" for a missing value.
+            Short numbers, ISO dates, and "missing" for a missing value.
 
         Raises
         ------

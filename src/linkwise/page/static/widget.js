@@ -877,7 +877,7 @@ function renderFields(items, differ = []) {
           renderBreakable(name),
           isOther && h("span", { class: "lw-hidden" }, DIFFERENCES[grade])
         ),
-        cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
+        cells.map((cell) => h("td", {}, cell?.value)),
         hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second))
       );
     }
