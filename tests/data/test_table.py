@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from linkwise.data import encode, from_frame
+from linkwise.data import encode, from_frame, read_table
 from linkwise.errors import DataError
 
 KINDS = [pl.DataFrame, pd.DataFrame]
@@ -181,3 +181,20 @@ def test_array_of_truth_values():
 
 def test_narwhals_frames_are_taken_too():
     assert from_frame(nw.from_native(pl.DataFrame(VALUES))).features == ("a",)
+
+
+def test_numbers_with_units_are_shown_as_written_and_compared_as_numbers(tmp_path):
+    path = tmp_path / "goods.csv"
+    lines = [
+        "sku,price,share,size",
+        "a,€ 48.39,21.5 %,2.50",
+        "b,€48.390,3 %,2.5",
+        "c,€ 9,4 %,1",
+        "d,n/a,5 %,3",
+    ]
+    path.write_text("\n".join(lines), "utf-8")
+    table = read_table(path, id_column="sku")
+    assert table.item(0) == {"price": "€ 48.39", "share": "21.5 %", "size": "2.5"}
+    assert table.item(1) == {"price": "€ 48.39", "share": "3 %", "size": "2.5"}  # equal prices look equal
+    assert table.item(3)["price"] == "missing"
+    assert encode(table, scale="none", impute="median").X[:, 0].tolist() == [48.39, 48.39, 9.0, 48.39]
