@@ -38,8 +38,8 @@ class Items:
         ``content(row)`` returns the str of a text; the bytes of an image, a PNG of at most 256 pixels a side;
         the list of float of a series, None where a value is missing; or None for a record.
     pixels : callable, or None
-        ``pixels(row)`` returns the picture of an image as ndarray of shape (height, width) or
-        (height, width, 3), uint8. None for other kinds.
+        ``pixels(row)`` returns the picture of an image, or one beside a record or a text, as ndarray of shape
+        (height, width) or (height, width, 3), uint8. None if there are no pictures.
     side : SideTable, or None
         The table that is shown in place of the compared columns.
     """

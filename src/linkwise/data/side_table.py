@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -110,6 +111,39 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
         }
 
     return rows._replace(items=Items(shown.kind, fields, shown.content, shown.pixels, side))
+
+
+def show_pictures(rows: Rows, folder: Path) -> Rows:
+    """Show pictures beside records and texts, if a column that is only shown holds their paths.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of a table.
+    folder : Path
+        The folder from which the paths begin.
+
+    Returns
+    -------
+    Rows
+        The same rows with pictures in place of the paths. The paths stay, with a note, if Pillow is missing
+        or pictures are not there.
+    """
+    table, own = rows.table, rows.items
+    given = (name for name in table.choices.get("show", ()) if name in table.shown)
+    column = next((name for name in given if _holds_pictures(table.frame[name])), None)
+    if column is None or own.kind == "series":
+        return rows
+    try:
+        pictures = file_items(_find_pictures(table.frame[column], folder))
+    except (DataError, ImportError) as error:
+        note = f"You see the paths in column '{column}' in place of the pictures. {error}"
+        return rows._replace(table=replace(table, notes=(*table.notes, note)))
+
+    def fields(row: int) -> dict[str, str]:
+        return {**pictures.fields(row), **_leave_out(own.fields(row), column)}
+
+    return rows._replace(items=replace(own, fields=fields, pixels=pictures.pixels))
 
 
 # ---------------------------------------------------------------- joining

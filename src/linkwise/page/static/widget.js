@@ -944,10 +944,11 @@ function renderContents(items) {
     (value) => Number(value.toPrecision(4)).toLocaleString("en")
   );
   return items.map((item) => {
+    const picture = typeof item.image === "string" && renderPicture(item.name, item.image);
     if (typeof item.text === "string") {
-      return h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)");
+      return [picture, h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)")];
     }
-    if (typeof item.image === "string") return renderPicture(item.name, item.image);
+    if (picture) return picture;
     if (!item.series) return null;
     const range = h(
       "div",
@@ -972,7 +973,8 @@ var renderItem = (item) => listChildren(renderContents([item])[0], renderFields(
 function renderGlimpse(item) {
   if (typeof item.text === "string") {
     const isLong = item.text.length > GLIMPSE_LETTERS;
-    return [h("p", {}, isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text)];
+    const text = isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text;
+    return listChildren(item.image && renderPicture(item.name, item.image), h("p", {}, text));
   }
   const fields = (item.fields ?? []).slice(0, GLIMPSE_FIELDS);
   const list = fields.flatMap((field) => [h("dt", {}, field.name), h("dd", {}, field.value)]);
