@@ -33,6 +33,7 @@ from linkwise.errors import (
 from linkwise.page import requests
 from linkwise.page.answer_list import (
     AnswerList,
+    check_owner,
     describe_suspect,
     serialize_chain,
     serialize_event,
@@ -392,12 +393,12 @@ class Presenter:
         return {"undone": None if event is None else self._serialize(event)}
 
     def _take_back(self, request: Request) -> dict[str, Any]:
-        event = self._session.undo(requests.read_integer(request, "event"))
+        event = self._session.undo(self._read_own(request))
         return {"undone": None if event is None else self._serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
-        self._session.change(requests.read_integer(request, "event"), answer)
+        self._session.change(self._read_own(request), answer)
         return {}
 
     def _write_note(self, request: Request) -> dict[str, Any]:
@@ -406,8 +407,16 @@ class Presenter:
         return {}
 
     def _confirm(self, request: Request) -> dict[str, Any]:
-        self._session.set_sure(requests.read_integer(request, "event"))
+        self._session.set_sure(self._read_own(request))
         return {}
+
+    def _read_own(self, request: Request) -> int:
+        """Return the number of an event; of several people, each may change only their own answers."""
+        number = requests.read_integer(request, "event")
+        if self._person:
+            events = {event.number: event for event in self._session.events}
+            check_owner(events, number, self._person)
+        return number
 
     def _decide(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
@@ -477,8 +486,12 @@ class Presenter:
     def _list_suspects(self, request: Request) -> dict[str, Any]:
         suspects = self._session.suspects
         listed = suspects[: requests.MOST_EVENTS]
+        sources = {event.number: event.source for event in self._session.history}
         return {
-            "suspects": [serialize_suspect(suspect, self._view.name) for suspect in listed],
+            "suspects": [
+                serialize_suspect(suspect, sources.get(suspect.number, ""), self._view.name)
+                for suspect in listed
+            ],
             "more": len(suspects) - len(listed),
         }
 

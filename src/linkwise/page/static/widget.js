@@ -1317,9 +1317,56 @@ var ClustersPanel = class {
   }
 };
 
+// src/note_wording.js
+var NOTE = "Add a note";
+var NOTE_LABEL = "Note on your next answer";
+var NOTE_HINT = "Enter goes back to the question";
+var describeLostNote = (note) => `The question has changed. This note is not saved, unless the history shows it: “${note}”`;
+function describeNote({ note, note_author: author, text }) {
+  if (!note) return "";
+  return author && author !== text ? `Note by ${author}: ${note}` : `Note: ${note}`;
+}
+function formatSeconds(seconds) {
+  if (seconds === null || seconds === void 0) return "";
+  return `${seconds < 10 ? seconds.toFixed(1) : formatNumber(Math.round(seconds))} s`;
+}
+var describeNoteOf = (names) => `Note on ${names.join(" and ")}`;
+var describeSavedNote = (isEmpty) => isEmpty ? "The note is removed." : "The note is saved.";
+
+// src/team.js
+var WAITING = "The others are answering the questions that are left";
+var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
+var NO_NAME = "No name";
+var REVIEW = "Review";
+var REVIEW_ADVICE = "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
+var OTHERS_ADVICE = "You can change your own answers. An answer of somebody else is changed by that person, or decided in a review.";
+var NO_REVIEW = "No pair needs your review.";
+var isOwn = (state, kind, source) => !state?.team || kind === "done" || kind === "name" || kind !== "import" && source === state.team.you;
+var countReview = (n) => n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;
+var describeOpinion = ({ text, answer }) => `${text || NO_NAME}: ${ANSWER_LABELS[answer]}`;
+var describeOccasion = ({ when, kind }) => [formatTime(when), kind === "add" ? "added" : ""].filter(Boolean).join(" · ");
+var describeBelief = (answer) => `By all answers: ${ANSWER_LABELS[answer]}.`;
+function describeDecision(names, answer) {
+  const end = answer === "unsure" ? "This pair is left to other reviewers." : "This is certain from now on.";
+  return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
+}
+var describeNextCase = (found) => found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
+function describeCounts({ own, all, median_seconds: median }) {
+  const parts = [`You: ${formatNumber(own)}`, `team: ${formatNumber(all)}`];
+  const pace = formatSeconds(median);
+  return [...parts, ...pace ? [`your median: ${pace} per answer`] : []].join(" · ");
+}
+function describePeople({ you, here }) {
+  const others = here.filter((name) => name !== you);
+  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
+}
+
 // src/conflict_dialog.js
 var TAKE_BACK = { import: "Take back the import", done: "Take back “done”" };
-function renderResolutions(link, resolve) {
+function renderResolutions(page, link, resolve) {
+  if (!isOwn(page.controller.state, link.kind, link.source) && link.event !== null) {
+    return [h("span", { class: "lw-soft" }, link.source || NO_NAME)];
+  }
   if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
   const about = describePair(...link.names, link.answer);
   const other = link.answer === "yes" ? "no" : "yes";
@@ -1353,7 +1400,7 @@ function renderLink(page, link, resolve) {
       pair,
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link))
     ),
-    h("div", { class: "lw-resolutions" }, renderResolutions(link, resolve))
+    h("div", { class: "lw-resolutions" }, renderResolutions(page, link, resolve))
   );
 }
 function openConflict(page, conflict) {
@@ -1768,22 +1815,6 @@ function openHelp(page) {
   );
 }
 
-// src/note_wording.js
-var NOTE = "Add a note";
-var NOTE_LABEL = "Note on your next answer";
-var NOTE_HINT = "Enter goes back to the question";
-var describeLostNote = (note) => `The question has changed. This note is not saved, unless the history shows it: “${note}”`;
-function describeNote({ note, note_author: author, text }) {
-  if (!note) return "";
-  return author && author !== text ? `Note by ${author}: ${note}` : `Note: ${note}`;
-}
-function formatSeconds(seconds) {
-  if (seconds === null || seconds === void 0) return "";
-  return `${seconds < 10 ? seconds.toFixed(1) : formatNumber(Math.round(seconds))} s`;
-}
-var describeNoteOf = (names) => `Note on ${names.join(" and ")}`;
-var describeSavedNote = (isEmpty) => isEmpty ? "The note is removed." : "The note is saved.";
-
 // src/note_dialog.js
 function openNote(page, event) {
   const { body, foot, close } = openDialog(page, describeNoteOf(event.names));
@@ -1834,6 +1865,7 @@ function renderChoices(event, store) {
 function renderEvent(page, event, store) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
+  const canRevise = isOwn(page.controller.state, event.kind, event.text);
   const takeBack = () => store({ do: "take_back", event: event.number }, describeUndo(event));
   const title = isPair ? h(
     "span",
@@ -1856,7 +1888,7 @@ function renderEvent(page, event, store) {
       ),
       event.note && h("span", { class: "lw-note-text" }, describeNote(event))
     ),
-    isPair && renderChoices(event, store),
+    isPair && (canRevise ? renderChoices(event, store) : h("span", {}, ANSWER_LABELS[event.answer])),
     h(
       "div",
       { class: "lw-acts" },
@@ -1866,7 +1898,7 @@ function renderEvent(page, event, store) {
         "aria-haspopup": "dialog",
         "data-key": `${event.number}-note`
       }),
-      createButton("Take back", takeBack, {
+      canRevise && createButton("Take back", takeBack, {
         className: "lw-quiet",
         "aria-label": `Take back: ${words}`,
         "data-key": `${event.number}-back`
@@ -1881,7 +1913,8 @@ async function openHistory(page) {
   const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
   const notice = createNotice();
-  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), notice.node, list, none, more));
+  const advice = controller.state?.team ? `${HISTORY_ADVICE} ${OTHERS_ADVICE}` : HISTORY_ADVICE;
+  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), notice.node, list, none, more));
   const store = async (request, words) => {
     notice.show("");
     await controller.store(request, { describe: () => words, show: notice.show });
@@ -2880,31 +2913,6 @@ function createMapPanel(page, model) {
   };
 }
 
-// src/team.js
-var WAITING = "The others are answering the questions that are left";
-var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
-var REVIEW = "Review";
-var REVIEW_ADVICE = "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
-var NO_REVIEW = "No pair needs your review.";
-var countReview = (n) => n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;
-var describeOpinion = ({ text, answer }) => `${text || "No name"}: ${ANSWER_LABELS[answer]}`;
-var describeOccasion = ({ when, kind }) => [formatTime(when), kind === "add" ? "added" : ""].filter(Boolean).join(" · ");
-var describeBelief = (answer) => `By all answers: ${ANSWER_LABELS[answer]}.`;
-function describeDecision(names, answer) {
-  const end = answer === "unsure" ? "This pair is left to other reviewers." : "This is certain from now on.";
-  return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
-}
-var describeNextCase = (found) => found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
-function describeCounts({ own, all, median_seconds: median }) {
-  const parts = [`You: ${formatNumber(own)}`, `team: ${formatNumber(all)}`];
-  const pace = formatSeconds(median);
-  return [...parts, ...pace ? [`your median: ${pace} per answer`] : []].join(" · ");
-}
-function describePeople({ you, here }) {
-  const others = here.filter((name) => name !== you);
-  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
-}
-
 // src/review_dialog.js
 var ANSWERS_BY_KEY = { y: "yes", n: "no", s: "unsure" };
 function renderOpinions({ answers, doubts, believed }) {
@@ -3051,7 +3059,7 @@ function renderSuspect(page, suspect, store) {
       h("span", {}, describeGrade(suspect)),
       h("span", { class: "lw-soft" }, suspect.reason)
     ),
-    h("div", { class: "lw-resolutions" }, renderActions(suspect, store))
+    isOwn(page.controller.state, "answer", suspect.source) ? h("div", { class: "lw-resolutions" }, renderActions(suspect, store)) : h("span", { class: "lw-soft" }, suspect.source || NO_NAME)
   );
 }
 async function openSuspects(page) {
@@ -3061,7 +3069,8 @@ async function openSuspects(page) {
   const none = h("p", { hidden: true }, NO_SUSPECTS);
   const more = h("p", { class: "lw-soft", hidden: true });
   const problem = createNotice();
-  body.append(h("p", { class: "lw-soft" }, SUSPECTS_ADVICE), problem.node, list, none, more);
+  const advice = controller.state?.team ? `${SUSPECTS_ADVICE} ${OTHERS_ADVICE}` : SUSPECTS_ADVICE;
+  body.append(h("p", { class: "lw-soft" }, advice), problem.node, list, none, more);
   const store = async (request, describe) => {
     problem.show("");
     await controller.store(request, {
