@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from linkwise.data import encode, from_frame, survey_columns
+from linkwise.data import encode, from_frame, proposed_options, survey_columns
 from linkwise.data.column_survey import ColumnSurvey
 from linkwise.data.proposed_options import propose_options
+from linkwise.data.roles import decide_column
 from linkwise.errors import DataError
 
 TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]
@@ -150,6 +151,20 @@ def test_a_run_of_smooth_columns_is_a_curve_and_pixels_are_none():
     shuffled = frame.select(np.random.default_rng(0).permutation(frame.columns).tolist())
     assert propose_options(from_frame(shuffled).frame) == {}
     assert propose_options(from_frame(load_digits().data).frame) == {}
+
+
+def test_the_names_of_a_wide_table_are_listed_once(monkeypatch):
+    """Not for each column, which takes time in the square of their number."""
+    lists = []
+
+    def decide(series, name, names, named):
+        lists.append(names)
+        return decide_column(series, name, names, named)
+
+    monkeypatch.setattr(proposed_options, "decide_column", decide)
+    propose_options(from_frame(np.random.default_rng(0).normal(size=(5, 30))).frame)
+    assert len(lists) == 30
+    assert len({id(names) for names in lists}) == 1
 
 
 def test_what_is_given_is_not_proposed():
