@@ -423,7 +423,8 @@ class Presenter:
         first, second = self._read_pair(request)
         if not any({first, second} == {case.first, case.second} for case in self._find_cases(self._person)):
             raise RefusedRequest("bad", "This pair needs no review any more.")
-        self._session.decide(first, second, answer, source=self._person)
+        note = requests.read_note(request)
+        self._session.decide(first, second, answer, source=self._person, note=note)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:

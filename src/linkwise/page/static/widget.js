@@ -1321,6 +1321,8 @@ var ClustersPanel = class {
 var NOTE = "Add a note";
 var NOTE_LABEL = "Note on your next answer";
 var NOTE_HINT = "Enter goes back to the question";
+var DECISION_LABEL = "Note on your decision";
+var DECISION_HINT = "Enter goes back to the pair";
 var describeLostNote = (note) => `The question has changed. This note is not saved, unless the history shows it: “${note}”`;
 function describeNote({ note, note_author: author, text }) {
   if (!note) return "";
@@ -2913,8 +2915,133 @@ function createMapPanel(page, model) {
   };
 }
 
+// src/stopwatch.js
+var Stopwatch = class {
+  #seen = 0;
+  // ms before the page was shown last
+  /** When the page was shown last; null while it is hidden. @type {number | null} */
+  #since = null;
+  /** @param {{ now?: () => number, isHidden?: () => boolean }} [host] */
+  constructor({ now = () => performance.now(), isHidden = () => document.hidden } = {}) {
+    this.now = now;
+    this.isHidden = isHidden;
+  }
+  /** Begin with another question. */
+  restart() {
+    this.#seen = 0;
+    this.#since = this.isHidden() ? null : this.now();
+  }
+  /** Take into account that the page was hidden or shown. */
+  update() {
+    const now = this.now();
+    if (this.#since !== null) this.#seen += now - this.#since;
+    this.#since = this.isHidden() ? null : now;
+  }
+  /** The seconds so far, to the millisecond. */
+  get seconds() {
+    this.update();
+    return Math.round(this.#seen) / 1e3;
+  }
+};
+
+// src/note_field.js
+var NoteField = class {
+  /** The question that the note is about. @type {string | null} */
+  #question = null;
+  #watch = new Stopwatch();
+  /**
+   * @param {Page} page
+   * @param {{ label?: string, hint?: string, home?: HTMLElement }} [place] its words, and where the keys answer
+   */
+  constructor(page, { label = NOTE_LABEL, hint = NOTE_HINT, home = page.root } = {}) {
+    this.page = page;
+    this.home = home;
+    this.field = h("textarea", {
+      class: "lw-note-field",
+      id: page.createId("note"),
+      rows: 2,
+      onkeydown: (event) => this.#leave(event)
+    });
+    const advice = h("span", { class: "lw-soft", id: page.createId("note-hint") }, hint);
+    this.field.setAttribute("aria-describedby", advice.id);
+    this.node = h(
+      "div",
+      { class: "lw-note", id: page.createId("note-box"), hidden: true },
+      h("label", { for: this.field.id }, label),
+      advice,
+      this.field
+    );
+    this.opener = createButton([h("span", {}, NOTE), renderKey("A")], () => this.toggle(), {
+      className: "lw-quiet",
+      "aria-expanded": "false",
+      "aria-controls": this.node.id,
+      "aria-keyshortcuts": "A"
+    });
+  }
+  /** Listen to whether the page is hidden. @returns {() => void} ends it */
+  listen() {
+    const update = () => this.#watch.update();
+    document.addEventListener("visibilitychange", update);
+    return () => document.removeEventListener("visibilitychange", update);
+  }
+  /** @param {string} question that is shown now */
+  begin(question) {
+    if (question === this.#question) return;
+    const note = this.field.value.trim();
+    this.#question = question;
+    this.#watch.restart();
+    this.#empty();
+    if (note) this.page.controller.warn(describeLostNote(note));
+  }
+  /** @returns {Remark} */
+  take() {
+    const note = this.field.value.trim();
+    this.#empty();
+    return { seconds: this.#watch.seconds, ...note && { note } };
+  }
+  /**
+   * @param {string | undefined} note
+   * @param {string | null} question
+   */
+  restore(note, question) {
+    if (!note) return;
+    if (question !== this.#question) {
+      this.page.controller.warn(describeLostNote(note));
+      return;
+    }
+    this.field.value = note;
+    this.#setOpen(true);
+  }
+  /** Open the field and write, or close it; what is written stays. */
+  toggle() {
+    const isOpen = this.node.hidden === true;
+    this.#setOpen(isOpen);
+    if (isOpen) this.field.focus();
+  }
+  #empty() {
+    const hadFocus = this.page.focused === this.field;
+    this.field.value = "";
+    this.#setOpen(false);
+    if (hadFocus) this.home.focus();
+  }
+  /** @param {boolean} isOpen */
+  #setOpen(isOpen) {
+    this.node.hidden = !isOpen;
+    this.opener.setAttribute("aria-expanded", String(isOpen));
+  }
+  /** Go back to the question, where the keys answer. @param {KeyboardEvent} event */
+  #leave(event) {
+    const isDone = event.key === "Escape" || event.key === "Enter" && !event.shiftKey;
+    if (!isDone || event.isComposing) return;
+    event.preventDefault();
+    if (!this.field.value.trim()) this.#setOpen(false);
+    this.home.focus();
+  }
+};
+
 // src/review_dialog.js
 var ANSWERS_BY_KEY = { y: "yes", n: "no", s: "unsure" };
+var nameCase = (found) => found ? `${found.first.row}-${found.second.row}` : "";
 function renderOpinions({ answers, doubts, believed }) {
   const opinions = answers.map(
     (event) => h(
@@ -2955,6 +3082,7 @@ async function openReview(page) {
   const opinions = h("div", { class: "lw-body" });
   const queue = h("div", {});
   const notice = createNotice();
+  const field = new NoteField(page, { label: DECISION_LABEL, hint: DECISION_HINT, home: heading });
   let shown = null;
   let shownAt = 0;
   const decide = async (answer) => {
@@ -2966,9 +3094,11 @@ async function openReview(page) {
     }
     const { first, second } = shown;
     notice.show("");
-    const request = { do: "decide", first: first.row, second: second.row, answer };
+    const { note } = field.take();
+    const request = { do: "decide", first: first.row, second: second.row, answer, ...note && { note } };
     const words = describeDecision([first.name, second.name], answer);
-    await controller.store(request, { describe: () => words, show: notice.show });
+    const reply = await controller.store(request, { describe: () => words, show: notice.show });
+    if (!reply?.ok) field.restore(note, nameCase(shown));
   };
   const buttons = Object.entries(ANSWERS_BY_KEY).map(([key, answer]) => {
     const label = [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(key.toUpperCase())];
@@ -2978,14 +3108,17 @@ async function openReview(page) {
     });
   });
   const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your decision" }, buttons);
-  body.append(left, h("p", { class: "lw-soft" }, REVIEW_ADVICE), pair, opinions, bar, notice.node, queue);
+  const notes = h("div", {}, field.opener, field.node);
+  const advice = h("p", { class: "lw-soft" }, REVIEW_ADVICE);
+  body.append(left, advice, pair, opinions, bar, notes, notice.node, queue);
   const show = (found) => {
     const isOther = found?.first.row !== shown?.first.row || found?.second.row !== shown?.second.row;
     const hasMoved = shown !== null && isOther;
     shown = found;
     opinions.replaceChildren(...found ? renderOpinions(found) : []);
-    for (const node of [pair, opinions, bar]) node.hidden = !found;
+    for (const node of [pair, opinions, bar, notes]) node.hidden = !found;
     if (!isOther) return;
+    field.begin(nameCase(found));
     shownAt = performance.now();
     pair.replaceChildren(...found ? renderPair(found) : []);
     if (hasMoved) page.announce(joinSentences(notice.node.textContent ?? "", describeNextCase(found)));
@@ -3009,10 +3142,12 @@ async function openReview(page) {
   };
   const reload = () => load(shown ? { first: shown.first.row, second: shown.second.row } : void 0);
   box.addEventListener("keydown", (event) => {
-    const answer = ANSWERS_BY_KEY[event.key.toLowerCase()];
-    if (!answer || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    const key = event.key.toLowerCase();
+    const isOther = event.target === field.field || event.ctrlKey || event.altKey || event.metaKey;
+    if (isOther || event.repeat || !shown || key !== "a" && !ANSWERS_BY_KEY[key]) return;
     event.preventDefault();
-    decide(answer);
+    if (key === "a") field.toggle();
+    else decide(ANSWERS_BY_KEY[key]);
   });
   controller.watchers.add(reload);
   box.addEventListener("close", () => controller.watchers.delete(reload));
@@ -3197,126 +3332,6 @@ function createProgressPanel(page) {
     }
   };
 }
-
-// src/stopwatch.js
-var Stopwatch = class {
-  #seen = 0;
-  // ms before the page was shown last
-  /** When the page was shown last; null while it is hidden. @type {number | null} */
-  #since = null;
-  /** @param {{ now?: () => number, isHidden?: () => boolean }} [host] */
-  constructor({ now = () => performance.now(), isHidden = () => document.hidden } = {}) {
-    this.now = now;
-    this.isHidden = isHidden;
-  }
-  /** Begin with another question. */
-  restart() {
-    this.#seen = 0;
-    this.#since = this.isHidden() ? null : this.now();
-  }
-  /** Take into account that the page was hidden or shown. */
-  update() {
-    const now = this.now();
-    if (this.#since !== null) this.#seen += now - this.#since;
-    this.#since = this.isHidden() ? null : now;
-  }
-  /** The seconds so far, to the millisecond. */
-  get seconds() {
-    this.update();
-    return Math.round(this.#seen) / 1e3;
-  }
-};
-
-// src/note_field.js
-var NoteField = class {
-  /** The question that the note is about. @type {string | null} */
-  #question = null;
-  #watch = new Stopwatch();
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.field = h("textarea", {
-      class: "lw-note-field",
-      id: page.createId("note"),
-      rows: 2,
-      onkeydown: (event) => this.#leave(event)
-    });
-    const hint = h("span", { class: "lw-soft", id: page.createId("note-hint") }, NOTE_HINT);
-    this.field.setAttribute("aria-describedby", hint.id);
-    this.node = h(
-      "div",
-      { class: "lw-note", id: page.createId("note-box"), hidden: true },
-      h("label", { for: this.field.id }, NOTE_LABEL),
-      hint,
-      this.field
-    );
-    this.opener = createButton([h("span", {}, NOTE), renderKey("A")], () => this.toggle(), {
-      className: "lw-quiet",
-      "aria-expanded": "false",
-      "aria-controls": this.node.id,
-      "aria-keyshortcuts": "A"
-    });
-  }
-  /** Listen to whether the page is hidden. @returns {() => void} ends it */
-  listen() {
-    const update = () => this.#watch.update();
-    document.addEventListener("visibilitychange", update);
-    return () => document.removeEventListener("visibilitychange", update);
-  }
-  /** @param {string} question that is shown now */
-  begin(question) {
-    if (question === this.#question) return;
-    const note = this.field.value.trim();
-    this.#question = question;
-    this.#watch.restart();
-    this.#empty();
-    if (note) this.page.controller.warn(describeLostNote(note));
-  }
-  /** @returns {Remark} */
-  take() {
-    const note = this.field.value.trim();
-    this.#empty();
-    return { seconds: this.#watch.seconds, ...note && { note } };
-  }
-  /**
-   * @param {string | undefined} note
-   * @param {string | null} question
-   */
-  restore(note, question) {
-    if (!note) return;
-    if (question !== this.#question) {
-      this.page.controller.warn(describeLostNote(note));
-      return;
-    }
-    this.field.value = note;
-    this.#setOpen(true);
-  }
-  /** Open the field and write, or close it; what is written stays. */
-  toggle() {
-    const isOpen = this.node.hidden === true;
-    this.#setOpen(isOpen);
-    if (isOpen) this.field.focus();
-  }
-  #empty() {
-    const hadFocus = this.page.focused === this.field;
-    this.field.value = "";
-    this.#setOpen(false);
-    if (hadFocus) this.page.root.focus();
-  }
-  /** @param {boolean} isOpen */
-  #setOpen(isOpen) {
-    this.node.hidden = !isOpen;
-    this.opener.setAttribute("aria-expanded", String(isOpen));
-  }
-  /** Go back to the question, where the keys answer. @param {KeyboardEvent} event */
-  #leave(event) {
-    const isDone = event.key === "Escape" || event.key === "Enter" && !event.shiftKey;
-    if (!isDone || event.isComposing) return;
-    event.preventDefault();
-    if (!this.field.value.trim()) this.#setOpen(false);
-    this.page.root.focus();
-  }
-};
 
 // src/question_wording.js
 var CHECK = "Please check: ";
