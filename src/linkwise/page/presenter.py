@@ -199,7 +199,7 @@ class Presenter:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": advise(changes, ended=ended is not None),
+                "advice": advise(changes, ended=ended is not None, n_suspects=status.n_suspects),
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
@@ -224,7 +224,7 @@ class Presenter:
         """
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
-        paces = measure_pace(history)
+        paces, n_suspects = measure_pace(history), self._session.status.n_suspects
         for person in self._here - set(people):
             self._session.release(person)
         self._here = set(people)
@@ -236,7 +236,9 @@ class Presenter:
             states[person] = {
                 "question": question,
                 "ended": (ended or "waiting") if question is None else None,
-                "advice": advise(changes, ended=ended is not None and question is None),
+                "advice": advise(
+                    changes, ended=ended is not None and question is None, n_suspects=n_suspects
+                ),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {
