@@ -33,8 +33,8 @@ print(*encoded.notes, sep="\n")
 
 # %%
 def parse_number(text: str) -> float:
-    """Convert a number as it is shown; a dash means a missing value."""
-    return float("nan" if text == "—" else text)
+    """Convert a number as it is shown; "missing" means that there is none."""
+    return float("nan" if text == "missing" else text)
 
 
 def judge_customer(record: dict[str, str]) -> str | None:

@@ -1,9 +1,75 @@
-"""The README's Python runs as it stands."""
+"""The README's Python and commands run as they are printed, and so do those of two pages."""
 
 import re
+import runpy
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+import pytest
+
+from commands import linkwise, no_screen
+
+__all__ = ["linkwise", "no_screen"]
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ANSWERS = "y\nn\ns\nn\nq\n"
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """The files of a copy of the repository that the commands name."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("*.linkwise*"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def commands_of(text):
+    """Commands in blocks of shell, without comments, and those within sentences."""
+    joined = text.replace("\\\n", " ")
+    return [
+        shlex.split(line, comments=True)
+        for line in re.findall(r"^ {3,4}((?:linkwise|python) .*)$|`(linkwise [^`]+)`", joined, re.MULTILINE)
+        for line in line
+        if line
+    ]
+
+
+def run(command, linkwise, monkeypatch):
+    """Run a command with a few answers."""
+    if command[0] == "linkwise":
+        done = linkwise(*command[1:], said=ANSWERS)
+        assert done.exit_code == 0, (command, done.output)
+    else:
+        monkeypatch.setattr(sys, "argv", command[1:])
+        runpy.run_path(command[1], run_name="__main__")
+
+
+def test_the_commands_of_the_readme_run_as_printed(repository, linkwise, monkeypatch):
+    commands = commands_of(README)
+    assert [command[1] for command in commands] == ["demo", "demo", "ask", "explain", "export", "cluster"]
+    for command in commands:
+        run(command, linkwise, monkeypatch)
+    assert "cluster" in (repository / "customers-with-clusters.csv").read_text("utf-8").partition("\n")[0]
+    assert (repository / "clusters.csv").is_file()
+
+
+@pytest.mark.parametrize(("page", "n_commands"), [("index", 5), ("real-data", 4)])
+def test_the_commands_of_a_page_run_in_the_repository(page, n_commands, repository, linkwise, monkeypatch):
+    text = (ROOT / "docs" / f"{page}.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"^\.\. code-block:: bash\n\n((?:(?:   .*)?\n)+)", text, re.MULTILINE)
+    commands = [command for block in blocks for command in commands_of(block)]
+    assert len(commands) == n_commands
+    for command in commands:
+        run(command, linkwise, monkeypatch)
+
+
+def test_the_first_command_of_ten_minutes_asks_in_the_terminal():
+    page = (ROOT / "docs" / "ten-minutes.rst").read_text(encoding="utf-8")
+    first = next(line for line in page.splitlines() if "$ linkwise ask" in line)
+    assert first.endswith("--terminal")  # its output is printed below
 
 
 def test_the_python_of_the_readme_runs(capsys):
@@ -16,4 +82,4 @@ def test_the_python_of_the_readme_runs(capsys):
 def test_what_the_readme_links_to_exists():
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert len(links) >= 4
-    assert all((Path(__file__).parents[1] / link).exists() for link in links)
+    assert all((ROOT / link).exists() for link in links)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from linkwise.errors import DataError
 
-MOST_COLUMNS = 100_000  # a table of all human genes has 60 000
+MOST_COLUMNS = 65_536  # a table of all human genes has 60 000
 MOST_CELLS = 2_000_000_000  # 16 GB as floats; ten million rows of fifty columns are a quarter of it
 MOST_CHARACTERS = 10_000_000  # in one cell; a long novel has 3 million
 MOST_IN_NAME = 1000  # characters in the name of a column

@@ -123,6 +123,9 @@ def test_a_reviewer_goes_through_the_queue_with_keys(team, browse):
     rows.locator("th", has_text="row 13").wait_for()
 
     carla.wait_for_timeout(READ_MS)
+    carla.keyboard.press("a")
+    carla.keyboard.type("yes and no")  # letters of a note decide nothing
+    carla.keyboard.press("Enter")
     carla.keyboard.press("s")
     rows.locator("th", has_text="row 3").wait_for()
     announced = dialog.locator("[role=status]").inner_text()
@@ -133,6 +136,7 @@ def test_a_reviewer_goes_through_the_queue_with_keys(team, browse):
     dialog.locator(".lw-eyebrow", has_text="No pair needs your review.").wait_for()
     decided = session.history[-2:]
     assert [(e.first, e.answer, e.source) for e in decided] == [(10, "unsure", "carla"), (0, "no", "carla")]
+    assert [e.note for e in decided] == ["yes and no", ""]
     assert session.review("dora")
 
 

@@ -77,6 +77,12 @@ def test_two_people_at_once(team, browse):
     ben.keyboard.press("h")
     ben.wait_for_selector(".lw-history li")
     assert {"anna", "ben"} <= set(ben.locator(".lw-history").inner_text().replace("·", " ").split())
+    own, other = (ben.locator(".lw-history li", has_text=f"· {who}") for who in ("ben", "anna"))
+    assert own.get_by_role("button", name="Take back").count() == own.count() == 1
+    assert own.get_by_role("group", name="Answer about").count() == 1
+    assert other.get_by_role("button", name="Take back").count() == 0
+    assert other.get_by_role("group", name="Answer about").count() == 0
+    assert other.get_by_text("Different").count() == other.count() == 1
     ben.keyboard.press("Escape")
     ben.wait_for_selector("dialog", state="detached")  # keys go to it until it is gone
     ben.keyboard.press("i")

@@ -54,6 +54,10 @@ def test_a_program_answers_and_a_person_goes_on(fruit, linkwise, judge, tmp_path
     assert (program["source"], program["answered"], program["cost"]) == ("ann", 2, 1.0)
     assert (summary["type"], summary["reason"], summary["answers"]) == ("summary", "cost", 9)
     assert "Same" not in done.stderr
+    done = linkwise("ask", fruit.path, "--oracle", judge, "--max-cost", "3.5", "--quiet")
+    assert "1 answer by judge.py, cost 0.5 (3.5 with earlier runs). The costs have reached" in done.stdout
+    done = linkwise("ask", fruit.path, "--oracle", judge, "--max-cost", "3.5", "--quiet")
+    assert "0 answers by judge.py, cost 0 (3.5 with earlier runs). The costs have reached" in done.stdout
 
 
 def test_a_person_audits_a_program(fruit, linkwise, judge):

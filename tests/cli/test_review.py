@@ -102,3 +102,30 @@ def test_there_must_be_a_session(linkwise, fruit):
     done = linkwise("review", fruit.path)
     assert done.exit_code == 3
     assert "Begin one with: linkwise ask" in done.stderr
+
+
+def test_a_note_goes_with_the_decision(linkwise, disputed):
+    done = linkwise("review", disputed.path, "--source", "carla", said="a same taste\ny\na\nn\n")
+    told = words(done)
+    assert "note It is saved with your decision: same taste" in told
+    assert "note It is removed." in told
+    with lw.Session.open(disputed.session) as session:
+        decided = session.history[4:]
+        assert [(e.answer, e.note) for e in decided] == [("yes", "same taste"), ("no", "")]
+
+
+def test_a_note_on_the_stream(linkwise, disputed):
+    done = linkwise("review", disputed.path, "--json", said=f"a why\na {'x' * 3000}\ny\nq\n")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["type"] for one in found[:4]] == ["case", "note", "refused", "state"]
+    with lw.Session.open(disputed.session) as session:
+        assert session.history[4].note == "why"
+
+
+def test_status_counts_the_pairs_that_wait(linkwise, disputed):
+    told = words(linkwise("status", disputed.path))
+    assert f"review 2 pairs to review: linkwise review {disputed.session}" in told
+    assert json.loads(linkwise("status", disputed.path, "--json").stdout)["review"] == 2
+    linkwise("review", disputed.path, said="y\nn\n")
+    assert "to review" not in words(linkwise("status", disputed.path))
+    assert json.loads(linkwise("status", disputed.path, "--json").stdout)["review"] == 0

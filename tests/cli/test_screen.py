@@ -28,30 +28,30 @@ def status(sizes=(71, 59, 48), **counts):
 
 
 WINES = (
-    {"alcohol": "14.1", "hue": "1.07", "grape": "Barolo", "note": "—"},
-    {"alcohol": "12.72", "hue": "1.07", "grape": "Grignolino", "note": "—"},
+    {"alcohol": "14.1", "hue": "1.07", "grape": "Barolo", "note": "missing"},
+    {"alcohol": "12.72", "hue": "1.07", "grape": "Grignolino", "note": "missing"},
 )
 
 
 def test_a_pair():
     rows = screen.pair_rows(*WINES, {"alcohol": (0.8, 0.45), "hue": (0.5, 0.5)})
     assert drawn(screen.pair_table(("w48", "w81"), rows, width=80, most=15)) == (
-        "            1: w48  2: w81      lowest       highest\n"
-        "≠  alcohol  14.1    12.72       ·········2·····1····\n"
-        "   hue      1.07    1.07        ··········=·········\n"
-        "≠  grape    Barolo  Grignolino\n"
-        "   note     —       —\n"
+        "            1: w48   2: w81      lowest       highest\n"
+        "≠  alcohol  14.1     12.72       ·········2·····1····\n"
+        "   hue      1.07     1.07        ··········=·········\n"
+        "≠  grape    Barolo   Grignolino\n"
+        "   note     missing  missing\n"
     )
 
 
 def test_a_narrow_terminal_has_no_room_for_the_scale():
     rows = screen.pair_rows(*WINES, {"alcohol": (0.8, 0.45)})
     assert drawn(screen.pair_table(("w48", "w81"), rows, width=40, most=15), 40) == (
-        "            1: w48  2: w81\n"
-        "≠  alcohol  14.1    12.72\n"
-        "   hue      1.07    1.07\n"
-        "≠  grape    Barolo  Grignolino\n"
-        "   note     —       —\n"
+        "            1: w48   2: w81\n"
+        "≠  alcohol  14.1     12.72\n"
+        "   hue      1.07     1.07\n"
+        "≠  grape    Barolo   Grignolino\n"
+        "   note     missing  missing\n"
     )
 
 
@@ -196,8 +196,8 @@ def test_excerpts_fit_and_show_the_first_difference(first, second, cells):
 
 def test_what_is_missing_is_not_drawn_on_the_scale():
     places = {"income": (0.5, 0.75), "age": (0.0, 1.0), "height": (0.5, 0.5)}
-    first = {"income": "—", "age": "7", "height": "—"}
-    rows = screen.pair_rows(first, {"income": "30", "age": "9", "height": "—"}, places)
+    first = {"income": "missing", "age": "7", "height": "missing"}
+    rows = screen.pair_rows(first, {"income": "30", "age": "9", "height": "missing"}, places)
     assert [row.places for row in rows] == [(None, 0.75), (0.0, 1.0), (None, None)]
     assert rows[0].gap == 1.0
     tracks = [

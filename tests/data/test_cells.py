@@ -34,7 +34,7 @@ def test_shown(value, text):
 )
 def test_missing(value):
     assert is_missing(value)
-    assert format_cell(value) == "—"
+    assert format_cell(value) == "missing"
 
 
 @pytest.mark.parametrize("value", [0, "", False, "nan", [], np.array([1.0, np.nan]), np.array([])])

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from linkwise.data import encode, from_frame, survey_columns
+from linkwise.data import encode, from_frame, proposed_options, survey_columns
+from linkwise.data.column_survey import ColumnSurvey
 from linkwise.data.proposed_options import propose_options
+from linkwise.data.roles import decide_column
 from linkwise.errors import DataError
 
 TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]
@@ -52,6 +54,27 @@ def test_a_column_that_takes_more_than_half_is_warned_of():
     notes = survey(pl.DataFrame({"kind": list("abcd") * 5, "a": np.linspace(0, 1, 20)})).notes
     assert notes[0].startswith("Shares of the mean squared distance between two rows: kind 8")
     assert notes[1].startswith("Column 'kind' takes more than half of the distance")
+
+
+@pytest.mark.parametrize("share", [0.5 + 1e-9, 0.5049])
+def test_half_with_a_rounding_error_is_not_more_than_half(share):
+    assert len(ColumnSurvey({"body": share, "price": 1 - share}, {}, frozenset({"body"})).notes) == 1
+
+
+@pytest.mark.parametrize("n_rows", [7, 12, 20])
+def test_two_blocks_of_equal_weight_are_not_warned_of(n_rows):
+    draw = np.random.default_rng(n_rows)
+    frame = pl.DataFrame({"body": (TEXTS * 5)[:n_rows], "price": draw.lognormal(size=n_rows)})
+    assert len(survey(frame, text="body", columns=["price"]).notes) == 1
+
+
+def test_a_block_that_takes_more_than_half_is_called_a_block():
+    frame = pl.DataFrame({"body": TEXTS * 5, "price": np.arange(20) % 3})
+    notes = survey(frame, text="body", columns=["price"], weights={"body": 4}).notes
+    assert notes[1] == (
+        "Block 'body' takes more than half of the distance and so decides most. "
+        "--weight lowers the weight of a block (in Python, weights={...})."
+    )
 
 
 def test_columns_that_count_alike_are_one_line():
@@ -128,6 +151,20 @@ def test_a_run_of_smooth_columns_is_a_curve_and_pixels_are_none():
     shuffled = frame.select(np.random.default_rng(0).permutation(frame.columns).tolist())
     assert propose_options(from_frame(shuffled).frame) == {}
     assert propose_options(from_frame(load_digits().data).frame) == {}
+
+
+def test_the_names_of_a_wide_table_are_listed_once(monkeypatch):
+    """Not for each column, which takes time in the square of their number."""
+    lists = []
+
+    def decide(series, name, names, named):
+        lists.append(names)
+        return decide_column(series, name, names, named)
+
+    monkeypatch.setattr(proposed_options, "decide_column", decide)
+    propose_options(from_frame(np.random.default_rng(0).normal(size=(5, 30))).frame)
+    assert len(lists) == 30
+    assert len({id(names) for names in lists}) == 1
 
 
 def test_what_is_given_is_not_proposed():

@@ -41,7 +41,7 @@ def test_json_of_mixed_kinds(tmp_path):
     table = read_table(written(tmp_path, lines, "rows.jsonl"), columns=["a", "b", "c"])
     assert table.roles == {"a": "numeric", "b": "category", "d": "left out", "c": "category"}
     assert [list(table.item(row).values()) for row in range(3)] == [
-        ["1", "1", "—", "1"], ["2.5", "x", "true", "—"], ["—", "—", "false", "1"],
+        ["1", "1", "missing", "1"], ["2.5", "x", "true", "missing"], ["missing", "missing", "false", "1"],
     ]  # fmt: skip
 
 

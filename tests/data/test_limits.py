@@ -17,7 +17,7 @@ import pytest
 import linkwise as lw
 from linkwise import limits
 from linkwise.cli.commands.explain import read_labels
-from linkwise.data import encode, from_frame, read_table
+from linkwise.data import encode, from_frame, read_table, readers
 from linkwise.errors import ConstraintError, DataError
 from linkwise.text_files import read_bytes
 
@@ -197,6 +197,14 @@ def test_two_arrays_of_one_name_are_refused(tmp_path):
 
 
 # ---------------------------------------------------------------- size
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_100_000_columns_are_refused_before_they_are_read(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr(readers, "parse_columns", None)
+    assert "The table has 100000 columns, but at most 65536 can be read." in refusal(
+        "table", wide(tmp_path, ending, 100_000)
+    )
+
+
 def wide(tmp_path, ending, n_columns):
     path = tmp_path / f"wide.{ending}"
     names = [f"c{j}" for j in range(n_columns)]

@@ -9,7 +9,7 @@ from linkwise.data.parse import parse_columns
 
 
 def parsed(values, **how):
-    frame, notes = parse_columns(pl.DataFrame({"a": pl.Series(values, dtype=pl.String)}), **how)
+    frame, notes, _ = parse_columns(pl.DataFrame({"a": pl.Series(values, dtype=pl.String)}), **how)
     return frame["a"], notes
 
 
@@ -151,3 +151,19 @@ def test_dates_as_people_write_them(texts, days, how):
     found, notes = parsed(texts)
     assert [None if day is None else str(day) for day in found] == days
     assert notes[0].startswith(f"Column 'a' is read as dates, {how}: '")
+
+
+@pytest.mark.parametrize(
+    ("texts", "forms"),
+    [
+        (["€ 48.39", "€48.390", " € 7.00", None, "n/a"], ["€ 48.39", "€ 48.39", "€ 7.00", None, None]),
+        (["21.5 %", "3 %"], ["21.5 %", "3 %"]),
+        (["1.234,50", "7,00", "1.234,5"], ["1.234,50", "7,00", "1.234,50"]),
+        (["1", "2.50", "?"], None),
+        (["31.01.2024", "01.02.2024"], None),
+    ],
+)
+def test_numbers_in_another_form_keep_it_beside(texts, forms):
+    frame = pl.DataFrame({"a": pl.Series(texts, dtype=pl.String)})
+    written = parse_columns(frame, comma_free=True).written
+    assert [series.to_list() for series in written] == ([] if forms is None else [forms])

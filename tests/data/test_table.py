@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from linkwise.data import encode, from_frame
+from linkwise.data import encode, from_frame, read_table
 from linkwise.errors import DataError
 
 KINDS = [pl.DataFrame, pd.DataFrame]
@@ -70,12 +70,12 @@ def test_items(make):
     assert list(table.item(0)) == [*table.features, *table.shown]
     assert table.item(0) == {
         "whole": "3", "real": "0.1", "word": "x", "flag": "true", "moment": "2024-01-01",
-        "lasting": "1.5 days", "same": "1", "void": "—", "text": "p", "Target": "p",
+        "lasting": "1.5 days", "same": "1", "void": "missing", "text": "p", "Target": "p",
     }  # fmt: skip
     assert table.item(1)["real"] == "1234.57"
-    assert table.item(1)["word"] == "—"
+    assert table.item(1)["word"] == "missing"
     assert table.item(1)["moment"] == "2024-01-02 12:30"
-    assert table.item(2)["real"] == table.item(2)["moment"] == table.item(3)["lasting"] == "—"
+    assert table.item(2)["real"] == table.item(2)["moment"] == table.item(3)["lasting"] == "missing"
     assert table.item(3)["whole"] == "9007199254740993"
     assert table.item(3)["moment"] == "2024-01-01 00:00:07"
     for row in (-1, 4):
@@ -113,7 +113,7 @@ def test_pandas_own_types():
         "count": "1", "level": "lo", "number level": "1", "flag": "true", "day": "2024-01-01",
         "zoned": "2024-01-01", "mixed": "1",
     }  # fmt: skip
-    assert set(table.item(1).values()) == {"—", "hi", "2", "a", "2024-01-02"}
+    assert set(table.item(1).values()) == {"missing", "hi", "2", "a", "2024-01-02"}
     encoded = encode(table, scale="none", impute="median")
     assert encoded.feature_names == (
         "count", "level=hi", "level=lo", "number level=1", "number level=2", "flag", "day", "zoned",
@@ -181,3 +181,20 @@ def test_array_of_truth_values():
 
 def test_narwhals_frames_are_taken_too():
     assert from_frame(nw.from_native(pl.DataFrame(VALUES))).features == ("a",)
+
+
+def test_numbers_with_units_are_shown_as_written_and_compared_as_numbers(tmp_path):
+    path = tmp_path / "goods.csv"
+    lines = [
+        "sku,price,share,size",
+        "a,€ 48.39,21.5 %,2.50",
+        "b,€48.390,3 %,2.5",
+        "c,€ 9,4 %,1",
+        "d,n/a,5 %,3",
+    ]
+    path.write_text("\n".join(lines), "utf-8")
+    table = read_table(path, id_column="sku")
+    assert table.item(0) == {"price": "€ 48.39", "share": "21.5 %", "size": "2.5"}
+    assert table.item(1) == {"price": "€ 48.39", "share": "3 %", "size": "2.5"}  # equal prices look equal
+    assert table.item(3)["price"] == "missing"
+    assert encode(table, scale="none", impute="median").X[:, 0].tolist() == [48.39, 48.39, 9.0, 48.39]

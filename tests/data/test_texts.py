@@ -156,7 +156,7 @@ def test_texts_stay_as_they_are_written(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text('a,body\n1,"007"\n2,"2024-01-31"\n3,"12"\n4,\n')
     items = items_of(read_table(path, text="body"))
-    assert [items.content(row) for row in range(4)] == ["007", "2024-01-31", "12", ""]
+    assert [items.content(row) for row in range(4)] == ["007", "2024-01-31", "12", "missing"]
 
 
 @pytest.mark.parametrize(

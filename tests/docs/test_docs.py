@@ -6,6 +6,7 @@ import pkgutil
 import re
 import socket
 import sys
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -176,6 +177,20 @@ def test_every_table_and_column_of_a_session_file_is_described():
 def test_commands_print_what_the_page_shows(page):
     differences = [str(d) for d in replay.replayed_commands(DOCS / page)]
     assert not differences, "\n".join([*differences, "mend it, or: python docs/replay.py --write " + page])
+
+
+def test_reproduction_has_the_commands_that_measure_speed():
+    experiments = tomllib.loads((DOCS.parent / "bench" / "experiments.toml").read_text(encoding="utf-8"))
+    speed = {one["name"] for one in experiments["experiment"] if one["topic"] == "speed"}
+    named = set(re.findall(r"python -m bench run (\w+)", text_of("reproduction/index.rst")))
+    assert speed - named == set()
+
+
+def test_a_page_says_where_the_figures_of_wrong_answers_are():
+    """They are printed, and no table has them."""
+    assert not re.search(r"noise/(?!team)", text_of("reproduction/index.rst"))
+    assert "python -m bench run noise " in section("wrong-answers.rst", "Limits")
+    assert "reproduction/index` has the figures" not in text_of("wrong-answers.rst")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -57,6 +57,7 @@ def test_a_suspect_comes_with_its_answer_and_the_reason():
         "second": 2,
         "names": ["row 0", "row 2"],
         "answer": "no",
+        "source": "",
         "reason": "Other answers speak against it: Same for row 0 and row 1; Same for row 1 and row 2.",
     }
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from linkwise.data import encode, from_frame, image_items, record_items
+from linkwise.data.items import value_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
 from linkwise.page.cards import (
@@ -47,8 +48,13 @@ def test_what_is_missing_stands_nowhere_on_the_scale():
     items = RowView(
         record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
     )
+    assert items.render(1)["fields"][0]["value"] == "missing"
     where = [{f["name"]: f["place"] for f in items.render(row)["fields"]} for row in range(3)]
     assert where == [{"income": 0.0, "age": 0.0}, {"income": None, "age": 0.5}, {"income": 1.0, "age": 1.0}]
+
+
+def test_a_missing_number_of_an_array_is_a_word():
+    assert value_items([[1.0, np.nan]], ("a", "b")).fields(0) == {"a": "1", "b": "missing"}
 
 
 def test_a_constant_column_stands_at_the_left():

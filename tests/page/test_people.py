@@ -263,3 +263,55 @@ def test_a_review_shows_who_wrote_which_note(presenter):
         ("anna", "the same", "anna"),
         ("ben", "not the same", "carla"),
     ]
+
+
+# ---------------------------------------------------------------- whose answer it is
+def refusal(presenter, person, **request):
+    reply = presenter.handle({"id": "1", **request}, person)
+    return None if reply.body["ok"] else (reply.body["error"]["kind"], reply.body["error"]["text"])
+
+
+@pytest.mark.parametrize("request_", [{"do": "take_back"}, {"do": "change", "answer": "no"}, {"do": "sure"}])
+def test_each_person_changes_only_their_own_answers(presenter, request_):
+    session = presenter._session
+    session.add(0, 2, "must-link", source="anna")
+    session.add(4, 6, "must-link")
+    session.import_constraints(Constraints(20, [(8, 10)]), source="known.csv")
+    n_events = len(session.events)
+    only_anna = ("bad", "Only anna can change this answer or take it back.")
+    nobody = ("bad", "Nobody on this page can change this answer or take it back.")
+    assert refusal(presenter, "ben", event=1, **request_) == only_anna
+    assert refusal(presenter, "ben", event=2, **request_) == nobody
+    imported = ("bad", "Nobody can take back imported pairs on this page.")
+    assert refusal(presenter, "ben", event=3, **request_) == imported
+    assert len(session.events) == n_events
+    assert refusal(presenter, "anna", event=1, **request_) is None
+    assert refusal(presenter, "", event=2, **request_) is None  # alone, whoever looks at the page
+
+
+def test_a_change_of_an_answer_is_of_whoever_answered(presenter):
+    session = presenter._session
+    session.add(0, 2, "must-link", source="anna")
+    session.set_sure(1)
+    assert refusal(presenter, "ben", do="take_back", event=2)[1].startswith("Only anna ")
+    assert refusal(presenter, "anna", do="take_back", event=2) is None
+
+
+def test_done_and_names_are_common(presenter):
+    send(presenter, "anna", do="name", cluster=0, name="large")
+    assert refusal(presenter, "ben", do="take_back", event=1) is None
+
+
+def test_a_reviewer_decides_the_answers_of_others(presenter):
+    presenter._session.add(0, 2, "must-link", source="anna")
+    presenter._session.add(0, 2, "cannot-link", source="ben")
+    assert refusal(presenter, "carla", do="decide", first=0, second=2, answer="yes") is None
+    assert refusal(presenter, "anna", do="take_back", event=3)[1].startswith("Only carla ")
+
+
+def test_suspects_and_conflicts_say_whose_they_are(presenter):
+    session = presenter._session
+    for first, second, kind in ((11, 13, "must-link"), (13, 15, "must-link"), (11, 15, "cannot-link")):
+        session.add(first, second, kind, source="ben")
+    suspects = send(presenter, "anna", do="suspects")["suspects"]
+    assert {suspect["source"] for suspect in suspects} == {"ben"}

@@ -60,6 +60,13 @@ def test_a_decision_is_certain_and_ends_the_case_for_everybody(presenter, answer
     assert count_cases(presenter) == [1, 1, 1]
 
 
+def test_a_decision_has_a_note(presenter):
+    assert send(presenter, "carla", "decide", first=0, second=3, answer="no", note="the shape")["ok"]
+    assert presenter._session.history[-1].note == "the shape"
+    refused = send(presenter, "carla", "decide", first=0, second=3, answer="no", note="x" * 3000)
+    assert not refused["ok"]
+
+
 def test_not_sure_leaves_the_pair_to_others(presenter):
     assert send(presenter, "carla", "decide", first=0, second=3, answer="unsure")["ok"]
     assert count_cases(presenter) == [1, 1, 0]

@@ -57,3 +57,15 @@ def test_advice():
     assert told["stop"] is False
     assert told["text"].startswith("2 of the last 10 answers still moved rows, at most 20%")
     assert advise([], ended=True)["stop"] is True
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [(1, "1 answer is probably wrong. Check it"), (3, "3 answers are probably wrong. Check them")],
+)
+def test_nobody_is_advised_to_stop_while_answers_are_doubted(n, words):
+    told = advise([0.0] * 10, ended=False, n_suspects=n)
+    assert told["stop"] is False
+    assert f"fewer than 1 in 100 rows, but {words} before you stop." in told["text"]
+    assert advise([0.5] * 10, ended=False, n_suspects=n) == advise([0.5] * 10, ended=False)
+    assert advise([], ended=True, n_suspects=n)["stop"] is True

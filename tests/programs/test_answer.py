@@ -188,6 +188,27 @@ def test_costs_end_it():
     assert (done.n_answers, done.cost, done.reason) == (2, 0.5, "cost")
 
 
+def test_costs_count_across_runs_by_source(tmp_path):
+    path, judge = tmp_path / "s.linkwise", lambda i, j: ProgramReply(same(i, j), cost=0.25)
+    learner = lw.COBRAS(n_init=1, random_state=0)
+    with lw.Session.open(path, X, learner, error_rate=None) as session:
+        assert session.costs == {}
+        assert lw.answer(session, judge, budget=3, source="judge").total_cost == 0.75
+    with lw.Session.open(path, X) as session:
+        done = lw.answer(session, judge, max_cost=1, source="judge")
+        assert (done.n_answers, done.cost, done.total_cost, done.reason) == (1, 0.25, 1.0, "cost")
+        assert lw.answer(session, judge, max_cost=1, source="judge").n_answers == 0
+        assert lw.answer(session, judge, max_cost=0.5, source="other").n_answers == 2
+        session.undo()  # what is spent is spent
+        assert session.costs == {"judge": 1.0, "other": 0.5}
+
+
+def test_replies_that_are_of_no_use_cost_as_well():
+    session = begin()
+    done = lw.answer(session, lambda i, j: ProgramReply("maybe", cost=0.5), retries=1, max_cost=1)
+    assert (done.n_answers, done.cost, session.costs) == (0, 1.0, {"program": 1.0})
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("timeout", [None, 60.0])
 def test_an_interrupt_keeps_all_answers(error, timeout):

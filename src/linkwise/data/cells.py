@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-MISSING = "—"
+MISSING = "missing"
 
 
 def is_missing(value: Any) -> bool:
@@ -26,7 +26,7 @@ def is_missing_cell(value: Any) -> bool:
 
 
 def format_cell(value: Any) -> str:
-    """Format a cell for a person: short numbers, ISO dates, and a dash if it is missing."""
+    """Format a cell for a person: short numbers, ISO dates, and "missing" for no value."""
     if is_missing(value):
         return MISSING
     if isinstance(value, datetime.datetime):

@@ -82,15 +82,20 @@ def propose_categories(frame: nw.DataFrame[Any], found: Sequence[Column]) -> lis
 
 def find_codes(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
     """Find the columns of whole numbers that may be codes."""
-    return [column.name for column in found if _may_be_code(frame[column.name], column)]
+    named = [column.name for column in found if _is_named_as_code(column)]
+    return [name for name in named if _holds_codes(frame.get_column(name))]
 
 
-def _may_be_code(series: nw.Series[Any], column: Column) -> bool:
-    """Whether a column holds few whole numbers that repeat, and is named as codes are."""
-    is_unused_id = column.role == "left out" and is_id_name(column.name)
+def _is_named_as_code(column: Column) -> bool:
+    if column.role == "left out":
+        return is_id_name(column.name)
     plain = re.sub(r"[ .-]+", "_", column.name.strip().casefold())
-    is_named_so = column.role == "numeric" and _CODE_NAME.fullmatch(plain) is not None
-    if not (is_unused_id or is_named_so) or not series.dtype.is_integer():
+    return column.role == "numeric" and _CODE_NAME.fullmatch(plain) is not None
+
+
+def _holds_codes(series: nw.Series[Any]) -> bool:
+    """Whether a column holds few whole numbers that repeat."""
+    if not series.dtype.is_integer():
         return False
     n_values = series.drop_nulls().n_unique()
     return 2 < n_values <= MOST_CATEGORIES and 2 * n_values <= len(series)

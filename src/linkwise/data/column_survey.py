@@ -15,7 +15,7 @@ from linkwise.data.proposed_options import propose_options
 from linkwise.data.table import Table
 
 MOST_NAMED = 8  # columns whose shares are named
-_MOST_OF_IT = 0.5  # share from which one column decides
+_MOST_OF_IT = 0.505  # share from which one column decides: two of equal weight differ by rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,15 @@ class ColumnSurvey:
     options : dict
         Arguments of `read_table` and `encode` by which these rows are probably better compared, such as
         ``{"text": ["body"], "id_column": "ticket"}``; empty if the table is read well.
+    blocks : frozenset of str
+        The names in `shares` that are blocks of texts or lists.
     copies : NearCopies or None
         How many rows have copies that are written nearly alike, if many do. Then this is record linkage.
     """
 
     shares: Mapping[str, float]
     options: Mapping[str, Any]
+    blocks: frozenset[str] = frozenset()
     copies: NearCopies | None = None
 
     @property
@@ -70,10 +73,17 @@ class ColumnSurvey:
         largest = next(iter(self.shares))
         if high <= _MOST_OF_IT:
             return (shares,)
+        if largest in self.blocks:
+            lower = "--weight lowers the weight of a block (in Python, weights={...})."
+        else:
+            lower = (
+                "--weight lowers the weight of a column, and --drop leaves it out "
+                "(in Python, weights={...} and drop=[...])."
+            )
+        what = "Block" if largest in self.blocks else "Column"
         return (
             shares,
-            f"Column '{largest}' takes more than half of the distance and so decides most. --weight lowers "
-            "the weight of a column, and --drop leaves it out (in Python, weights={...} and drop=[...]).",
+            f"{what} '{largest}' takes more than half of the distance and so decides most. {lower}",
         )
 
 
@@ -104,9 +114,10 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
         for name, spread in zip(names, spreads.tolist(), strict=True):
             shares[name] += spread / total
     largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
+    blocks = frozenset(filter(None, map(block_of, encoded.features)))
     options = propose_options(table.frame, {**table.choices, "impute": impute})
     id_column = table.choices.get("id_column") or options.get("id_column")
-    return ColumnSurvey(largest_first, options, find_near_copies(table.frame, id_column))
+    return ColumnSurvey(largest_first, options, blocks, find_near_copies(table.frame, id_column))
 
 
 def _percent(share: float) -> str:

@@ -58,7 +58,7 @@ def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collecti
         return id_column
     names = [name for name in frame.columns if name not in not_these]
     sure = [name for name in names if is_id_name(name)]
-    likely = [name for name in names if name not in sure and _LIKELY.fullmatch(name)]
+    likely = [name for name in names if _LIKELY.fullmatch(name) and not is_id_name(name)]
     short_first = sorted(sure, key=lambda name: len(name) > 4)  # "id", "uuid" before "customer_id"
     return next((name for name in short_first + likely if is_key(frame[name])), None)
 

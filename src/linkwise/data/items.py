@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwise.data.cells import MISSING
 from linkwise.data.png import png, to_bytes
 from linkwise.data.roles import Kind
 from linkwise.errors import DataError
@@ -37,8 +38,8 @@ class Items:
         ``content(row)`` returns the str of a text; the bytes of an image, a PNG of at most 256 pixels a side;
         the list of float of a series, None where a value is missing; or None for a record.
     pixels : callable, or None
-        ``pixels(row)`` returns the picture of an image as ndarray of shape (height, width) or
-        (height, width, 3), uint8. None for other kinds.
+        ``pixels(row)`` returns the picture of an image, or one beside a record or a text, as ndarray of shape
+        (height, width) or (height, width, 3), uint8. None if there are no pictures.
     side : SideTable, or None
         The table that is shown in place of the compared columns.
     """
@@ -97,11 +98,12 @@ def record_items(table: Table) -> Items:
 def value_items(X: ArrayLike, names: Sequence[str]) -> Items:
     """Show the rows of an array of shape (n_rows, n_columns) under the names of its columns."""
     values = np.asarray(X)
-    return Items(
-        "record",
-        lambda row: {name: f"{value:g}" for name, value in zip(names, values[row].tolist(), strict=True)},
-        lambda row: None,
-    )
+
+    def fields(row: int) -> dict[str, str]:
+        cells = zip(names, values[row].tolist(), strict=True)
+        return {name: f"{value:g}" if value == value else MISSING for name, value in cells}
+
+    return Items("record", fields, lambda row: None)
 
 
 def text_items(texts: Sequence[str], fields: Fields = no_fields) -> Items:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from linkwise.data.number_formats import rewrite_dates, rewrite_numbers
 from linkwise.wording import count_noun, join_names
@@ -23,12 +23,31 @@ _MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE
 _AT_ONCE = 1000  # columns that polars works on together; each call has a cost of its own
 
 
+class Parsed(NamedTuple):
+    """Columns with types.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        The table with parsed columns, in the same order.
+    notes : list of str
+        Sentences on forms that had to be interpreted.
+    written : list of polars.Series
+        For each column of numbers that are written with a unit or other marks: the text of each number, null
+        if it is missing. Equal numbers have the same text, that of the first of them.
+    """
+
+    frame: pl.DataFrame
+    notes: list[str]
+    written: list[pl.Series]
+
+
 def parse_columns(
     frame: pl.DataFrame,
     keep: Collection[str | None] = (),
     numbers: bool = True,
     comma_free: bool = False,
-) -> tuple[pl.DataFrame, list[str]]:
+) -> Parsed:
     """Give the text columns of a file their types.
 
     Parameters
@@ -45,14 +64,13 @@ def parse_columns(
 
     Returns
     -------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table with parsed columns, in the same order.
-    notes : list of str
-        Sentences on forms that had to be interpreted.
+    Parsed
+        The table with parsed columns, notes, and the numbers that are written in another form.
     """
     import polars as pl
 
     notes: list[str] = []
+    written: list[pl.Series] = []
     parsed = {series.name: series for series in frame.get_columns()}
     names = [n for n, series in parsed.items() if series.dtype == pl.String and n not in keep]
     for start in range(0, len(names), _AT_ONCE):
@@ -65,7 +83,29 @@ def parse_columns(
             name = series.name
             parsed[name], said = _parse_column(series, text[name], marked[name], numbers, comma_free)
             notes += said
-    return pl.DataFrame(list(parsed.values())), notes
+            if (
+                numbers
+                and said
+                and parsed[name].dtype.is_numeric()
+                and not _is_plain(text[name], parsed[name])
+            ):
+                written.append(_first_forms(text[name], parsed[name]))
+    return Parsed(pl.DataFrame(list(parsed.values())), notes, written)
+
+
+def _is_plain(text: pl.Series, found: pl.Series) -> bool:
+    """Whether all numbers are written as a computer writes them."""
+    import polars as pl
+
+    return text.cast(pl.Float64, strict=False).null_count() == found.null_count()
+
+
+def _first_forms(text: pl.Series, found: pl.Series) -> pl.Series:
+    """The text of the first of all equal numbers; null where a number is missing."""
+    import polars as pl
+
+    forms = pl.DataFrame({"text": text, "number": found}).select(pl.col("text").first().over("number"))
+    return forms["text"].set(found.is_null(), None).alias(text.name)
 
 
 def strip_cells(text: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

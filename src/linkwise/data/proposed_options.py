@@ -96,21 +96,21 @@ def _propose_for_records(
     codes = [name for name in find_codes(frame, found) if name not in (given.get("as_categories") or ())]
     if codes and given.get("columns") is None:
         proposed["as_categories"] = [*(given.get("as_categories") or ()), *codes]
-    counters = [column.name for column in compared if _counts_rows(frame[column.name])]
+    counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
     if counters and len(compared) > len(counters) and not given.get("columns"):
         proposed["drop"] = [*(given.get("drop") or ()), *counters]
         compared = [column for column in compared if column.name not in counters]
-    if given.get("impute") is None and any(_has_gaps(frame[column.name]) for column in compared):
+    if given.get("impute") is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
         proposed["impute"] = "median"
     return proposed
 
 
 def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[Column]:
     """The role of each column as it is without options; columns that nothing can be made of are left out."""
-    found = []
+    found, there = [], list(frame.columns)
     for name in names:
         try:
-            found.append(decide_column(frame[name], name, list(frame.columns), None))
+            found.append(decide_column(frame.get_column(name), name, there, None))
         except DataError:
             continue
     return found
@@ -119,10 +119,12 @@ def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[Colu
 # ---------------------------------------------------------------- ids
 def _find_names_of_rows(frame: nw.DataFrame[Any], names: Sequence[str]) -> str | None:
     """The first column in which each row has a short word of its own, or a number that counts the rows."""
-    words = [name for name in names if _holds_short_words(frame[name])]
-    counters = [name for name in names if _counts_rows(frame[name])]
+    words = [name for name in names if _holds_short_words(frame.get_column(name))]
+    counters = [name for name in names if _counts_rows(frame.get_column(name))]
     # a path is a way to a file beside the row; it names the row only if nothing else does
-    plain = [name for name in words if not any("/" in str(one) for one in frame[name].head(5).to_list())]
+    plain = [
+        name for name in words if not any("/" in str(one) for one in frame.get_column(name).head(5).to_list())
+    ]
     several = len(names) > 1  # a single column is what the rows are compared by
     return next(iter([*plain, *words, *counters]), None) if several else None
 
@@ -147,7 +149,9 @@ def _counts_rows(series: nw.Series[Any]) -> bool:
 # ---------------------------------------------------------------- texts
 def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
     """The columns of texts with several words that other texts have, too."""
-    lengths = {column.name: count_words(frame[column.name]) for column in found if column.role == "text"}
+    lengths = {
+        column.name: count_words(frame.get_column(column.name)) for column in found if column.role == "text"
+    }
     longest = max(lengths.values(), default=0)
     return [name for name, length in lengths.items() if length >= max(_LEAST_WORDS, longest / 8)]
 
@@ -178,7 +182,7 @@ def _are_curves(frame: nw.DataFrame[Any], found: Sequence[Column]) -> bool:
     numbers = [int(part[2]) for part in parts if part]
     if len(stems) != 1 or None in stems or any(b <= a for a, b in pairwise(numbers)):
         return False
-    X = np.stack([to_numbers(frame[name].head(_MOST_ROWS)) for name in names], axis=1)
+    X = np.stack([to_numbers(frame.get_column(name).head(_MOST_ROWS)) for name in names], axis=1)
     X = X[np.isfinite(X).all(axis=1)]
     if len(X) < 2:
         return False
@@ -192,7 +196,7 @@ def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
     """Whether a column is a category once spellings of one value are merged."""
     if column.role not in ("category", "text"):
         return False
-    series = frame[column.name]
+    series = frame.get_column(column.name)
     variants = find_variants(series)
     if variants is None:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -127,13 +127,14 @@ def read_table(
         frame, own_ids, used_delimiter, choices, notes = _read_file(
             path, ending, delimiter, encoding, keep_nested
         )
+        written: Mapping[str, nw.Series[Any]] = {}
         taken = [name for names in (drop, show, hide) for name in to_names(names) or ()]
         if id_column is None and own_ids not in taken:
             id_column = own_ids
         names = resolve_names(frame, id_column, columns, drop, text, show, hide)
         if ending in (*_DELIMITED, *JSON_ENDINGS):
             keep = {names.id_column, *names.text, *names.drop, *names.show}
-            frame, parse_notes = _parse_text(frame, keep, ending, used_delimiter)
+            frame, parse_notes, written = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
             notes = [*notes, *parse_notes]
         return understand(
@@ -145,6 +146,7 @@ def read_table(
             as_categories=as_categories,
             weights=weights,
             metric=metric,
+            written=written,
             reader_choices=choices,
             notes=notes,
         )
@@ -203,7 +205,7 @@ def read_frame(
         check_dates(written, ())
         typed = written
         if ending in (*_DELIMITED, *JSON_ENDINGS):
-            typed, _ = _parse_text(written, keep(written), ending, delimiter)
+            typed, *_ = _parse_text(written, keep(written), ending, delimiter)
             check_dates(typed, ())
         return Frames(written, typed, choices.get("encoding"))
     except MemoryError as error:
@@ -287,17 +289,18 @@ def _require_polars() -> None:
 
 def _parse_text(
     frame: nw.DataFrame[Any], keep: Collection[str | None], ending: str, delimiter: str | None
-) -> tuple[nw.DataFrame[Any], list[str]]:
-    """Parse all columns of text but those to keep as they are written."""
+) -> tuple[nw.DataFrame[Any], list[str], dict[str, nw.Series[Any]]]:
+    """Parse all columns of text but those to keep as they are written, and return the forms of numbers."""
     import narwhals as nw
 
-    parsed, notes = parse_columns(
+    parsed, notes, written = parse_columns(
         frame.to_native(),
         keep=keep,
         numbers=ending in _DELIMITED,
         comma_free=delimiter not in (None, ","),
     )
-    return nw.from_native(parsed, eager_only=True), notes
+    forms = {series.name: nw.from_native(series, series_only=True) for series in written}
+    return nw.from_native(parsed, eager_only=True), notes, forms
 
 
 def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:

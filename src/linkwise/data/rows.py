@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from linkwise.data.cells import MISSING
 from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded
 from linkwise.data.items import Items, SideTable, record_items, series_items, text_items
@@ -72,7 +73,8 @@ def items_of(table: Table) -> Items:
     if table.kind == "series":
         return series_items(read_curves(table.frame, table.columns), fields)
     columns = [[word or "" for word in to_words(table.frame[name])] for name in texts]
-    return text_items(["\n\n".join(filter(None, words)) for words in zip(*columns, strict=True)], fields)
+    shown = ["\n\n".join(filter(None, words)) or MISSING for words in zip(*columns, strict=True)]
+    return text_items(shown, fields)
 
 
 RECORD_ROLES: tuple[Role, ...] = ("numeric", "category", "date")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -112,6 +113,39 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
     return rows._replace(items=Items(shown.kind, fields, shown.content, shown.pixels, side))
 
 
+def show_pictures(rows: Rows, folder: Path) -> Rows:
+    """Show pictures beside records and texts, if a column that is only shown holds their paths.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of a table.
+    folder : Path
+        The folder from which the paths begin.
+
+    Returns
+    -------
+    Rows
+        The same rows with pictures in place of the paths. The paths stay, with a note, if Pillow is missing
+        or pictures are not there.
+    """
+    table, own = rows.table, rows.items
+    given = (name for name in table.choices.get("show", ()) if name in table.shown)
+    column = next((name for name in given if _holds_pictures(table.frame[name])), None)
+    if column is None or own.kind == "series":
+        return rows
+    try:
+        pictures = file_items(_find_pictures(table.frame[column], folder))
+    except (DataError, ImportError) as error:
+        note = f"You see the paths in column '{column}' in place of the pictures. {error}"
+        return rows._replace(table=replace(table, notes=(*table.notes, note)))
+
+    def fields(row: int) -> dict[str, str]:
+        return {**pictures.fields(row), **_leave_out(own.fields(row), column)}
+
+    return rows._replace(items=replace(own, fields=fields, pixels=pictures.pixels))
+
+
 # ---------------------------------------------------------------- joining
 def _find_key(frame: nw.DataFrame[Any], table: Table) -> str | None:
     """The column by which rows are joined; None if they are joined in order."""
@@ -176,7 +210,7 @@ def _describe_join(path: Path, key: str | None, names: Sequence[str], n_rows: in
 def _format_rows(
     written: nw.DataFrame[Any], typed: nw.DataFrame[Any], names: Sequence[str]
 ) -> Callable[[int], dict[str, str]]:
-    """Cells as they are written; a dash where a value is missing."""
+    """Cells as they are written; "missing" where a value is missing."""
 
     def cells(row: int) -> dict[str, str]:
         one, other = (

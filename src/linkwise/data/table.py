@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -54,6 +54,8 @@ class Table:
     choices : dict
         The arguments that give this table again; JSON can hold them. Those that few tables need are
         there only where they were given or detected.
+    written : dict of str to narwhals.Series
+        For each column whose numbers are written with a unit or other marks: the text that a person sees.
     """
 
     ids: tuple[str, ...] | None
@@ -61,6 +63,7 @@ class Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
     choices: dict[str, Any]
+    written: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -109,7 +112,8 @@ class Table:
         Returns
         -------
         dict of str to str
-            Short numbers, ISO dates, and "—" for a missing value.
+            Short numbers, or as they are written where they have a unit; ISO dates; and "missing" for a
+            missing value.
 
         Raises
         ------
@@ -124,7 +128,8 @@ class Table:
             names = (*(name for name in self.features if name not in hidden), *self.shown)
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
-        return {name: format_cell(cells[name][0]) for name in names}
+        written = {name: self.written[name][row] for name in names if name in self.written}
+        return {name: format_cell(written.get(name, cells[name][0])) for name in names}
 
 
 def from_frame(
@@ -224,6 +229,7 @@ def understand(
     as_categories: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
+    written: Mapping[str, nw.Series[Any]] = MappingProxyType({}),
     reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Table:
@@ -247,6 +253,8 @@ def understand(
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
         As for `from_frame`.
+    written : dict of str to narwhals.Series, default={}
+        The numbers as they are written, for columns where this differs from plain numbers.
     reader_choices : dict, default={}
         Further choices about the file, which the table keeps.
     notes : sequence of str, default=()
@@ -306,7 +314,7 @@ def understand(
         **({} if metric is None else {"metric": metric}),
         **reader_choices,
     }
-    return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
+    return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices, written)
 
 
 def _check_kind(

@@ -147,5 +147,5 @@ def choose_metric(
 
 def _have_unit_norm(frame: nw.DataFrame[Any], names: Sequence[str]) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = sum(np.square(to_numbers(frame[name])) for name in names)
+        squares = sum(np.square(to_numbers(frame.get_column(name))) for name in names)
         return bool((np.abs(np.sqrt(squares) - 1) <= _UNIT).all())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from linkwise.page.requests import RefusedRequest
 from linkwise.session.events import Event, facts_of
 from linkwise.session.session import Session
 from linkwise.session.suspects import SuspectAnswer
@@ -63,14 +64,30 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
     }
 
 
-def serialize_suspect(suspect: SuspectAnswer, name_row: Namer) -> dict[str, Any]:
-    """Return an answer that is probably wrong as values for JSON, with the reason in words."""
+def check_owner(events: Mapping[int, Event], number: int, person: str) -> None:
+    """Raise `RefusedRequest` if an event is an answer of somebody else, or about one, or an import."""
+    event = events.get(number)
+    while event is not None and event.kind != "note" and event.target is not None:
+        event = events.get(event.target)
+    if event is None or event.kind in ("done", "name"):
+        return
+    if event.kind == "import":
+        raise RefusedRequest("bad", "Nobody can take back imported pairs on this page.")
+    if event.source != person:
+        who = event.source or "Nobody on this page"
+        only = "Only " if event.source else ""
+        raise RefusedRequest("bad", f"{only}{who} can change this answer or take it back.")
+
+
+def serialize_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> dict[str, Any]:
+    """Return an answer of a source that is probably wrong as values for JSON, with the reason in words."""
     return {
         "event": suspect.number,
         "first": suspect.first,
         "second": suspect.second,
         "names": [name_row(suspect.first), name_row(suspect.second)],
         "answer": suspect.answer,
+        "source": source,
         "grade": suspect.grade,
         "reason": describe_doubt(suspect, name_row),
     }
@@ -134,4 +151,5 @@ def _link(
         "answer": answer,
         "event": None if event is None else event.number,
         "kind": "add" if event is None else event.kind,
+        "source": "" if event is None else event.source,
     }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linkwise.data import Encoded, Items
 from linkwise.data.cells import MISSING
 from linkwise.data.items import value_items
+from linkwise.data.png import png
 
 Place = Mapping[str, float]
 
@@ -43,12 +44,16 @@ class RowView:
         return {"row": row, "name": self.name(row), "fields": fields, **self._content(row)}
 
     def _content(self, row: int) -> dict[str, Any]:
-        content = self.items.content(row)
-        if content is None:
-            return {}
+        items, content = self.items, self.items.content(row)
         if isinstance(content, bytes):
-            return {"image": f"data:image/png;base64,{base64.b64encode(content).decode()}"}
-        return {self.items.kind: content}
+            return {"image": _to_url(content)}
+        beside = {} if items.pixels is None else {"image": _to_url(png(items.pixels(row)))}
+        return beside if content is None else {**beside, items.kind: content}
+
+
+def _to_url(picture: bytes) -> str:
+    """Turn a PNG into a URL that holds it."""
+    return f"data:image/png;base64,{base64.b64encode(picture).decode()}"
 
 
 def list_differing_fields(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

@@ -33,6 +33,7 @@ from linkwise.errors import (
 from linkwise.page import requests
 from linkwise.page.answer_list import (
     AnswerList,
+    check_owner,
     describe_suspect,
     serialize_chain,
     serialize_event,
@@ -198,7 +199,7 @@ class Presenter:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": advise(changes, ended=ended is not None),
+                "advice": advise(changes, ended=ended is not None, n_suspects=status.n_suspects),
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
@@ -223,7 +224,7 @@ class Presenter:
         """
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
-        paces = measure_pace(history)
+        paces, n_suspects = measure_pace(history), self._session.status.n_suspects
         for person in self._here - set(people):
             self._session.release(person)
         self._here = set(people)
@@ -235,7 +236,9 @@ class Presenter:
             states[person] = {
                 "question": question,
                 "ended": (ended or "waiting") if question is None else None,
-                "advice": advise(changes, ended=ended is not None and question is None),
+                "advice": advise(
+                    changes, ended=ended is not None and question is None, n_suspects=n_suspects
+                ),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {
@@ -392,12 +395,12 @@ class Presenter:
         return {"undone": None if event is None else self._serialize(event)}
 
     def _take_back(self, request: Request) -> dict[str, Any]:
-        event = self._session.undo(requests.read_integer(request, "event"))
+        event = self._session.undo(self._read_own(request))
         return {"undone": None if event is None else self._serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
-        self._session.change(requests.read_integer(request, "event"), answer)
+        self._session.change(self._read_own(request), answer)
         return {}
 
     def _write_note(self, request: Request) -> dict[str, Any]:
@@ -406,15 +409,24 @@ class Presenter:
         return {}
 
     def _confirm(self, request: Request) -> dict[str, Any]:
-        self._session.set_sure(requests.read_integer(request, "event"))
+        self._session.set_sure(self._read_own(request))
         return {}
+
+    def _read_own(self, request: Request) -> int:
+        """Return the number of an event; of several people, each may change only their own answers."""
+        number = requests.read_integer(request, "event")
+        if self._person:
+            events = {event.number: event for event in self._session.events}
+            check_owner(events, number, self._person)
+        return number
 
     def _decide(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         first, second = self._read_pair(request)
         if not any({first, second} == {case.first, case.second} for case in self._find_cases(self._person)):
             raise RefusedRequest("bad", "This pair needs no review any more.")
-        self._session.decide(first, second, answer, source=self._person)
+        note = requests.read_note(request)
+        self._session.decide(first, second, answer, source=self._person, note=note)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
@@ -477,8 +489,12 @@ class Presenter:
     def _list_suspects(self, request: Request) -> dict[str, Any]:
         suspects = self._session.suspects
         listed = suspects[: requests.MOST_EVENTS]
+        sources = {event.number: event.source for event in self._session.history}
         return {
-            "suspects": [serialize_suspect(suspect, self._view.name) for suspect in listed],
+            "suspects": [
+                serialize_suspect(suspect, sources.get(suspect.number, ""), self._view.name)
+                for suspect in listed
+            ],
             "more": len(suspects) - len(listed),
         }
 

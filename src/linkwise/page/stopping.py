@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.session.colours import count_shared_rows
-from linkwise.wording import NO_MORE_QUESTIONS
+from linkwise.wording import NO_MORE_QUESTIONS, count_noun
 
 WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
@@ -48,8 +48,18 @@ def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> in
     return int(largest.sum())
 
 
-def advise(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
-    """Advise whether to stop: ``stop`` is True, False, or None while it is too early to tell."""
+def advise(changes: Sequence[float], *, ended: bool, n_suspects: int = 0) -> dict[str, Any]:
+    """Advise whether to stop: ``stop`` is True, False, or None while it is too early to tell.
+
+    Parameters
+    ----------
+    changes : sequence of float
+        The share of the rows that each answer moved, in order.
+    ended : bool
+        Whether there are no more questions.
+    n_suspects : int, default=0
+        Answers that are probably wrong. While there are any, the advice is to check them.
+    """
     if ended:
         return {"stop": True, "text": f"{NO_MORE_QUESTIONS}."}
     last = changes[-WINDOW:]
@@ -58,6 +68,14 @@ def advise(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
         return {
             "stop": None,
             "text": f"After {left} more answer{'s' * (left > 1)}, linkwise can advise when to stop.",
+        }
+    if max(last) < STILL and n_suspects:
+        are = "is" if n_suspects == 1 else "are"
+        return {
+            "stop": False,
+            "text": f"The last {WINDOW} answers moved fewer than 1 in 100 rows, but"
+            f" {count_noun(n_suspects, 'answer')} {are} probably wrong. Check"
+            f" {'it' if n_suspects == 1 else 'them'} before you stop.",
         }
     if max(last) < STILL:
         return {

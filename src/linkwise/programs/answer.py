@@ -71,6 +71,8 @@ class Answered:
         others.
     failures : tuple of FailedQuestion
         The questions that failed.
+    total_cost : float
+        The costs of all runs under this name in this session.
     """
 
     n_answers: int
@@ -79,6 +81,7 @@ class Answered:
     cost: float
     reason: Ending
     failures: tuple[FailedQuestion, ...] = field(default=(), repr=False)
+    total_cost: float = field(default=0.0, repr=False)
 
 
 def answer(
@@ -116,7 +119,8 @@ def answer(
     budget : int, optional
         Largest number of answers. By default the program is asked until no question is left.
     max_cost : float, optional
-        No question is asked after the costs have reached this sum.
+        No question is asked after the costs have reached this sum. The session stores the costs of each
+        source, so earlier runs count.
     source : str, default="program"
         Name of the program, which is stored with each answer.
     progress : callable, optional
@@ -247,7 +251,7 @@ class Conversation:
         self._left: set[frozenset[int]] = set()  # pairs that failed or were left to others
         self._failures: list[FailedQuestion] = []
         self._n_failed_in_row = self._n_abstained_in_row = self._n_answers = self._n_abstained = 0
-        self._cost = 0.0
+        self._cost, self._total = 0.0, session.costs.get(source, 0.0)
 
     def run(self) -> Answered:
         """Ask until a limit is reached or no question is left."""
@@ -273,7 +277,7 @@ class Conversation:
             return "unanswered"
         if budget is not None and self._n_answers >= budget:
             return "budget"
-        if max_cost is not None and self._cost >= max_cost:
+        if max_cost is not None and self._total >= max_cost:
             return "cost"
         return None
 
@@ -285,7 +289,8 @@ class Conversation:
 
     def _summary(self, reason: Ending) -> Answered:
         failures = tuple(self._failures)
-        return Answered(self._n_answers, len(failures), self._n_abstained, self._cost, reason, failures)
+        counts = (self._n_answers, len(failures), self._n_abstained)
+        return Answered(*counts, self._cost, reason, failures, self._total)
 
     # ------------------------------------------------------------ asking
     def _ask_more(self) -> None:
@@ -349,28 +354,34 @@ class Conversation:
             return
         except Exception as error:  # whatever the program raises, the others go on
             if isinstance(error, UnusableReplyError):
-                self._cost += error.cost
+                self._spend(error.cost)
                 self._retry(call, str(error))
             else:
                 self._retry(call, f"{type(error).__name__}: {error}")
             return
-        self._cost += cost
-        self._calls.remove(call)
-        if given is None:
-            self._n_abstained += 1
-            self._n_abstained_in_row += 1
-            self._left.add(_pair(call.question))
-            self._note(call, f"left open{_in_brackets(reason)}")
-        else:
-            self._n_abstained_in_row = 0
-            self._store(call, given, reason)
-        self._n_failed_in_row = 0
+        with defer_interrupt():  # whoever has paid for an answer gets it
+            self._calls.remove(call)
+            self._spend(cost)
+            if given is None:
+                self._n_abstained += 1
+                self._n_abstained_in_row += 1
+                self._left.add(_pair(call.question))
+                self._note(call, f"left open{_in_brackets(reason)}")
+            else:
+                self._n_abstained_in_row = 0
+                self._store(call, given, reason)
+            self._n_failed_in_row = 0
+
+    def _spend(self, cost: float) -> None:
+        """Count what a reply has cost, in this run and in the session, also if it is of no use."""
+        if cost:
+            self._total = self._session.add_cost(self._source, cost)
+            self._cost += cost
 
     def _store(self, call: _Call, given: Answer, reason: str) -> None:
         seconds = (call.replied or time.monotonic()) - call.sent
         try:
-            with defer_interrupt():
-                self._answer(call.question, given, seconds=seconds, note=shorten_note(reason))
+            self._answer(call.question, given, seconds=seconds, note=shorten_note(reason))
         except StaleAnswerError:
             self._note(call, "not stored: this question is no longer asked")
             return

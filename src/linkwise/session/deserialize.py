@@ -52,6 +52,7 @@ REMARKS = {"answer": ("seconds", "note"), "add": ("note",), "note": ("note",)}  
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
 REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds and its note
 MOST_REMARK = 12 * MOST_NOTE + 100  # characters of its JSON, each of the note escaped
+COSTS_KEY = "costs"  # what the answers of each source have cost
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
 CHANGEABLE = ("answer", "add")
@@ -96,7 +97,17 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["guidelines"] = _read_guidelines(db)
     if _has_setting(db, "audits"):
         meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
+    if _has_setting(db, COSTS_KEY):
+        meta["costs"] = read_costs(db)
     return meta
+
+
+def read_costs(db: sqlite3.Connection) -> dict[str, float]:
+    """What the answers of each source have cost; empty before the first."""
+    costs: Any = _read_setting(db, COSTS_KEY) if _has_setting(db, COSTS_KEY) else {}
+    if not isinstance(costs, dict) or not all(_is_number(each) and each >= 0 for each in costs.values()):
+        raise Damage("The costs of its sources are not numbers of at least 0")
+    return {source: float(cost) for source, cost in costs.items()}
 
 
 def read_n_recoded(db: sqlite3.Connection) -> int:

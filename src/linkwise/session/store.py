@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -204,6 +205,14 @@ class Store:
         """Set some settings."""
         with self._translate_errors(), self._transaction():
             self._insert_meta(meta)
+
+    def add_cost(self, source: str, cost: float) -> dict[str, float]:
+        """Add to what the answers of a source have cost, and return the costs of all sources."""
+        with self._translate_errors(), self._transaction():
+            costs = deserialize.read_costs(self._db)
+            costs[source] = min(costs.get(source, 0.0) + cost, sys.float_info.max)
+            self._insert_meta({deserialize.COSTS_KEY: costs})
+        return costs
 
     def _insert_meta(self, meta: dict[str, Any]) -> None:
         values = [(key, _to_json(value)) for key, value in meta.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -264,6 +265,45 @@ class SessionWriter(SessionView):
         if checked != self._meta.get("guidelines", ""):
             self._store.put_meta({"guidelines": checked})
             self._meta["guidelines"] = checked
+
+    @property
+    @synchronized
+    def costs(self) -> dict[str, float]:
+        """What the answers of each source have cost, as far as `add_cost` was called."""
+        self._catch_up()
+        return dict(self._meta.get("costs", {}))
+
+    @synchronized
+    def add_cost(self, source: str, cost: float) -> float:
+        """Add to what the answers of a source have cost. `undo` does not take it back.
+
+        Parameters
+        ----------
+        source : str
+            The name of a person or a program.
+        cost : float
+            The cost in any unit, from 0 on.
+
+        Returns
+        -------
+        float
+            The sum of the costs of this source in this session.
+
+        Raises
+        ------
+        ValueError
+            `cost` is negative or not finite.
+        TypeError
+            `source` is not a string.
+        SessionError
+            `source` is not valid Unicode.
+        """
+        name = check_source(source)
+        if not 0 <= cost < math.inf:
+            raise ValueError(f"The cost is out of range: {cost!r}. Give a number from 0 on.")
+        self._catch_up()
+        self._meta["costs"] = self._store.add_cost(name, float(cost))
+        return float(self._meta["costs"][name])
 
     @synchronized
     def undo(self, number: int | None = None) -> Event | None:

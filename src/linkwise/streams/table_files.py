@@ -397,7 +397,7 @@ class CsvFile:
         if not parts:
             return dict.fromkeys(layout.names, pl.String())
         text = pl.concat(parts).head(TYPED_ROWS)
-        parsed, _ = parse_columns(text, keep=self._as_text, comma_free=layout.delimiter != ",")
+        parsed, *_ = parse_columns(text, keep=self._as_text, comma_free=layout.delimiter != ",")
         return {series.name: _choose_type(text[series.name], series) for series in parsed}
 
     def _convert(self, text: pl.Series, kind: Any, first: int) -> pl.Series:

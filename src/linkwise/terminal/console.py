@@ -130,8 +130,7 @@ class Terminal:
 
     def confirm_note(self, note: str) -> None:
         """Show the note that goes with the answer to the present question."""
-        words = f"It is saved with your answer: {strip_controls(note)}" if note else "It is removed."
-        self._show(Text.assemble(("note", "bold"), f"  {words}"))
+        self._show(draw_note(note, "answer"))
 
     def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
         """Show the estimated share of wrong answers, and the answers that are probably wrong."""
@@ -172,6 +171,12 @@ def name_rows(question: Question, name_of: Callable[[int], str]) -> str:
     names = {"A": strip_controls(name_of(question.first)), "B": strip_controls(name_of(question.second))}
     words = ROW.sub(lambda found: names[found[1]], question.why)
     return words[:1].upper() + words[1:] if words.startswith("row ") else words
+
+
+def draw_note(note: str, goes_with: str) -> Text:
+    """Draw a note that is saved with the next answer or decision, or that it is removed."""
+    words = f"It is saved with your {goes_with}: {strip_controls(note)}" if note else "It is removed."
+    return Text.assemble(("note", "bold"), f"  {words}")
 
 
 def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:

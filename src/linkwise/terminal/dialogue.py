@@ -16,7 +16,7 @@ from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswe
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
-from linkwise.terminal.draft import Draft
+from linkwise.terminal.draft import Draft, take_note
 from linkwise.terminal.keys import (
     Reader,
     SuspectCommand,
@@ -260,7 +260,7 @@ def _read_command(
             continue
         note = parse_note(text)
         if note is not None:
-            _take_note(display, draft, note)
+            take_note(display, draft, note)
             continue
         if asks_for_guidelines(text) and (guidelines := session.guidelines):
             display.show_guidelines(guidelines)
@@ -276,15 +276,6 @@ def _read_command(
             return suspect
         shown = repr(text) if text.isprintable() and text else "this key"
         display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
-
-
-def _take_note(display: Display, draft: Draft, note: str) -> None:
-    try:
-        draft.write(note)
-    except SessionError as error:
-        display.reject(str(error))
-    else:
-        display.confirm_note(draft.note)
 
 
 def _report_lost_note(display: Display, note: str) -> None:

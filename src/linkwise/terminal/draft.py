@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
+from linkwise.errors import SessionError
 from linkwise.session.remarks import Remark, check_note
 
 
@@ -50,3 +52,23 @@ class Draft:
     def finish(self) -> None:
         """Forget the note: it is stored."""
         self.note = ""
+
+
+class NoteDisplay(Protocol):
+    """Shows what becomes of a note."""
+
+    def confirm_note(self, note: str) -> None:
+        """Show the note that is saved with the answer; empty if it is removed."""
+
+    def reject(self, why: str) -> None:
+        """Show why nothing is saved."""
+
+
+def take_note(display: NoteDisplay, draft: Draft, note: str) -> None:
+    """Write a note for the answer that comes next, or show why it cannot be stored."""
+    try:
+        draft.write(note)
+    except SessionError as error:
+        display.reject(str(error))
+    else:
+        display.confirm_note(draft.note)

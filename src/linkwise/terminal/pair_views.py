@@ -45,6 +45,18 @@ def choose_pair_view(items: Items, name_of: Callable[[int], str]) -> PairView:
     return draw
 
 
+def add_pictures(view: PairView, items: Items, name_of: Callable[[int], str]) -> PairView:
+    """Draw the pictures that are shown beside records or texts above the pair."""
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        rows = (question.first, question.second)
+        above = max(4, lines // 2)
+        pictures = _draw_pictures(items, rows, (name_of(rows[0]), name_of(rows[1])), width, above)
+        return Group(pictures, Text(), view(question, width, max(4, lines - above - 2)))
+
+    return draw if items.pixels is not None and items.kind != "image" else view
+
+
 def _side_by_side(names: Pair, first: RenderableType, second: RenderableType, columns: int) -> Table:
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold underline")
     for number, name in enumerate(names, 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
@@ -23,11 +24,13 @@ from linkwise.terminal.console import (
     MOST_LINES,
     UNNAMED,
     PairView,
+    draw_note,
     event_in_words,
     note_in_words,
     suspect_in_words,
 )
-from linkwise.terminal.keys import Reader, asks_for_guidelines, parse_command
+from linkwise.terminal.draft import Draft, take_note
+from linkwise.terminal.keys import Reader, asks_for_guidelines, parse_command, parse_note
 from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
@@ -38,6 +41,7 @@ KEYS = (
     ("y", "Same: the two rows belong together, and this is certain from now on"),
     ("n", "Different: they do not, and this is certain from now on"),
     ("s", "Not sure: decide nothing; the review does not show you this pair again"),
+    ("a", "Add a note to your decision; a note without words removes it"),
     ("u", "Undo your last decision, as often as you like"),
     ("q", "Quit; every decision is saved, and you can go on later"),
 )
@@ -58,6 +62,9 @@ class ReviewDisplay(Protocol):
 
     def confirm_undo(self, event: Event | None, session: Session) -> None:
         """Show which decision is undone; None if there is none."""
+
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the decision; empty if it is removed."""
 
     def show_guidelines(self, guidelines: str) -> None:
         """Show what "belong together" means in this session."""
@@ -88,6 +95,7 @@ def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewe
     {"exhausted", "quit"}
     """
     decided: list[int] = []
+    draft = Draft(time.monotonic, is_timed=False)
     while True:
         reader.forget()
         cases = session.review(reviewer)
@@ -95,8 +103,11 @@ def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewe
             display.end("exhausted", session)
             return "exhausted"
         case = cases[0]
+        lost = draft.begin(f"{case.first}-{case.second}")
+        if lost:
+            display.reject(f"Its pair was not decided, so this note has no place: {lost}")
         display.show_case(case, _make_question(session, case), len(cases))
-        command = _read_command(session, display, reader)
+        command = _read_command(session, display, reader, draft)
         if command == "quit":
             display.end("quit", session)
             return "quit"
@@ -104,7 +115,9 @@ def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewe
             if command == "undo":
                 display.confirm_undo(session.undo(decided.pop()) if decided else None, session)
             else:
-                decided.append(session.decide(case.first, case.second, command, source=reviewer))
+                number = session.decide(case.first, case.second, command, source=reviewer, note=draft.note)
+                decided.append(number)
+                draft.finish()
                 display.confirm_decision(command, session)
         except InfeasibleConstraintsError as error:
             display.reject(str(error))
@@ -119,7 +132,7 @@ def _make_question(session: Session, case: ReviewCase) -> Question:
 
 
 def _read_command(
-    session: Session, display: ReviewDisplay, reader: Reader
+    session: Session, display: ReviewDisplay, reader: Reader, draft: Draft
 ) -> Answer | Literal["undo", "quit"]:
     while True:
         display.prompt()
@@ -129,6 +142,8 @@ def _read_command(
             display.help()
         elif command is not None:
             return command
+        elif (note := parse_note(text or "")) is not None:
+            take_note(display, draft, note)
         elif asks_for_guidelines(text or "") and (guidelines := session.guidelines):
             display.show_guidelines(guidelines)
         else:
@@ -202,6 +217,10 @@ class ReviewTerminal:
                 Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}")
             )
 
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the decision."""
+        self._show(draw_note(note, "decision"))
+
     def show_guidelines(self, guidelines: str) -> None:
         """Show what "belong together" means in this session."""
         self._show(screen.draw_guidelines(guidelines))
@@ -273,6 +292,10 @@ class ReviewLines:
         """Write the state after an undo."""
         undone = None if event is None else event_as_json(event, self.id_of)
         emit(type="state", done="undo", undone=undone, **state(session.status))
+
+    def confirm_note(self, note: str) -> None:
+        """Write the note that goes with the decision."""
+        emit(type="note", text=note)
 
     def show_guidelines(self, guidelines: str) -> None:
         """Write what "belong together" means in this session."""

@@ -97,9 +97,10 @@ def pair_rows(
         of_first, of_second = found
         return None if first[name] == MISSING else of_first, None if second[name] == MISSING else of_second
 
-    return [
-        Row(strip_controls(n), strip_controls(first[n]), strip_controls(second[n]), both(n)) for n in first
-    ]
+    def text(fields: Mapping[str, str], name: str) -> str:
+        return strip_controls(fields.get(name, ""))
+
+    return [Row(strip_controls(n), text(first, n), text(second, n), both(n)) for n in {**first, **second}]
 
 
 def choose_rows(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:

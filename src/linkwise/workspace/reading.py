@@ -14,7 +14,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
-from linkwise.data.side_table import read_side_table, show_side_table
+from linkwise.data.side_table import read_side_table, show_pictures, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.workspace.exit_codes import UsageError
@@ -40,7 +40,7 @@ def read_rows(
     table = read_table(data, **source["choices"])
     try:
         encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
-        return Rows(table, encoded, items_of(table))
+        return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
 

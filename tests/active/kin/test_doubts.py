@@ -34,3 +34,34 @@ def test_no_next_answer_is_described_when_nothing_is_asked(answer):
     while run.question is not None:
         run.answer(answer)
     assert not any("next answer" in line for line in learner.describe(run.state))
+
+
+def contradict(error_rate):
+    """A session with two groups, and an answer that the others and the rows speak against."""
+    X = np.random.default_rng(0).normal(size=(20, 2)) * 0.3 + np.repeat([[0, 0], [9, 9]], 10, 0)
+    session = lw.Session(X, lw.KIN(random_state=0), error_rate=error_rate)
+    for first, second in ((0, 1), (1, 2), (0, 3)):
+        session.add(first, second, "must-link")
+    session.add(0, 10, "cannot-link")
+    return session
+
+
+def test_rows_of_doubted_answers_are_as_unsure_as_the_answers():
+    session = contradict(0.1)
+    assert (session.confidence[[0, 1, 2, 3, 10]] == 1).all()
+    session.add(2, 3, "cannot-link")
+    (suspect,) = session.evidence.suspects()
+    assert suspect.fact.pair == (2, 3)
+    sure = session.confidence
+    assert sure[[2, 3]] == pytest.approx(suspect.chance)
+    assert 0.5 < suspect.chance < 1
+    assert (sure[[0, 1, 10]] == 1).all()
+    session.set_sure(next(event.number for event in session.history if event.answer == "no"))
+    model = lw.KIN(random_state=0).fit(session.X, constraints=session.constraints)
+    assert (model.proba_[[0, 1, 2, 3, 10]] == 1).all()  # where all pairs are right
+
+
+def test_exact_answers_have_no_doubts():
+    session = contradict(0)
+    assert session.evidence.suspects() == []
+    assert (session.confidence[[0, 1, 2, 3, 10]] == 1).all()

@@ -1,7 +1,9 @@
 """Estimate how certain the clusters of KIN are, and how many rows the next answer will probably move.
 
 As far as the regression is trusted, a row is in its cluster with the chance of the neighbourhoods that are
-there, and else with its mean chance of belonging together with the others of the cluster.
+there, and else with its mean chance of belonging together with the others of the cluster. A row that an
+answer names is in its cluster for certain, unless the answer is probably wrong: then its certainty is the
+chance that what is believed in place of the answer is right.
 
 The number of moved rows is an expectation over the neighbourhoods that the item in question may belong to.
 For each of them the model predicts the clusters after that answer, and the rows that change count by its
@@ -47,8 +49,16 @@ def certainty(posterior: Posterior) -> Table:
     by_similarity = estimate_belonging(pairs, labels.astype(np.int64))
     certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
     certain[find_anchors(posterior).items] = 1
+    _lower_doubted(certain, items.of, posterior.task.problem.evidence)
     found: Table = certain.take(items.of)
     return found
+
+
+def _lower_doubted(certain: Table, of: NDArray[np.integer], evidence: Evidence) -> None:
+    """Lower, in place, the certainty of the items of a doubted answer to the chance that it is wrong."""
+    for suspect in evidence.suspects():
+        items = of[list(suspect.fact.pair)]
+        certain[items] = np.minimum(certain[items], suspect.chance)
 
 
 def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Labels) -> Table:
@@ -66,6 +76,7 @@ def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Label
         at = fit_model(prepared.kernels.mean, known).chances(Calibration.begin().best())
         found = _label_certainty(labels[first], cluster[np.argsort(begun)], at).take(of)
     found[row] = 1
+    _lower_doubted(found, np.arange(len(found)), evidence)
     return found
 
 

@@ -21,7 +21,7 @@ from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
 from linkwise.terminal.dialogue import BusyContext, Ending, run_dialogue
 from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
-from linkwise.terminal.pair_views import choose_pair_view
+from linkwise.terminal.pair_views import add_pictures, choose_pair_view
 from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, join_names, quote_command
@@ -126,8 +126,16 @@ def say_opening(project: Project, say: Callable[[str], object] = say) -> None:
 # ---------------------------------------------------------------- the pair on the screen
 def make_pair_view(project: Project) -> PairView:
     """How a pair of rows is drawn."""
-    if project.items.kind != "record":
-        return choose_pair_view(project.items, make_row_namer(project))
+    resolve_name = make_row_namer(project)
+    view = (
+        _make_record_view(project)
+        if project.items.kind == "record"
+        else choose_pair_view(project.items, resolve_name)
+    )
+    return add_pictures(view, project.items, resolve_name)
+
+
+def _make_record_view(project: Project) -> PairView:
     resolve_name, places = make_row_namer(project), make_scale(project.rows.shown_numbers)
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:

@@ -195,6 +195,7 @@ def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> 
             failed=done.n_failed,
             left_open=done.n_abstained,
             cost=done.cost,
+            total_cost=done.total_cost,
             error_rate=None if rate is None else rate._asdict(),
         )
         make_json_lines(project).end(done.reason, session.status)
@@ -203,7 +204,8 @@ def _report(project: Project, source: str, done: Answered, *, as_json: bool) -> 
     parts = [f"{count_noun(done.n_answers, 'answer')} by {source}"]
     parts += [f"{count_noun(done.n_failed, 'question')} failed"] if done.n_failed else []
     parts += [f"{count_noun(done.n_abstained, 'question')} left open"] if done.n_abstained else []
-    parts += [f"cost {done.cost:g}"] if done.cost else []
+    earlier = f" ({done.total_cost:g} with earlier runs)" if done.total_cost > done.cost else ""
+    parts += [f"cost {done.cost:g}{earlier}"] if done.total_cost else []
     lines = [f"{', '.join(parts)}. {sentence}".rstrip()]
     if rate is not None and session.status.is_fallible:
         lines.append(

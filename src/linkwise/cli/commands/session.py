@@ -26,7 +26,7 @@ from linkwise.terminal import screen
 from linkwise.terminal.console import UNNAMED, event_in_words
 from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import emit, event_as_json, state
-from linkwise.wording import NOTHING_TO_UNDO, count_noun, strip_controls
+from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.item_rows import is_of_items, write_row_labels
@@ -84,6 +84,9 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     facts += [("", said) for said in now.description]
     if now.is_fallible:
         facts.append(("errors", f"{describe_errors(now)} {count_suspects(now)}".strip()))
+        if n_review := len(session.review()):
+            command = quote_command("linkwise", "review", path)
+            facts.append(("review", f"{count_noun(n_review, 'pair')} to review: {command}"))
     if session.guidelines:
         facts.append(("guidelines", shorten(session.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
     return facts + _list_sources(session)
@@ -124,6 +127,7 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
         **state(now),
         "labels_are_current": current,
         "left_to_ask": now.reason != "exhausted" if current else None,
+        **({"review": len(session.review())} if now.is_fallible else {}),
         **({"guidelines": session.guidelines} if session.guidelines else {}),
         **_sources_as_json(session),
     }

@@ -877,7 +877,7 @@ function renderFields(items, differ = []) {
           renderBreakable(name),
           isOther && h("span", { class: "lw-hidden" }, DIFFERENCES[grade])
         ),
-        cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
+        cells.map((cell) => h("td", {}, cell?.value)),
         hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second))
       );
     }
@@ -944,10 +944,11 @@ function renderContents(items) {
     (value) => Number(value.toPrecision(4)).toLocaleString("en")
   );
   return items.map((item) => {
+    const picture = typeof item.image === "string" && renderPicture(item.name, item.image);
     if (typeof item.text === "string") {
-      return h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)");
+      return [picture, h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)")];
     }
-    if (typeof item.image === "string") return renderPicture(item.name, item.image);
+    if (picture) return picture;
     if (!item.series) return null;
     const range = h(
       "div",
@@ -972,7 +973,8 @@ var renderItem = (item) => listChildren(renderContents([item])[0], renderFields(
 function renderGlimpse(item) {
   if (typeof item.text === "string") {
     const isLong = item.text.length > GLIMPSE_LETTERS;
-    return [h("p", {}, isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text)];
+    const text = isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text;
+    return listChildren(item.image && renderPicture(item.name, item.image), h("p", {}, text));
   }
   const fields = (item.fields ?? []).slice(0, GLIMPSE_FIELDS);
   const list = fields.flatMap((field) => [h("dt", {}, field.name), h("dd", {}, field.value)]);
@@ -1315,9 +1317,58 @@ var ClustersPanel = class {
   }
 };
 
+// src/note_wording.js
+var NOTE = "Add a note";
+var NOTE_LABEL = "Note on your next answer";
+var NOTE_HINT = "Enter goes back to the question";
+var DECISION_LABEL = "Note on your decision";
+var DECISION_HINT = "Enter goes back to the pair";
+var describeLostNote = (note) => `The question has changed. This note is not saved, unless the history shows it: “${note}”`;
+function describeNote({ note, note_author: author, text }) {
+  if (!note) return "";
+  return author && author !== text ? `Note by ${author}: ${note}` : `Note: ${note}`;
+}
+function formatSeconds(seconds) {
+  if (seconds === null || seconds === void 0) return "";
+  return `${seconds < 10 ? seconds.toFixed(1) : formatNumber(Math.round(seconds))} s`;
+}
+var describeNoteOf = (names) => `Note on ${names.join(" and ")}`;
+var describeSavedNote = (isEmpty) => isEmpty ? "The note is removed." : "The note is saved.";
+
+// src/team.js
+var WAITING = "The others are answering the questions that are left";
+var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
+var NO_NAME = "No name";
+var REVIEW = "Review";
+var REVIEW_ADVICE = "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
+var OTHERS_ADVICE = "You can change your own answers. An answer of somebody else is changed by that person, or decided in a review.";
+var NO_REVIEW = "No pair needs your review.";
+var isOwn = (state, kind, source) => !state?.team || kind === "done" || kind === "name" || kind !== "import" && source === state.team.you;
+var countReview = (n) => n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;
+var describeOpinion = ({ text, answer }) => `${text || NO_NAME}: ${ANSWER_LABELS[answer]}`;
+var describeOccasion = ({ when, kind }) => [formatTime(when), kind === "add" ? "added" : ""].filter(Boolean).join(" · ");
+var describeBelief = (answer) => `By all answers: ${ANSWER_LABELS[answer]}.`;
+function describeDecision(names, answer) {
+  const end = answer === "unsure" ? "This pair is left to other reviewers." : "This is certain from now on.";
+  return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
+}
+var describeNextCase = (found) => found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
+function describeCounts({ own, all, median_seconds: median }) {
+  const parts = [`You: ${formatNumber(own)}`, `team: ${formatNumber(all)}`];
+  const pace = formatSeconds(median);
+  return [...parts, ...pace ? [`your median: ${pace} per answer`] : []].join(" · ");
+}
+function describePeople({ you, here }) {
+  const others = here.filter((name) => name !== you);
+  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
+}
+
 // src/conflict_dialog.js
 var TAKE_BACK = { import: "Take back the import", done: "Take back “done”" };
-function renderResolutions(link, resolve) {
+function renderResolutions(page, link, resolve) {
+  if (!isOwn(page.controller.state, link.kind, link.source) && link.event !== null) {
+    return [h("span", { class: "lw-soft" }, link.source || NO_NAME)];
+  }
   if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
   const about = describePair(...link.names, link.answer);
   const other = link.answer === "yes" ? "no" : "yes";
@@ -1351,7 +1402,7 @@ function renderLink(page, link, resolve) {
       pair,
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link))
     ),
-    h("div", { class: "lw-resolutions" }, renderResolutions(link, resolve))
+    h("div", { class: "lw-resolutions" }, renderResolutions(page, link, resolve))
   );
 }
 function openConflict(page, conflict) {
@@ -1766,22 +1817,6 @@ function openHelp(page) {
   );
 }
 
-// src/note_wording.js
-var NOTE = "Add a note";
-var NOTE_LABEL = "Note on your next answer";
-var NOTE_HINT = "Enter goes back to the question";
-var describeLostNote = (note) => `The question has changed. This note is not saved, unless the history shows it: “${note}”`;
-function describeNote({ note, note_author: author, text }) {
-  if (!note) return "";
-  return author && author !== text ? `Note by ${author}: ${note}` : `Note: ${note}`;
-}
-function formatSeconds(seconds) {
-  if (seconds === null || seconds === void 0) return "";
-  return `${seconds < 10 ? seconds.toFixed(1) : formatNumber(Math.round(seconds))} s`;
-}
-var describeNoteOf = (names) => `Note on ${names.join(" and ")}`;
-var describeSavedNote = (isEmpty) => isEmpty ? "The note is removed." : "The note is saved.";
-
 // src/note_dialog.js
 function openNote(page, event) {
   const { body, foot, close } = openDialog(page, describeNoteOf(event.names));
@@ -1832,6 +1867,7 @@ function renderChoices(event, store) {
 function renderEvent(page, event, store) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
+  const canRevise = isOwn(page.controller.state, event.kind, event.text);
   const takeBack = () => store({ do: "take_back", event: event.number }, describeUndo(event));
   const title = isPair ? h(
     "span",
@@ -1854,7 +1890,7 @@ function renderEvent(page, event, store) {
       ),
       event.note && h("span", { class: "lw-note-text" }, describeNote(event))
     ),
-    isPair && renderChoices(event, store),
+    isPair && (canRevise ? renderChoices(event, store) : h("span", {}, ANSWER_LABELS[event.answer])),
     h(
       "div",
       { class: "lw-acts" },
@@ -1864,7 +1900,7 @@ function renderEvent(page, event, store) {
         "aria-haspopup": "dialog",
         "data-key": `${event.number}-note`
       }),
-      createButton("Take back", takeBack, {
+      canRevise && createButton("Take back", takeBack, {
         className: "lw-quiet",
         "aria-label": `Take back: ${words}`,
         "data-key": `${event.number}-back`
@@ -1879,7 +1915,8 @@ async function openHistory(page) {
   const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
   const notice = createNotice();
-  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), notice.node, list, none, more));
+  const advice = controller.state?.team ? `${HISTORY_ADVICE} ${OTHERS_ADVICE}` : HISTORY_ADVICE;
+  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), notice.node, list, none, more));
   const store = async (request, words) => {
     notice.show("");
     await controller.store(request, { describe: () => words, show: notice.show });
@@ -2878,33 +2915,133 @@ function createMapPanel(page, model) {
   };
 }
 
-// src/team.js
-var WAITING = "The others are answering the questions that are left";
-var WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
-var REVIEW = "Review";
-var REVIEW_ADVICE = "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
-var NO_REVIEW = "No pair needs your review.";
-var countReview = (n) => n === 0 ? NO_REVIEW : `${formatCount(n, "pair")} ${n === 1 ? "needs" : "need"} a review.`;
-var describeOpinion = ({ text, answer }) => `${text || "No name"}: ${ANSWER_LABELS[answer]}`;
-var describeOccasion = ({ when, kind }) => [formatTime(when), kind === "add" ? "added" : ""].filter(Boolean).join(" · ");
-var describeBelief = (answer) => `By all answers: ${ANSWER_LABELS[answer]}.`;
-function describeDecision(names, answer) {
-  const end = answer === "unsure" ? "This pair is left to other reviewers." : "This is certain from now on.";
-  return `Saved: ${names.join(" and ")} are “${ANSWER_WORDS[answer]}”. ${end} You can take it back in the history.`;
-}
-var describeNextCase = (found) => found ? `Next pair: ${found.first.name} and ${found.second.name}.` : NO_REVIEW;
-function describeCounts({ own, all, median_seconds: median }) {
-  const parts = [`You: ${formatNumber(own)}`, `team: ${formatNumber(all)}`];
-  const pace = formatSeconds(median);
-  return [...parts, ...pace ? [`your median: ${pace} per answer`] : []].join(" · ");
-}
-function describePeople({ you, here }) {
-  const others = here.filter((name) => name !== you);
-  return `You are ${you}. ${others.length ? `Also here: ${others.join(", ")}.` : "Nobody else is here now."}`;
-}
+// src/stopwatch.js
+var Stopwatch = class {
+  #seen = 0;
+  // ms before the page was shown last
+  /** When the page was shown last; null while it is hidden. @type {number | null} */
+  #since = null;
+  /** @param {{ now?: () => number, isHidden?: () => boolean }} [host] */
+  constructor({ now = () => performance.now(), isHidden = () => document.hidden } = {}) {
+    this.now = now;
+    this.isHidden = isHidden;
+  }
+  /** Begin with another question. */
+  restart() {
+    this.#seen = 0;
+    this.#since = this.isHidden() ? null : this.now();
+  }
+  /** Take into account that the page was hidden or shown. */
+  update() {
+    const now = this.now();
+    if (this.#since !== null) this.#seen += now - this.#since;
+    this.#since = this.isHidden() ? null : now;
+  }
+  /** The seconds so far, to the millisecond. */
+  get seconds() {
+    this.update();
+    return Math.round(this.#seen) / 1e3;
+  }
+};
+
+// src/note_field.js
+var NoteField = class {
+  /** The question that the note is about. @type {string | null} */
+  #question = null;
+  #watch = new Stopwatch();
+  /**
+   * @param {Page} page
+   * @param {{ label?: string, hint?: string, home?: HTMLElement }} [place] its words, and where the keys answer
+   */
+  constructor(page, { label = NOTE_LABEL, hint = NOTE_HINT, home = page.root } = {}) {
+    this.page = page;
+    this.home = home;
+    this.field = h("textarea", {
+      class: "lw-note-field",
+      id: page.createId("note"),
+      rows: 2,
+      onkeydown: (event) => this.#leave(event)
+    });
+    const advice = h("span", { class: "lw-soft", id: page.createId("note-hint") }, hint);
+    this.field.setAttribute("aria-describedby", advice.id);
+    this.node = h(
+      "div",
+      { class: "lw-note", id: page.createId("note-box"), hidden: true },
+      h("label", { for: this.field.id }, label),
+      advice,
+      this.field
+    );
+    this.opener = createButton([h("span", {}, NOTE), renderKey("A")], () => this.toggle(), {
+      className: "lw-quiet",
+      "aria-expanded": "false",
+      "aria-controls": this.node.id,
+      "aria-keyshortcuts": "A"
+    });
+  }
+  /** Listen to whether the page is hidden. @returns {() => void} ends it */
+  listen() {
+    const update = () => this.#watch.update();
+    document.addEventListener("visibilitychange", update);
+    return () => document.removeEventListener("visibilitychange", update);
+  }
+  /** @param {string} question that is shown now */
+  begin(question) {
+    if (question === this.#question) return;
+    const note = this.field.value.trim();
+    this.#question = question;
+    this.#watch.restart();
+    this.#empty();
+    if (note) this.page.controller.warn(describeLostNote(note));
+  }
+  /** @returns {Remark} */
+  take() {
+    const note = this.field.value.trim();
+    this.#empty();
+    return { seconds: this.#watch.seconds, ...note && { note } };
+  }
+  /**
+   * @param {string | undefined} note
+   * @param {string | null} question
+   */
+  restore(note, question) {
+    if (!note) return;
+    if (question !== this.#question) {
+      this.page.controller.warn(describeLostNote(note));
+      return;
+    }
+    this.field.value = note;
+    this.#setOpen(true);
+  }
+  /** Open the field and write, or close it; what is written stays. */
+  toggle() {
+    const isOpen = this.node.hidden === true;
+    this.#setOpen(isOpen);
+    if (isOpen) this.field.focus();
+  }
+  #empty() {
+    const hadFocus = this.page.focused === this.field;
+    this.field.value = "";
+    this.#setOpen(false);
+    if (hadFocus) this.home.focus();
+  }
+  /** @param {boolean} isOpen */
+  #setOpen(isOpen) {
+    this.node.hidden = !isOpen;
+    this.opener.setAttribute("aria-expanded", String(isOpen));
+  }
+  /** Go back to the question, where the keys answer. @param {KeyboardEvent} event */
+  #leave(event) {
+    const isDone = event.key === "Escape" || event.key === "Enter" && !event.shiftKey;
+    if (!isDone || event.isComposing) return;
+    event.preventDefault();
+    if (!this.field.value.trim()) this.#setOpen(false);
+    this.home.focus();
+  }
+};
 
 // src/review_dialog.js
 var ANSWERS_BY_KEY = { y: "yes", n: "no", s: "unsure" };
+var nameCase = (found) => found ? `${found.first.row}-${found.second.row}` : "";
 function renderOpinions({ answers, doubts, believed }) {
   const opinions = answers.map(
     (event) => h(
@@ -2945,6 +3082,7 @@ async function openReview(page) {
   const opinions = h("div", { class: "lw-body" });
   const queue = h("div", {});
   const notice = createNotice();
+  const field = new NoteField(page, { label: DECISION_LABEL, hint: DECISION_HINT, home: heading });
   let shown = null;
   let shownAt = 0;
   const decide = async (answer) => {
@@ -2956,9 +3094,11 @@ async function openReview(page) {
     }
     const { first, second } = shown;
     notice.show("");
-    const request = { do: "decide", first: first.row, second: second.row, answer };
+    const { note } = field.take();
+    const request = { do: "decide", first: first.row, second: second.row, answer, ...note && { note } };
     const words = describeDecision([first.name, second.name], answer);
-    await controller.store(request, { describe: () => words, show: notice.show });
+    const reply = await controller.store(request, { describe: () => words, show: notice.show });
+    if (!reply?.ok) field.restore(note, nameCase(shown));
   };
   const buttons = Object.entries(ANSWERS_BY_KEY).map(([key, answer]) => {
     const label = [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(key.toUpperCase())];
@@ -2968,14 +3108,17 @@ async function openReview(page) {
     });
   });
   const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your decision" }, buttons);
-  body.append(left, h("p", { class: "lw-soft" }, REVIEW_ADVICE), pair, opinions, bar, notice.node, queue);
+  const notes = h("div", {}, field.opener, field.node);
+  const advice = h("p", { class: "lw-soft" }, REVIEW_ADVICE);
+  body.append(left, advice, pair, opinions, bar, notes, notice.node, queue);
   const show = (found) => {
     const isOther = found?.first.row !== shown?.first.row || found?.second.row !== shown?.second.row;
     const hasMoved = shown !== null && isOther;
     shown = found;
     opinions.replaceChildren(...found ? renderOpinions(found) : []);
-    for (const node of [pair, opinions, bar]) node.hidden = !found;
+    for (const node of [pair, opinions, bar, notes]) node.hidden = !found;
     if (!isOther) return;
+    field.begin(nameCase(found));
     shownAt = performance.now();
     pair.replaceChildren(...found ? renderPair(found) : []);
     if (hasMoved) page.announce(joinSentences(notice.node.textContent ?? "", describeNextCase(found)));
@@ -2999,10 +3142,12 @@ async function openReview(page) {
   };
   const reload = () => load(shown ? { first: shown.first.row, second: shown.second.row } : void 0);
   box.addEventListener("keydown", (event) => {
-    const answer = ANSWERS_BY_KEY[event.key.toLowerCase()];
-    if (!answer || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    const key = event.key.toLowerCase();
+    const isOther = event.target === field.field || event.ctrlKey || event.altKey || event.metaKey;
+    if (isOther || event.repeat || !shown || key !== "a" && !ANSWERS_BY_KEY[key]) return;
     event.preventDefault();
-    decide(answer);
+    if (key === "a") field.toggle();
+    else decide(ANSWERS_BY_KEY[key]);
   });
   controller.watchers.add(reload);
   box.addEventListener("close", () => controller.watchers.delete(reload));
@@ -3049,7 +3194,7 @@ function renderSuspect(page, suspect, store) {
       h("span", {}, describeGrade(suspect)),
       h("span", { class: "lw-soft" }, suspect.reason)
     ),
-    h("div", { class: "lw-resolutions" }, renderActions(suspect, store))
+    isOwn(page.controller.state, "answer", suspect.source) ? h("div", { class: "lw-resolutions" }, renderActions(suspect, store)) : h("span", { class: "lw-soft" }, suspect.source || NO_NAME)
   );
 }
 async function openSuspects(page) {
@@ -3059,7 +3204,8 @@ async function openSuspects(page) {
   const none = h("p", { hidden: true }, NO_SUSPECTS);
   const more = h("p", { class: "lw-soft", hidden: true });
   const problem = createNotice();
-  body.append(h("p", { class: "lw-soft" }, SUSPECTS_ADVICE), problem.node, list, none, more);
+  const advice = controller.state?.team ? `${SUSPECTS_ADVICE} ${OTHERS_ADVICE}` : SUSPECTS_ADVICE;
+  body.append(h("p", { class: "lw-soft" }, advice), problem.node, list, none, more);
   const store = async (request, describe) => {
     problem.show("");
     await controller.store(request, {
@@ -3186,126 +3332,6 @@ function createProgressPanel(page) {
     }
   };
 }
-
-// src/stopwatch.js
-var Stopwatch = class {
-  #seen = 0;
-  // ms before the page was shown last
-  /** When the page was shown last; null while it is hidden. @type {number | null} */
-  #since = null;
-  /** @param {{ now?: () => number, isHidden?: () => boolean }} [host] */
-  constructor({ now = () => performance.now(), isHidden = () => document.hidden } = {}) {
-    this.now = now;
-    this.isHidden = isHidden;
-  }
-  /** Begin with another question. */
-  restart() {
-    this.#seen = 0;
-    this.#since = this.isHidden() ? null : this.now();
-  }
-  /** Take into account that the page was hidden or shown. */
-  update() {
-    const now = this.now();
-    if (this.#since !== null) this.#seen += now - this.#since;
-    this.#since = this.isHidden() ? null : now;
-  }
-  /** The seconds so far, to the millisecond. */
-  get seconds() {
-    this.update();
-    return Math.round(this.#seen) / 1e3;
-  }
-};
-
-// src/note_field.js
-var NoteField = class {
-  /** The question that the note is about. @type {string | null} */
-  #question = null;
-  #watch = new Stopwatch();
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.field = h("textarea", {
-      class: "lw-note-field",
-      id: page.createId("note"),
-      rows: 2,
-      onkeydown: (event) => this.#leave(event)
-    });
-    const hint = h("span", { class: "lw-soft", id: page.createId("note-hint") }, NOTE_HINT);
-    this.field.setAttribute("aria-describedby", hint.id);
-    this.node = h(
-      "div",
-      { class: "lw-note", id: page.createId("note-box"), hidden: true },
-      h("label", { for: this.field.id }, NOTE_LABEL),
-      hint,
-      this.field
-    );
-    this.opener = createButton([h("span", {}, NOTE), renderKey("A")], () => this.toggle(), {
-      className: "lw-quiet",
-      "aria-expanded": "false",
-      "aria-controls": this.node.id,
-      "aria-keyshortcuts": "A"
-    });
-  }
-  /** Listen to whether the page is hidden. @returns {() => void} ends it */
-  listen() {
-    const update = () => this.#watch.update();
-    document.addEventListener("visibilitychange", update);
-    return () => document.removeEventListener("visibilitychange", update);
-  }
-  /** @param {string} question that is shown now */
-  begin(question) {
-    if (question === this.#question) return;
-    const note = this.field.value.trim();
-    this.#question = question;
-    this.#watch.restart();
-    this.#empty();
-    if (note) this.page.controller.warn(describeLostNote(note));
-  }
-  /** @returns {Remark} */
-  take() {
-    const note = this.field.value.trim();
-    this.#empty();
-    return { seconds: this.#watch.seconds, ...note && { note } };
-  }
-  /**
-   * @param {string | undefined} note
-   * @param {string | null} question
-   */
-  restore(note, question) {
-    if (!note) return;
-    if (question !== this.#question) {
-      this.page.controller.warn(describeLostNote(note));
-      return;
-    }
-    this.field.value = note;
-    this.#setOpen(true);
-  }
-  /** Open the field and write, or close it; what is written stays. */
-  toggle() {
-    const isOpen = this.node.hidden === true;
-    this.#setOpen(isOpen);
-    if (isOpen) this.field.focus();
-  }
-  #empty() {
-    const hadFocus = this.page.focused === this.field;
-    this.field.value = "";
-    this.#setOpen(false);
-    if (hadFocus) this.page.root.focus();
-  }
-  /** @param {boolean} isOpen */
-  #setOpen(isOpen) {
-    this.node.hidden = !isOpen;
-    this.opener.setAttribute("aria-expanded", String(isOpen));
-  }
-  /** Go back to the question, where the keys answer. @param {KeyboardEvent} event */
-  #leave(event) {
-    const isDone = event.key === "Escape" || event.key === "Enter" && !event.shiftKey;
-    if (!isDone || event.isComposing) return;
-    event.preventDefault();
-    if (!this.field.value.trim()) this.#setOpen(false);
-    this.page.root.focus();
-  }
-};
 
 // src/question_wording.js
 var CHECK = "Please check: ";

@@ -3,6 +3,7 @@ import { createButton, renderIcon } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
+import { isOwn, NO_NAME } from "./team.js";
 import {
   ANOTHER_CONFLICT,
   ANSWER_LABELS,
@@ -28,10 +29,14 @@ const TAKE_BACK = { import: "Take back the import", done: "Take back “done”"
 
 /**
  * The buttons of a link.
+ * @param {Page} page
  * @param {ConflictLink} link
  * @param {Resolve} resolve
  */
-function renderResolutions(link, resolve) {
+function renderResolutions(page, link, resolve) {
+  if (!isOwn(page.controller.state, link.kind, link.source) && link.event !== null) {
+    return [h("span", { class: "lw-soft" }, link.source || NO_NAME)];
+  }
   if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
   const about = describePair(...link.names, link.answer);
   const other = link.answer === "yes" ? "no" : "yes";
@@ -72,7 +77,7 @@ function renderLink(page, link, resolve) {
       pair,
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
     ),
-    h("div", { class: "lw-resolutions" }, renderResolutions(link, resolve)),
+    h("div", { class: "lw-resolutions" }, renderResolutions(page, link, resolve)),
   );
 }
 

@@ -6,6 +6,7 @@ import { createRowLink } from "./item_dialog.js";
 import { openNote } from "./note_dialog.js";
 import { describeNote, formatSeconds, NOTE } from "./note_wording.js";
 import { clamp } from "./numbers.js";
+import { isOwn, OTHERS_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
   describeChange,
@@ -57,6 +58,7 @@ function renderChoices(event, store) {
 function renderEvent(page, event, store) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
+  const canRevise = isOwn(page.controller.state, event.kind, event.text);
   const takeBack = () => store({ do: "take_back", event: event.number }, describeUndo(event));
   const title = isPair
     ? h(
@@ -81,7 +83,7 @@ function renderEvent(page, event, store) {
       ),
       event.note && h("span", { class: "lw-note-text" }, describeNote(event)),
     ),
-    isPair && renderChoices(event, store),
+    isPair && (canRevise ? renderChoices(event, store) : h("span", {}, ANSWER_LABELS[event.answer])),
     h(
       "div",
       { class: "lw-acts" },
@@ -92,11 +94,12 @@ function renderEvent(page, event, store) {
           "aria-haspopup": "dialog",
           "data-key": `${event.number}-note`,
         }),
-      createButton("Take back", takeBack, {
-        className: "lw-quiet",
-        "aria-label": `Take back: ${words}`,
-        "data-key": `${event.number}-back`,
-      }),
+      canRevise &&
+        createButton("Take back", takeBack, {
+          className: "lw-quiet",
+          "aria-label": `Take back: ${words}`,
+          "data-key": `${event.number}-back`,
+        }),
     ),
   );
 }
@@ -109,7 +112,8 @@ export async function openHistory(page) {
   const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
   const notice = createNotice();
-  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), notice.node, list, none, more));
+  const advice = controller.state?.team ? `${HISTORY_ADVICE} ${OTHERS_ADVICE}` : HISTORY_ADVICE;
+  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), notice.node, list, none, more));
   /** @type {Store} */
   const store = async (request, words) => {
     notice.show("");

@@ -82,7 +82,7 @@ export function renderFields(items, differ = []) {
         renderBreakable(name),
         isOther && h("span", { class: "lw-hidden" }, DIFFERENCES[grade]),
       ),
-      cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
+      cells.map((cell) => h("td", {}, cell?.value)),
       hasScale && h("td", { class: "lw-scale-cell" }, renderScale(first, second)),
     );
   };
@@ -153,7 +153,7 @@ function renderPicture(name, image) {
 }
 
 /**
- * The text, picture or curve of each row; null where there is none.
+ * The picture, text or curve of each row; null where there is none.
  * @param {Item[]} items
  */
 function renderContents(items) {
@@ -164,10 +164,11 @@ function renderContents(items) {
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const shorten = /** @param {number} value */ (value) => Number(value.toPrecision(4)).toLocaleString("en");
   return items.map((item) => {
+    const picture = typeof item.image === "string" && renderPicture(item.name, item.image);
     if (typeof item.text === "string") {
-      return h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)");
+      return [picture, h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)")];
     }
-    if (typeof item.image === "string") return renderPicture(item.name, item.image);
+    if (picture) return picture;
     if (!item.series) return null;
     const range = h(
       "div",
@@ -205,7 +206,8 @@ export const renderItem = (item) => listChildren(renderContents([item])[0], rend
 export function renderGlimpse(item) {
   if (typeof item.text === "string") {
     const isLong = item.text.length > GLIMPSE_LETTERS;
-    return [h("p", {}, isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text)];
+    const text = isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text;
+    return listChildren(item.image && renderPicture(item.name, item.image), h("p", {}, text));
   }
   const fields = (item.fields ?? []).slice(0, GLIMPSE_FIELDS);
   const list = fields.flatMap((field) => [h("dt", {}, field.name), h("dd", {}, field.value)]);

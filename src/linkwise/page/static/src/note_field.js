@@ -1,4 +1,4 @@
-/** The field for a note on the next answer. It also measures how long the question was seen. */
+/** The field for a note on the next answer or decision. It also measures how long the question was seen. */
 import { createButton, renderKey } from "./controls.js";
 import { h } from "./dom.js";
 import { describeLostNote, NOTE, NOTE_HINT, NOTE_LABEL } from "./note_wording.js";
@@ -12,22 +12,26 @@ export class NoteField {
   #question = null;
   #watch = new Stopwatch();
 
-  /** @param {Page} page */
-  constructor(page) {
+  /**
+   * @param {Page} page
+   * @param {{ label?: string, hint?: string, home?: HTMLElement }} [place] its words, and where the keys answer
+   */
+  constructor(page, { label = NOTE_LABEL, hint = NOTE_HINT, home = page.root } = {}) {
     this.page = page;
+    this.home = home;
     this.field = h("textarea", {
       class: "lw-note-field",
       id: page.createId("note"),
       rows: 2,
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#leave(event),
     });
-    const hint = h("span", { class: "lw-soft", id: page.createId("note-hint") }, NOTE_HINT);
-    this.field.setAttribute("aria-describedby", hint.id);
+    const advice = h("span", { class: "lw-soft", id: page.createId("note-hint") }, hint);
+    this.field.setAttribute("aria-describedby", advice.id);
     this.node = h(
       "div",
       { class: "lw-note", id: page.createId("note-box"), hidden: true },
-      h("label", { for: this.field.id }, NOTE_LABEL),
-      hint,
+      h("label", { for: this.field.id }, label),
+      advice,
       this.field,
     );
     this.opener = createButton([h("span", {}, NOTE), renderKey("A")], () => this.toggle(), {
@@ -87,7 +91,7 @@ export class NoteField {
     const hadFocus = this.page.focused === this.field;
     this.field.value = "";
     this.#setOpen(false);
-    if (hadFocus) this.page.root.focus();
+    if (hadFocus) this.home.focus();
   }
 
   /** @param {boolean} isOpen */
@@ -102,6 +106,6 @@ export class NoteField {
     if (!isDone || event.isComposing) return;
     event.preventDefault();
     if (!this.field.value.trim()) this.#setOpen(false);
-    this.page.root.focus();
+    this.home.focus();
   }
 }

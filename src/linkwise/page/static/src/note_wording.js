@@ -6,6 +6,8 @@ import { formatNumber } from "./wording.js";
 export const NOTE = "Add a note";
 export const NOTE_LABEL = "Note on your next answer";
 export const NOTE_HINT = "Enter goes back to the question";
+export const DECISION_LABEL = "Note on your decision";
+export const DECISION_HINT = "Enter goes back to the pair";
 
 /** @param {string} note whose question is gone */
 export const describeLostNote = (note) =>

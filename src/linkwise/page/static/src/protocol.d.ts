@@ -85,6 +85,8 @@ export interface Suspect {
   second: number;
   names: [string, string];
   answer: "yes" | "no";
+  /** Who gave it; empty if it has no name. */
+  source: string;
   grade: "likely wrong" | "very likely wrong";
   /** What speaks against it, as a sentence. */
   reason: string;
@@ -119,6 +121,8 @@ export interface ConflictLink {
   answer: "yes" | "no";
   event: number | null;
   kind: "answer" | "add" | "import" | "done";
+  /** Who gave the answer, or the file of an import. */
+  source: string;
 }
 
 export interface Counts {

@@ -4,7 +4,8 @@ import { createButton, renderIcon, renderKey } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
 import { renderPair } from "./items.js";
-import { describeNote } from "./note_wording.js";
+import { NoteField } from "./note_field.js";
+import { DECISION_HINT, DECISION_LABEL, describeNote } from "./note_wording.js";
 import {
   countReview,
   describeBelief,
@@ -22,6 +23,9 @@ import { ANSWER_LABELS, EARLY, joinSentences } from "./wording.js";
 
 /** @type {Record<string, Answer>} */
 const ANSWERS_BY_KEY = { y: "yes", n: "no", s: "unsure" };
+
+/** @param {ReviewCase | null} found */
+const nameCase = (found) => (found ? `${found.first.row}-${found.second.row}` : "");
 
 /** @param {ReviewCase} found */
 function renderOpinions({ answers, doubts, believed }) {
@@ -73,6 +77,7 @@ export async function openReview(page) {
   const opinions = h("div", { class: "lw-body" });
   const queue = h("div", {});
   const notice = createNotice();
+  const field = new NoteField(page, { label: DECISION_LABEL, hint: DECISION_HINT, home: heading });
   /** @type {ReviewCase | null} */
   let shown = null;
   let shownAt = 0;
@@ -86,9 +91,11 @@ export async function openReview(page) {
     }
     const { first, second } = shown;
     notice.show("");
-    const request = { do: "decide", first: first.row, second: second.row, answer };
+    const { note } = field.take();
+    const request = { do: "decide", first: first.row, second: second.row, answer, ...(note && { note }) };
     const words = describeDecision([first.name, second.name], answer);
-    await controller.store(request, { describe: () => words, show: notice.show });
+    const reply = await controller.store(request, { describe: () => words, show: notice.show });
+    if (!reply?.ok) field.restore(note, nameCase(shown));
   };
   const buttons = Object.entries(ANSWERS_BY_KEY).map(([key, answer]) => {
     const label = [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(key.toUpperCase())];
@@ -98,15 +105,18 @@ export async function openReview(page) {
     });
   });
   const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your decision" }, buttons);
-  body.append(left, h("p", { class: "lw-soft" }, REVIEW_ADVICE), pair, opinions, bar, notice.node, queue);
+  const notes = h("div", {}, field.opener, field.node);
+  const advice = h("p", { class: "lw-soft" }, REVIEW_ADVICE);
+  body.append(left, advice, pair, opinions, bar, notes, notice.node, queue);
   /** @param {ReviewCase | null} found */
   const show = (found) => {
     const isOther = found?.first.row !== shown?.first.row || found?.second.row !== shown?.second.row;
     const hasMoved = shown !== null && isOther;
     shown = found;
     opinions.replaceChildren(...(found ? renderOpinions(found) : []));
-    for (const node of [pair, opinions, bar]) node.hidden = !found;
+    for (const node of [pair, opinions, bar, notes]) node.hidden = !found;
     if (!isOther) return;
+    field.begin(nameCase(found));
     shownAt = performance.now();
     pair.replaceChildren(...(found ? renderPair(found) : []));
     if (hasMoved) page.announce(joinSentences(notice.node.textContent ?? "", describeNextCase(found)));
@@ -131,10 +141,12 @@ export async function openReview(page) {
   };
   const reload = () => load(shown ? { first: shown.first.row, second: shown.second.row } : undefined);
   box.addEventListener("keydown", (event) => {
-    const answer = ANSWERS_BY_KEY[event.key.toLowerCase()];
-    if (!answer || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    const key = event.key.toLowerCase();
+    const isOther = event.target === field.field || event.ctrlKey || event.altKey || event.metaKey;
+    if (isOther || event.repeat || !shown || (key !== "a" && !ANSWERS_BY_KEY[key])) return;
     event.preventDefault();
-    decide(answer);
+    if (key === "a") field.toggle();
+    else decide(ANSWERS_BY_KEY[key]);
   });
   controller.watchers.add(reload); // changes come from here and from other windows
   box.addEventListener("close", () => controller.watchers.delete(reload));

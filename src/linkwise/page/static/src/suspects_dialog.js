@@ -3,6 +3,7 @@ import { createButton, renderIcon } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
+import { isOwn, NO_NAME, OTHERS_ADVICE } from "./team.js";
 import {
   describeChange,
   describeConfirmation,
@@ -68,7 +69,9 @@ function renderSuspect(page, suspect, store) {
       h("span", {}, describeGrade(suspect)),
       h("span", { class: "lw-soft" }, suspect.reason),
     ),
-    h("div", { class: "lw-resolutions" }, renderActions(suspect, store)),
+    isOwn(page.controller.state, "answer", suspect.source)
+      ? h("div", { class: "lw-resolutions" }, renderActions(suspect, store))
+      : h("span", { class: "lw-soft" }, suspect.source || NO_NAME),
   );
 }
 
@@ -80,7 +83,8 @@ export async function openSuspects(page) {
   const none = h("p", { hidden: true }, NO_SUSPECTS);
   const more = h("p", { class: "lw-soft", hidden: true });
   const problem = createNotice();
-  body.append(h("p", { class: "lw-soft" }, SUSPECTS_ADVICE), problem.node, list, none, more);
+  const advice = controller.state?.team ? `${SUSPECTS_ADVICE} ${OTHERS_ADVICE}` : SUSPECTS_ADVICE;
+  body.append(h("p", { class: "lw-soft" }, advice), problem.node, list, none, more);
   /** @type {Store} */
   const store = async (request, describe) => {
     problem.show("");

@@ -2,16 +2,28 @@
 import { formatSeconds } from "./note_wording.js";
 import { ANSWER_LABELS, ANSWER_WORDS, formatCount, formatNumber, formatTime } from "./wording.js";
 
-/** @import { Answer, ReviewCase, SessionEvent, Team } from "./protocol.d.ts" */
+/** @import { Answer, ReviewCase, SessionEvent, State, Team } from "./protocol.d.ts" */
 
 export const WAITING = "The others are answering the questions that are left";
 export const WAITING_ADVICE = "You get the next question as soon as their answers make one worth asking.";
 
+export const NO_NAME = "No name";
 export const REVIEW = "Review";
 export const REVIEW_ADVICE =
   "Answers about these pairs disagree or are probably wrong. “Same” and “Different” are certain from then on and " +
   "outrank all other answers. “Not sure” decides nothing, and the pair is not shown to you again.";
+export const OTHERS_ADVICE =
+  "You can change your own answers. An answer of somebody else is changed by that person, or decided in a review.";
 export const NO_REVIEW = "No pair needs your review.";
+
+/**
+ * Whether whoever looks at the page may change an event or take it back: of several people, each their own answers.
+ * @param {State | null} state
+ * @param {string} kind of the event
+ * @param {string | null} source
+ */
+export const isOwn = (state, kind, source) =>
+  !state?.team || kind === "done" || kind === "name" || (kind !== "import" && source === state.team.you);
 
 /** @param {number} n pairs that wait for a review */
 export const countReview = (n) =>
@@ -21,7 +33,7 @@ export const countReview = (n) =>
  * Who gave an answer, and what it says.
  * @param {SessionEvent} event
  */
-export const describeOpinion = ({ text, answer }) => `${text || "No name"}: ${ANSWER_LABELS[answer]}`;
+export const describeOpinion = ({ text, answer }) => `${text || NO_NAME}: ${ANSWER_LABELS[answer]}`;
 
 /**
  * When an answer was given, and whether it answered no question.
