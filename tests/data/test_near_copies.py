@@ -62,11 +62,12 @@ def test_only_columns_that_can_identify_something_count():
     assert find(records([2] * 100).select(pl.col("name").alias("id")), "id") is None
 
 
-def test_documents_and_large_tables_are_not_looked_at(monkeypatch):
+def test_documents_and_long_or_wide_tables_are_not_looked_at(monkeypatch):
     copies = records([2] * 100)
     long = copies.with_columns(pl.concat_str([pl.col("name"), pl.lit(" and so on" * 10)]).alias("name"))
     assert find(long) is None
     assert find(copies) is not None
+    assert find(copies.with_columns(**{f"x{n}": pl.lit(1) for n in range(99)})) is None  # 101 columns
     monkeypatch.setattr(near_copies, "MOST_ROWS", 199)
     assert find(copies) is None
 

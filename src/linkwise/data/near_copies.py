@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10_000  # above, a look would take seconds
 _LEAST_ROWS = 100
+_MOST_COLUMNS = 100
 _LOOKED_AT = 300  # rows whose copies are looked for
 _LEAST_DISTINCT = 0.1  # of the rows: a column with fewer values does not identify anything
 _LONGEST = 25  # words in the cells of an average row: more are documents
@@ -54,7 +55,7 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
     Parameters
     ----------
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table. Nothing is said of one with more than 10 000 rows.
+        The table. One with more than 10 000 rows or 100 columns is not looked at.
     id_column : str, optional
         A column that is not looked at.
 
@@ -64,7 +65,7 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
         None if fewer than a quarter of the rows have copies.
     """
     n = len(frame)
-    if not _LEAST_ROWS <= n <= MOST_ROWS:
+    if not _LEAST_ROWS <= n <= MOST_ROWS or len(frame.columns) > _MOST_COLUMNS:
         return None
     records = _write_records(frame, id_column)
     if not records or sum(len(record.split()) for record in records) > _LONGEST * n:
