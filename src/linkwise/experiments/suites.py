@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from linkwise.errors import DataError
-from linkwise.experiments.constraint_sets import Kind
+from linkwise.experiments.pair_kinds import Kind
 from linkwise.experiments.scores import SCORES
 from linkwise.experiments.tasks import TaskSpec, build_specs, read_tasks
 
