@@ -264,6 +264,22 @@ def test_what_is_wrong_is_named(place, capsys, old, new, message):
     assert message in capsys.readouterr().err
 
 
+def test_the_files_of_a_suite_are_listed(place, capsys):
+    (place / "dots.csv").unlink()
+    assert run() == 0
+    assert (
+        "Left out for want of data: dots. `python -m linkwise.experiments list mine.toml`"
+        in capsys.readouterr().out
+    )
+    assert main(["list", "mine.toml"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [["lines", "lines.csv"], ["dots", "dots.csv"]]
+    assert main(["list", "bckm2018"]) == 0
+    assert (
+        "iris       iris.csv       iris                   150         4        3" in capsys.readouterr().out
+    )
+
+
 def test_a_clusterer_is_not_asked(place, capsys):
     (place / "mine.toml").write_text(SUITE.replace('kind = "constraints"', 'kind = "questions"'))
     assert run() == 2

@@ -1,6 +1,7 @@
 """Run a suite of experiments from the command line.
 
 python -m linkwise.experiments list
+python -m linkwise.experiments list bckm2018
 python -m linkwise.experiments run small --methods KIN COBRAS peers.py:learner
 python -m linkwise.experiments run questions --data DIR --jobs 2 --out results
 """
@@ -38,9 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         if options.command == "list":
-            for name in list_suites():
-                suite = read_suite(name)
-                print(f"{name}\n    {suite.about}\n    {len(suite.tasks)} tasks, {', '.join(suite.methods)}")
+            print(
+                "\n".join(map(describe_suite, list_suites()))
+                if not options.suite
+                else list_tasks(options.suite)
+            )
             return 0
         return run_suite(options)
     except DataError as error:
@@ -54,7 +57,8 @@ def build_parser() -> argparse.ArgumentParser:
     """Declare the options."""
     parser = argparse.ArgumentParser(prog="python -m linkwise.experiments", description="Run experiments.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="list the suites that come with linkwise")
+    listing = commands.add_parser("list", help="list the suites that come with linkwise, or the tasks of one")
+    listing.add_argument("suite", nargs="?", help="name of a suite, or a TOML file")
     run = commands.add_parser("run", help="run a suite")
     run.add_argument("suite", help="name of a suite, or a TOML file")
     run.add_argument("--methods", nargs="+", metavar="NAME", help="methods, or adapters as FILE.py:FUNCTION")
@@ -71,6 +75,27 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def describe_suite(name: str) -> str:
+    """Return what a suite is about, the number of its tasks, and its methods."""
+    suite = read_suite(name)
+    return f"{name}\n    {suite.about}\n    {len(suite.tasks)} tasks, {', '.join(suite.methods)}"
+
+
+def list_tasks(name: str) -> str:
+    """Return a table of the tasks of a suite: their files, other sources, and counts."""
+    lines = [
+        (
+            spec.name,
+            spec.file,
+            spec.bundled,
+            spec.openml,
+            *(map(str, spec.counts) if spec.counts else [""] * 3),
+        )
+        for spec in read_suite(name).tasks.values()
+    ]
+    return format_table(("task", "file", "scikit-learn", "OpenML", "rows", "features", "classes"), lines)
+
+
 def run_suite(options: argparse.Namespace) -> int:
     """Run a suite, write its results and print the summary."""
     suite = read_suite(options.suite)
@@ -85,7 +110,10 @@ def run_suite(options: argparse.Namespace) -> int:
         tasks = sorted(tasks, key=lambda task: (suite.tasks[task].counts or (0,))[0])[:2]
     left_out = [task for task in suite.tasks if task not in tasks]
     if left_out and options.tasks is None and not options.quick:
-        print(f"Left out for want of data: {', '.join(left_out)}. Give their folder with --data.")
+        print(
+            f"Left out for want of data: {', '.join(left_out)}."
+            f" `python -m linkwise.experiments list {options.suite}` shows their files."
+        )
     folder = options.out / suite.name
     folder.mkdir(parents=True, exist_ok=True)
     protocol = suite.protocol
