@@ -2,8 +2,8 @@
 
     python -m bench run suites --data DIR [--only constraints questions] [--quick] [--jobs N]
 
-Beside the methods of the suite a program from `docs/peers.py` takes part, which uses no constraints or asks
-about random pairs. Results go to bench/results/suites, a folder for each suite.
+Beside the clusterers a program from `docs/peers.py` takes part, k-means without constraints. Results go to
+bench/results/suites, a folder for each suite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.harness import add_common_options, find_source, out_folder
 from linkwise.experiments.__main__ import main as run_suite
 from linkwise.experiments.suites import read_suite
 
-PEERS = {"constraints": "peers.py:kmeans", "questions": "peers.py:random_pairs"}
+PEERS: dict[str, tuple[str, ...]] = {"constraints": ("peers.py:kmeans",), "questions": ()}
 FOLDER = Path(__file__).resolve().parents[2] / "docs"  # of the file with these programs
 
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     source, out = find_source(options), out_folder(options, "suites").resolve()
     for name in options.only:
-        command = ["run", name, "--methods", *read_suite(name).methods, PEERS[name]]
+        command = ["run", name, "--methods", *read_suite(name).methods, *PEERS[name]]
         command += ["--out", str(out), "--jobs", str(options.jobs)]
         command += [] if source.folder is None else ["--data", str(source.folder.resolve())]
         command += [f"--{flag}" for flag in ("openml", "quick", "reuse") if getattr(options, flag)]

@@ -7,7 +7,8 @@ from bench.papers import suites
 from linkwise.experiments.suites import read_suite
 
 
-def test_the_suites_of_the_docs_have_a_program_of_their_own(tmp_path, monkeypatch, capsys):
+def test_the_suites_of_the_docs_have_a_program_beside_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(suites, "PEERS", {"questions": ("peers.py:random_pairs",)})
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     assert suites.main(["--quick", "--only", "questions", "--out", str(tmp_path)]) == 0
     with (tmp_path / "suites/questions_quick/summary.csv").open(newline="") as file:
@@ -18,6 +19,6 @@ def test_the_suites_of_the_docs_have_a_program_of_their_own(tmp_path, monkeypatc
 
 
 def test_a_suite_that_fails_is_reported(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(suites, "PEERS", {"questions": "peers.py:nobody"})
+    monkeypatch.setattr(suites, "PEERS", {"questions": ("peers.py:nobody",)})
     assert suites.main(["--quick", "--only", "questions", "--out", str(tmp_path)]) == 2
     assert "peers.py has no function 'nobody'" in capsys.readouterr().err
