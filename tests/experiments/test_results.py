@@ -55,6 +55,15 @@ def test_folds_of_a_run_are_averaged_and_tasks_that_one_method_lacks_are_left_ou
     assert results.scores["iris", "a"].tolist() == [[0.25, 1], [0.5, 1]]
 
 
+def test_curves_of_many_methods_differ_by_dashes():
+    results = made_up()
+    names = tuple("abcdefghij")
+    scores = {(task, name): results.scores[task, "bad"] for task in TASKS for name in names}
+    for n, is_dashed in ((7, False), (8, True)):
+        drawn = draw_curves(Results(SUITE, TASKS, names[:n], results.numbers, scores, results.seconds))
+        assert ("stroke-dasharray: 5.55,2.4" in drawn) == is_dashed
+
+
 def test_the_curves_name_their_unit():
     percent = Suite("mine", "Mine.", Protocol("constraints", (5, 20), "percent of rows"), SUITE.tasks)
     for suite, unit in ((SUITE, "constraints"), (percent, "constraints, percent of rows")):

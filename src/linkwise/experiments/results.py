@@ -26,6 +26,7 @@ from linkwise.experiments.suites import Suite
 from linkwise.experiments.summaries import Mean, mean_of, quartiles
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito
+DASHES = ("solid", "dashed", "dotted")
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; }
@@ -264,7 +265,7 @@ def draw_curves(results: Results) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(8 if len(results.methods) > len(COLOURS) else 6, 4), layout="constrained")
     FigureCanvasSVG(figure)
     axes: Any = figure.subplots()
     at = [float(number) for number in results.numbers]
@@ -273,14 +274,18 @@ def draw_curves(results: Results) -> str:
         runs = np.mean([results.scores[task, method][:n_runs] for task in results.tasks], axis=0)
         low, high = quartiles(runs)
         colour = COLOURS[number % len(COLOURS)]
-        axes.plot(at, runs.mean(axis=0), color=colour, label=method)
+        dashes = DASHES[number // len(COLOURS) % len(DASHES)]  # for further methods when colours run out
+        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, label=method)
         axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
     protocol = results.suite.protocol
     unit = protocol.kind if protocol.unit == "count" else f"constraints, {protocol.unit}"
     axes.set(xlabel=unit, ylabel=f"mean {protocol.score}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
-    axes.legend(frameon=False)
+    if len(results.methods) > len(COLOURS):
+        figure.legend(frameon=False, loc="outside right upper", fontsize="small")
+    else:
+        axes.legend(frameon=False)
     with StringIO() as buffer:
         figure.savefig(buffer, format="svg", metadata={"Date": None})
         return buffer.getvalue()
