@@ -3,7 +3,15 @@
 import numpy as np
 
 from linkwise.experiments.comparison import critical_distance
-from linkwise.experiments.results import Results, draw_curves, gather_results, tabulate_summary, tabulate_wins
+from linkwise.experiments.results import (
+    LABELS,
+    Results,
+    draw_curves,
+    gather_results,
+    tabulate_summary,
+    tabulate_wins,
+)
+from linkwise.experiments.scores import SCORES
 from linkwise.experiments.suites import Protocol, Suite
 from linkwise.experiments.tasks import TaskSpec
 
@@ -55,6 +63,10 @@ def test_folds_of_a_run_are_averaged_and_tasks_that_one_method_lacks_are_left_ou
     assert results.scores["iris", "a"].tolist() == [[0.25, 1], [0.5, 1]]
 
 
+def test_every_score_has_a_label():
+    assert set(LABELS) == set(SCORES)
+
+
 def test_curves_of_many_methods_differ_by_dashes():
     results = made_up()
     names = tuple("abcdefghij")
@@ -70,3 +82,4 @@ def test_the_curves_name_their_unit():
         results = made_up()
         drawn = Results(suite, TASKS, results.methods, results.numbers, results.scores, results.seconds)
         assert f"<!-- {unit} -->" in draw_curves(drawn)
+        assert "<!-- mean ARI -->" in draw_curves(drawn)

@@ -26,6 +26,7 @@ from linkwise.experiments.suites import Suite
 from linkwise.experiments.summaries import Mean, mean_of, quartiles
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito
+LABELS = {"ari": "ARI", "rand": "Rand index", "nmi": "NMI", "nmi_geometric": "NMI (geometric mean)"}
 DASHES = ("solid", "dashed", "dotted")
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
@@ -279,7 +280,7 @@ def draw_curves(results: Results) -> str:
         axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
     protocol = results.suite.protocol
     unit = protocol.kind if protocol.unit == "count" else f"constraints, {protocol.unit}"
-    axes.set(xlabel=unit, ylabel=f"mean {protocol.score}")
+    axes.set(xlabel=unit, ylabel=f"mean {LABELS[protocol.score]}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
     if len(results.methods) > len(COLOURS):
