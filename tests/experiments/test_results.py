@@ -83,3 +83,4 @@ def test_the_curves_name_their_unit():
         drawn = Results(suite, TASKS, results.methods, results.numbers, results.scores, results.seconds)
         assert f"<!-- {unit} -->" in draw_curves(drawn)
         assert "<!-- mean ARI -->" in draw_curves(drawn)
+        assert draw_curves(drawn) == draw_curves(drawn)
