@@ -82,9 +82,9 @@ def commands(page: Path) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def copy_samples(folder: str) -> None:
-    """Put the data beside the pages into a folder."""
-    for table in FOLDER.glob("*.csv"):
-        shutil.copy(table, folder)
+    """Put the data and the program beside the pages into a folder."""
+    for sample in (*FOLDER.glob("*.csv"), FOLDER / "peers.py"):
+        shutil.copy(sample, folder)
     shutil.copytree(FOLDER / "signs", Path(folder) / "signs")
 
 
@@ -117,8 +117,15 @@ def run(command: str, folder: str) -> list[str]:
 
 def in_shell(command: str, folder: str) -> str:
     """What a shell prints for a command."""
+    python_first = {"PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])}
     return subprocess.run(
-        ["sh", "-c", command], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=60, check=True
+        ["sh", "-c", command],
+        cwd=folder,
+        env=os.environ | python_first,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
     ).stdout
 
 

@@ -68,6 +68,7 @@ from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.cluster.similarity.spaces import Kernel, pairwise_squares, scale_locally
 from linkwise.experiments.cell_store import Cell, Row, read_rows
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.experiments.constraint_sets import draw_constraints
 
 PERCENT = ("1", "5", "10")
 OURS = ("BCKM", "CKM", "RCKM")
@@ -164,8 +165,7 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     task, features, method, percent, number = cell
     name, k = ("ecoli", 7) if task == SEVEN else (task, CLUSTERS[task])
     rows = load(name, cast(Features, features), folder)
-    n = len(rows.y)
-    constraints = lw.Constraints.sample(rows.y, int(percent) * n * (n - 1) // 200, int(number))
+    constraints = draw_constraints(rows.y, percent=int(percent), random_state=int(number))
     X, is_kernel = prepare_rows(method, rows)
     scores, rounds = [], []
     start = process_time()

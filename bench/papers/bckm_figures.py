@@ -38,6 +38,7 @@ from linkwise.asking.learner import rng_at
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.weak_learner import list_pairs, order_by_priority
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import draw_constraints
 
 PERCENT = ("1", "5", "10")
 CURVES = ("ecoli", "glass", "tr11")  # the paper's choice for Figure 2
@@ -54,7 +55,7 @@ def measure(cell: Cell, folder: Path) -> Row:
     """One run of BCKM: its NMI by round, and what share of each twentieth of the constraints is satisfied."""
     task, version, percent, number = cell
     rows = load(task, "raw", folder)
-    constraints = draw_constraints(rows.y, percent, int(number))
+    constraints = draw_constraints(rows.y, percent=int(percent), random_state=int(number))
     model = make_bckm(version, CLUSTERS[task], rows.kernel, int(number))
     with warnings.catch_warnings(action="ignore"):
         model.fit(rows.X, constraints=constraints)
@@ -75,12 +76,6 @@ def make_bckm(version: str, k: int, kernel: Any, seed: int) -> lw.BCKM:
     if version == "letter":
         return lw.BCKM.paper(k, n_init=1, **parameters)
     return lw.BCKM(k, **parameters)
-
-
-def draw_constraints(y: np.ndarray, percent: str, seed: int) -> lw.Constraints:
-    """Draw so many percent of all pairs."""
-    n = len(y)
-    return lw.Constraints.sample(y, int(percent) * n * (n - 1) // 200, seed)
 
 
 def score(y: np.ndarray, labels: np.ndarray) -> float:
@@ -140,7 +135,7 @@ def group_runs(found: list[Row]) -> dict[tuple[str, str, str], list[Row]]:
 def fit_all(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
     """Labels of Figure 4 by method, the classes first; and the BCKM among the methods."""
     rows = load(PICTURED, "raw", folder)
-    k, constraints = CLUSTERS[PICTURED], draw_constraints(rows.y, "10", 0)
+    k, constraints = CLUSTERS[PICTURED], draw_constraints(rows.y, percent=10, random_state=0)
     bckm = make_bckm("letter", k, "linear", 0)
     models = {
         "BCKM": bckm,
@@ -214,7 +209,7 @@ def draw_clusterings(path: Path, folder: Path) -> list[tuple[str, str, str]]:
 
     rows = load(PICTURED, "raw", folder)
     labels, bckm = fit_all(folder)
-    constraints = draw_constraints(rows.y, "10", 0)
+    constraints = draw_constraints(rows.y, percent=10, random_state=0)
     stages = sorted({1, min(5, bckm.n_rounds_), max(1, bckm.n_rounds_ - 1), bckm.n_rounds_})
     figure, grid = make_figure(3, COLUMNS, 2.4, 2.1)
     places = PCA(2).fit_transform(rows.X)

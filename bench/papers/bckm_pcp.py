@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
-import linkwise as lw
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.bckm import PERCENT, find_target, make_rival, prepare_rows, undo_fallback
 from bench.papers.bckm_data import CLUSTERS, TEXTS, load, names
 from bench.results import write_csv
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import draw_constraints
 
 METHOD = "PCP, letter"
 FIELDS = ("task", "percent", "set")
@@ -37,8 +37,7 @@ def measure(cell: Cell, folder: Path) -> Row:
     """One set of constraints."""
     task, percent, number = cell
     rows, k = load(task, "raw", folder), CLUSTERS[task]
-    n = len(rows.y)
-    constraints = lw.Constraints.sample(rows.y, int(percent) * n * (n - 1) // 200, int(number))
+    constraints = draw_constraints(rows.y, percent=int(percent), random_state=int(number))
     X, is_kernel = prepare_rows(METHOD, rows)
     model = make_rival(METHOD, k, 0)
     if is_kernel:
@@ -54,7 +53,7 @@ def measure(cell: Cell, folder: Path) -> Row:
     numbers = (
         gap,
         np.concatenate(missed).mean(),
-        len(np.unique(constraints.must_link)) / n,
+        len(np.unique(constraints.must_link)) / len(rows.y),
         normalized_mutual_info_score(rows.y, labels, average_method="geometric"),
     )
     return dict(zip(NUMBERS, (f"{value:.4f}" for value in numbers), strict=True))

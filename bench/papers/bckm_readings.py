@@ -32,6 +32,7 @@ from bench.papers.bckm_data import CLUSTERS, SHAPES, TEXTS, UCI, file_of, load, 
 from bench.results import write_csv
 from linkwise.experiments.cell_store import Cell, Row, read_rows
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.experiments.constraint_sets import draw_constraints
 
 LETTER = "letter"
 # how a round starts, ends and orders constraints, and all three as in the authors' program; from what the
@@ -73,8 +74,8 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     """One set of constraints, several starts."""
     task, reading, percent, number = cell
     X, y, kernel = read_rows_of(task, reading, folder)
-    k, n = CLUSTERS[task], len(y)
-    constraints = lw.Constraints.sample(y, int(percent) * n * (n - 1) // 200, int(number))
+    k = CLUSTERS[task]
+    constraints = draw_constraints(y, percent=int(percent), random_state=int(number))
     scores, rounds = [], []
     for seed in range(seeds):
         parameters = {"n_init": 1, "kernel": kernel, "random_state": seed, **PARAMETERS.get(reading, {})}

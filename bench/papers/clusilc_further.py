@@ -50,9 +50,10 @@ from bench.papers.clusilc_runs import (
     measure_rows,
 )
 from bench.results import write_csv
-from linkwise import Constraints, COPKMeans, InfeasibleConstraintsError
+from linkwise import COPKMeans, InfeasibleConstraintsError
 from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.experiments.summaries import mean_of
 
 QUICK_ROWS, QUICK_SETS = 300, 2
@@ -85,7 +86,8 @@ def measure_end(cell: Cell, folder: Path) -> Row:
 def fit_all(rows: Set, method: str, count: int, number: int) -> float:
     """Rand index on all rows; 0 where no set of constraints has a solution."""
     for draw in range(1 + END_REDRAWS):
-        constraints = Constraints.sample(rows.y, count, np.random.default_rng([number, 0, count, draw]))
+        seed = np.random.default_rng([number, 0, count, draw])
+        constraints = draw_constraints(rows.y, count, random_state=seed)
         labels, _ = cluster_rows(method, rows, constraints, number)
         if labels is not None:
             return float(rand_score(rows.y, labels))
@@ -166,7 +168,8 @@ def measure_refusal(cell: Cell, folder: Path) -> Row:
     rows = load(task, folder)
     order = np.random.default_rng(number).permutation(len(rows.y)) if way == SHUFFLED else slice(None)
     X, y = rows.X[order], rows.y[order]
-    constraints = Constraints.sample(y, count, np.random.default_rng([number, 0, count, 0]))
+    seed = np.random.default_rng([number, 0, count, 0])
+    constraints = draw_constraints(y, count, random_state=seed)
     if way in ("authors", SHUFFLED):
         starts = draw_starts(X, constraints, rows.k, number)
         model = COPKMeans.paper(rows.k, by_first_row=False, init=starts, max_iter=PASSES)
@@ -209,7 +212,7 @@ def list_sets(tasks: Iterable[str], folder: Path) -> list[Line]:
     for task in tasks:
         rows, pairs = load(task, folder), counts(task)[-1]
         spread = rows.X.var(axis=0)
-        constraints = Constraints.sample(rows.y, pairs, np.random.default_rng(0))
+        constraints = draw_constraints(rows.y, pairs, random_state=0)
         implied = count_implied_pairs(find_linked_rows(constraints))
         share = f"{spread.max() / spread.sum():.3f}"
         lines.append((task, str(int(spread.argmax()) + 1), share, str(pairs), str(implied)))
@@ -220,7 +223,8 @@ def measure_size(cell: Cell, folder: Path) -> Row:
     """Nodes of one tree."""
     task, method, count = cell[0], cell[1], int(cell[2])
     rows = load(task, folder)
-    constraints = Constraints.sample(rows.y, count, np.random.default_rng([0, 0, count, 0]))
+    seed = np.random.default_rng([0, 0, count, 0])
+    constraints = draw_constraints(rows.y, count, random_state=seed)
     return {"nodes": str(cluster_rows(method, rows, constraints, 0)[1])}
 
 

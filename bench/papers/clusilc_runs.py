@@ -26,6 +26,7 @@ from bench.papers.clusilc_data import Set, load
 from linkwise import ClusILC, Constraints, COPKMeans, InfeasibleConstraintsError
 from linkwise.cluster.kmeans.components import build_blocks
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.experiments.folds import split_folds
 
 FOLDS, REDRAWS, PASSES = 10, 100, 100
@@ -82,10 +83,10 @@ def entries(cell: Cell) -> tuple[str, ...]:
 def fit_random(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
     """A method with random constraints between rows whose class is known."""
     warm_up(method)
-    y = rows.y.copy()
-    y[unknown] = -1
+    known = np.setdiff1d(np.arange(len(rows.y)), unknown)
     for draw in range(1 + REDRAWS):
-        constraints = Constraints.sample(y, count, np.random.default_rng([*place, count, draw]))
+        seed = np.random.default_rng([*place, count, draw])
+        constraints = draw_constraints(rows.y, count, rows=known, random_state=seed)
         begin = process_time()
         labels, nodes = cluster_rows(method, rows, constraints, place[0])
         if labels is not None:

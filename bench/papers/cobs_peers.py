@@ -24,7 +24,6 @@ from bench.papers.cobs_runs import (
     Place,
     choose_clustering,
     draw_pairs,
-    make_constraints,
     pool_of,
 )
 from linkwise import (
@@ -43,6 +42,7 @@ from linkwise import (
 from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.tasks import LabelledTask
 from linkwise.select.clusterings import PRESETS
@@ -187,7 +187,7 @@ def measure_peer(cell: Cell, place: Place) -> Row:
     name, method, n_constraints, run = cell
     task = load(name, place.source)
     pairs = draw_pairs(len(task.y), int(run))[1][: int(n_constraints)]
-    labels = METHODS[method](task, make_constraints(task.y, pairs), place, int(run))
+    labels = METHODS[method](task, label_pairs(task.y, pairs), place, int(run))
     return {
         "ari": f"{score_elsewhere(task.y, labels, pairs):.4f}",
         "n_clusters": str(len(np.unique(labels[labels >= 0]))),

@@ -20,9 +20,9 @@ from bench.data import load
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
 from linkwise.asking.learner import check_answer, rng_at
 from linkwise.asking.run import Run
-from linkwise.constraints import sampling
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.experiments.constraint_sets import draw_row_pairs, label_pairs
 from linkwise.experiments.folds import draw_rows
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.tasks import LabelledTask, Source
@@ -82,13 +82,7 @@ def draw_pairs(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows that may be in constraints, ascending, and random pairs of them, in the order of use."""
     rng = np.random.default_rng([run, n_rows])
     rows = draw_rows(n_rows, SUPERVISED, rng)
-    n_pairs = min(MOST, len(rows) * (len(rows) - 1) // 2)
-    return rows, rows[sampling.draw_pairs(len(rows), n_pairs, rng)]
-
-
-def make_constraints(y: np.ndarray, pairs: np.ndarray) -> Constraints:
-    same = y[pairs[:, 0]] == y[pairs[:, 1]]
-    return Constraints(len(y), pairs[same], pairs[~same])
+    return rows, draw_row_pairs(rows, MOST, rng)
 
 
 # ---------------------------------------------------------------- the best of a pool
@@ -194,7 +188,7 @@ def measure_choice(cell: Cell, place: Place) -> Row:
     name, algorithms, tie, n_constraints, run = cell
     y, pool = load(name, place.source).y, pool_of(name, place, algorithms)
     pairs = draw_pairs(len(y), int(run))[1][: int(n_constraints)]
-    constraints = make_constraints(y, pairs)
+    constraints = label_pairs(y, pairs)
     score = satisfied_weights(pool, constraints)
     best, first = choose_clustering(pool, constraints, score, tie, int(run))
     labels = pool.clustering(first)
@@ -270,7 +264,7 @@ def ari_at(
     """ARI of what COBS returns after so many of the pairs, after all of them where there are fewer."""
     curve = []
     for n in numbers:
-        constraints = make_constraints(y, pairs[:n])
+        constraints = label_pairs(y, pairs[:n])
         _, first = choose_clustering(pool, constraints, satisfied_weights(pool, constraints), tie, seed)
         curve.append(score_elsewhere(y, pool.clustering(first), pairs[:n]))
     return curve

@@ -23,9 +23,10 @@ import numpy as np
 from bench import data
 from bench.figures import Figure
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
-from bench.papers.cobs_runs import TASKS, draw_pairs, make_constraints
+from bench.papers.cobs_runs import TASKS, draw_pairs
 from bench.results import write_csv
 from linkwise import FOSC
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.summaries import mean_of
 
@@ -46,7 +47,7 @@ def measure_ways(task: data.LabelledTask, n_pairs: int, runs: int) -> list[float
         for run in range(runs):
             pairs = draw_pairs(len(task.X), run)[1][:n_pairs]
             with warnings.catch_warnings(action="ignore"):  # of identical rows that are apart
-                labels = model.fit_predict(task.X, constraints=make_constraints(task.y, pairs))
+                labels = model.fit_predict(task.X, constraints=label_pairs(task.y, pairs))
             scores.append(score_elsewhere(task.y, labels, pairs))
         found.append(mean_of(scores).value)
     return found

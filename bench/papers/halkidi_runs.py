@@ -22,8 +22,8 @@ from sklearn.preprocessing import scale
 
 import linkwise as lw
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions, project
-from linkwise.constraints.closure import find_components
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import count_percent, draw_both_kinds
 from linkwise.experiments.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.metric.mmc import diagonal_weights
 
@@ -144,29 +144,10 @@ def rows_of(task: str, features: str, space: str, m: int, folder: Path | None) -
     return np.ascontiguousarray(project(X, mean, components)[:, : m or None])
 
 
-def draw_constraints(y: np.ndarray, must: int, cannot: int, run: int) -> lw.Constraints:
-    """Random pairs of one class and of two, in percent of the rows; at least one of each."""
-    n, rng = len(y), np.random.default_rng([run, must, cannot])
-    wanted = [max(1, round(n * percent / 100)) for percent in (must, cannot)]
-    kept: list[list[tuple[int, int]]] = [[], []]
-    while any(len(pairs) < count for pairs, count in zip(kept, wanted, strict=True)):
-        i, j = (int(row) for row in rng.integers(0, n, 2))
-        kind = int(y[i] != y[j])
-        if i != j and len(kept[kind]) < wanted[kind]:
-            kept[kind].append((i, j))
-    return lw.Constraints(n, *kept)
-
-
-def add_implied(c: lw.Constraints) -> lw.Constraints:
-    """Add all constraints that follow from others."""
-    component = find_components(len(c), c.must_link)
-    apart = {tuple(sorted(pair)) for pair in component[c.cannot_link].tolist()}
-    rows = np.unique(np.r_[c.must_link.ravel(), c.cannot_link.ravel()])
-    i, j = (rows[at] for at in np.triu_indices(len(rows), 1))
-    first, second = np.sort([component[i], component[j]], axis=0)
-    cannot = np.fromiter(((a, b) in apart for a, b in zip(first, second, strict=True)), bool, len(i))
-    pairs = np.column_stack([i, j])
-    return lw.Constraints(len(c), pairs[first == second], pairs[cannot])
+def draw_of_rows(y: np.ndarray, must: int, cannot: int, run: int, *, closed: bool = False) -> lw.Constraints:
+    """Random must-links and cannot-links, in percent of the rows."""
+    wanted = (count_percent(len(y), percent, "rows") for percent in (must, cannot))
+    return draw_both_kinds(y, *wanted, closed=closed, random_state=np.random.default_rng([run, must, cannot]))
 
 
 # ---------------------------------------------------------------- who takes part
@@ -238,9 +219,7 @@ def measure(cell: Cell, folder: Path | None) -> Row:
     y = load(task, features, folder)[1]
     rows_of(task, features, space, int(m), folder)  # not timed
     with warnings.catch_warnings(action="ignore"):
-        c = draw_constraints(y, int(must), int(cannot), int(run))
-        if pairs == "closure":
-            c = add_implied(c)
+        c = draw_of_rows(y, int(must), int(cannot), int(run), closed=pairs == "closure")
         start = process_time()
         labels = cluster_rows(setting, len(set(y.tolist())), c, int(run), folder)
     return {

@@ -38,13 +38,13 @@ from bench.papers.cobs_runs import (
     bind_place,
     choose_clustering,
     draw_pairs,
-    make_constraints,
     pool_of,
 )
 from bench.results import write_csv
 from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.comparison import rank_aligned_scores
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.summaries import Mean, mean_of
 from linkwise.select.ranking import satisfied_weights
@@ -97,7 +97,7 @@ def measure(cell: Cell, place: Place) -> Row:
     of_origin = place._replace(source=data.Source() if origin == "scikit-learn" else place.source)
     task = data.load(name, of_origin.source)
     pairs = draw_pairs(len(task.y), int(run))[1][: int(n_constraints)]
-    constraints = make_constraints(task.y, pairs)
+    constraints = label_pairs(task.y, pairs)
     try:
         labels, fell_back = cluster_task(method, task, constraints, int(run), of_origin)
     except lw.InfeasibleConstraintsError as error:  # it never is: the classes satisfy all

@@ -13,7 +13,9 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, r
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from bench.papers.halkidi_runs import draw_constraints
+from bench.papers.halkidi_runs import draw_of_rows
+from linkwise.experiments.constraint_sets import draw_constraints
+from linkwise.experiments.folds import draw_rows
 from linkwise.experiments.tasks import encode_classes, read_classes_csv
 
 
@@ -37,34 +39,34 @@ def _fit(make: Callable[..., Any], X: Any, y: Any, c: lw.Constraints, run: int) 
 def measure_nmi(make: Callable[..., Any], name: str, percent: float, run: int, folder: Path) -> float:
     """NMI (geometric) with a percentage of all pairs, rows unscaled (Okabe and Yamada 2018)."""
     X, y = load(name, folder, False)
-    n = len(y)
-    c = lw.Constraints.sample(y, int(percent * n * (n - 1) / 200), run)
+    c = draw_constraints(y, percent=percent, random_state=run)
     return float(normalized_mutual_info_score(y, _fit(make, X, y, c, run), average_method="geometric"))
 
 
 def measure_ari(make: Callable[..., Any], name: str, n_pairs: float, run: int, folder: Path) -> float:
     """ARI on all rows with random pairs, columns scaled to [0, 1]."""
     X, y = load(name, folder, True)
-    labels = _fit(make, X, y, lw.Constraints.sample(y, int(n_pairs), run), run)
+    labels = _fit(make, X, y, draw_constraints(y, int(n_pairs), random_state=run), run)
     return float("nan") if labels is None else float(adjusted_rand_score(y, labels))
 
 
 def measure_halkidi(make: Callable[..., Any], name: str, _: float, run: int, folder: Path) -> float:
     """Rand index with 5 % must-links and 6 % cannot-links (Halkidi et al. 2008, section 4.2.1)."""
     X, y = load(name, folder, False)
-    return float(rand_score(y, _fit(make, X, y, draw_constraints(y, 5, 6, run), run)))
+    return float(rand_score(y, _fit(make, X, y, draw_of_rows(y, 5, 6, run), run)))
 
 
 def measure_rand(make: Callable[..., Any], name: str, n_pairs: float, run: int, folder: Path) -> float:
     """Rand index on all rows with random pairs, columns unscaled (Struyf and Džeroski 2007)."""
     X, y = load(name, folder, False)
-    return float(rand_score(y, _fit(make, X, y, lw.Constraints.sample(y, int(n_pairs), run), run)))
+    return float(rand_score(y, _fit(make, X, y, draw_constraints(y, int(n_pairs), random_state=run), run)))
 
 
 def measure_questions(make: Callable[..., Any], name: str, budget: float, run: int, folder: Path) -> float:
     """ARI on a tenth of the rows that no question shows (Van Craenendonck et al. 2018, section 4)."""
     X, y = load(name, folder, True)
-    test = np.random.default_rng(run).permutation(len(y))[: len(y) // 10]
+    tenth = (len(y) // 10) / len(y)
+    test = draw_rows(len(y), tenth, np.random.default_rng(run))
     askable = np.setdiff1d(np.arange(len(y)), test)
     model = make(None, random_state=run)
     model.fit(X, oracle=lw.TruthOracle(y), budget=int(budget), askable=askable)

@@ -38,6 +38,7 @@ from linkwise.cluster.similarity.weak_learner import (
     list_pairs,
 )
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import draw_constraints
 
 N_ROUNDS = 100
 FREE_PASSES = 12  # of the order "free", which is slow
@@ -213,9 +214,8 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     """One set of constraints, several starts."""
     task, name, percent, number = cell
     reading, rows = READINGS[name], load(task, "raw", folder)
-    n = len(rows.y)
     space = make_space(rows.X, "linear" if reading.linear else rows.kernel)
-    constraints = lw.Constraints.sample(rows.y, int(percent) * n * (n - 1) // 200, int(number))
+    constraints = draw_constraints(rows.y, percent=int(percent), random_state=int(number))
     scores, rounds = [], []
     for seed in range(seeds):
         labels, used = fit_reading(reading, space, constraints, CLUSTERS[task], seed)

@@ -34,6 +34,7 @@ from bench import data
 from bench.harness import add_common_options, format_table, out_folder, run_cells
 from bench.results import write_csv
 from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.metric.itml import ITML
 from linkwise.metric.mmc import MMC
 from linkwise.metric.rca import RCA, within_scatter
@@ -71,7 +72,7 @@ def measure(cell: Cell, python: str) -> Row:
     """Both metrics of one method on one set, compared."""
     name, method, run = cell
     task = data.load(name, data.Source())
-    constraints = lw.Constraints.sample(task.y, CONSTRAINTS, random_state=int(run))
+    constraints = draw_constraints(task.y, CONSTRAINTS, random_state=int(run))
     learner = make_ours(method)
     if method == "RCA" and not has_inverse(task.X, constraints):
         return NOTHING | {"why": "no inverse"}

@@ -26,7 +26,8 @@ from bench.results import write_csv
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
-from linkwise import ConstrainedAgglomerative, Constraints
+from linkwise import ConstrainedAgglomerative
+from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.native.agglomerate import LINKAGES
 
 SIZES = (1000, 2000, 5000)
@@ -43,7 +44,7 @@ def seconds(call: Callable[[], Any]) -> float:
 def measure_line(n: int, linkage: Any, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=3.0, random_state=0)
-    pairs = Constraints.sample(y, PAIRS, 0)
+    pairs = draw_constraints(y, PAIRS, random_state=0)
     calls: tuple[Callable[[], Any], ...] = (
         lambda: ConstrainedAgglomerative(K, linkage=linkage).fit(X),
         lambda: ConstrainedAgglomerative(K, linkage=linkage).fit(X, constraints=pairs),

@@ -27,6 +27,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
+from linkwise.experiments.constraint_sets import draw_constraints
 
 SMALL = ("task", "rows", "constraints", "rounds", "seconds", "paper")
 LARGE = (
@@ -48,7 +49,7 @@ def small_sets(folder: Path, repeats: int) -> list[tuple[str, ...]]:
     for name in names(folder):
         rows = load(name, "raw", folder)
         n = len(rows.y)
-        c = lw.Constraints.sample(rows.y, n * (n - 1) // 20, 0)
+        c = draw_constraints(rows.y, percent=10, random_state=0)
         times, rounds = [], []
         for seed in range(repeats):
             model = lw.BCKM(CLUSTERS[name], kernel=rows.kernel, random_state=seed)

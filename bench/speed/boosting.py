@@ -29,6 +29,7 @@ from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from linkwise.cluster.similarity.pcp import MOST
+from linkwise.experiments.constraint_sets import draw_constraints
 
 SIZES = (300, 1000, 2000, 10_000)
 K = 5
@@ -47,7 +48,7 @@ def seconds(model: Any, X: Any, pairs: lw.Constraints | None) -> float:
 def measure_lines(n: int, repeats: int) -> list[tuple[str, ...]]:
     """A line for each method."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=4.0, random_state=0)
-    pairs = lw.Constraints.sample(y, n, 0)
+    pairs = draw_constraints(y, n, random_state=0)
     turns: dict[str, list[float]] = {}
     for _ in range(repeats):
         plain = KMeans(K, n_init=10, random_state=0)

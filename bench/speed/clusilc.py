@@ -43,7 +43,8 @@ from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.tree import DecisionTreeRegressor
 
-from linkwise import ClusILC, Constraints
+from linkwise import ClusILC
+from linkwise.experiments.constraint_sets import draw_constraints
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNTS, FEATURES, CLUSTERS = (100, 1000), 16, 10
@@ -80,7 +81,7 @@ def measure_line(
     task: str, rows: Set, n_constraints: int, leaves: int | None, repeats: int, plain: Callable[[], float]
 ) -> tuple[str, ...]:
     """One measurement; `plain` gives the transcription's seconds, infinite ones where it was given up on."""
-    constraints = Constraints.sample(rows.y, n_constraints, 0)
+    constraints = draw_constraints(rows.y, n_constraints, random_state=0)
     model = ClusILC(rows.k, max_leaves=leaves)
     with warnings.catch_warnings(action="ignore"):  # rows that no column tells apart
         model.fit(rows.X, constraints=constraints)  # warms up
@@ -132,7 +133,7 @@ def time_transcription(task: str, n_constraints: int, folder: Path) -> float:
     from reference.clusilc import Reference
 
     rows = load(task, folder)
-    c = Constraints.sample(rows.y, n_constraints, 0)
+    c = draw_constraints(rows.y, n_constraints, random_state=0)
     must, cannot = c.must_link.tolist(), c.cannot_link.tolist()
     return seconds(lambda: Reference(rows.X, must, cannot, rows.k, parts=scale(rows.X)))[1]
 

@@ -31,6 +31,7 @@ import numpy as np
 from bench.results import RESULTS, write_table
 
 import linkwise as lw
+from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.select.clusterings import PRESETS
 
 FIELDS = ("rows", "pool", "seconds", "peak_MiB", "algorithm", "approximation")
@@ -50,7 +51,7 @@ def rows_of(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def measure(n: int, max_rows: int, pool: str) -> dict[str, Any]:
     """One fit, in a process of its own so that the peak of memory is its own."""
     X, truth = rows_of(n)
-    constraints = lw.Constraints.sample(truth, 50, 0)
+    constraints = draw_constraints(truth, 50, random_state=0)
     preset = PRESETS["paper"] if pool == "paper" else replace(PRESETS["paper"], sigmas=())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = perf_counter()

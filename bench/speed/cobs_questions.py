@@ -39,7 +39,7 @@ from bench import harness
 from linkwise.asking.learner import Learner
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.sampling import draw_pairs
+from linkwise.experiments.constraint_sets import draw_constraints, draw_row_pairs
 from linkwise.select.active_cobs import OpenPairs
 from linkwise.select.pool import Candidate, Pool
 
@@ -73,7 +73,7 @@ def time_steps(work: Callable[[], object]) -> float:
 def choose(pool: Pool, n_pairs: int, threads: int, repeats: int) -> Line:
     """The first figure is for the sample, which serves many questions."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    pairs = draw_pairs(pool.n_rows, n_pairs, np.random.default_rng(0))
+    pairs = draw_row_pairs(np.arange(pool.n_rows), n_pairs, 0)
     weights = np.full(len(pool), 1 / len(pool))
     opened: list[OpenPairs] = []
     first = time_steps(lambda: opened.append(OpenPairs(pool, pairs)))
@@ -119,7 +119,7 @@ def measure_lines(quick: bool) -> Iterator[Line]:
     for threads in (1, 2):
         yield choose(large, 100_000, threads, 21)
     X, y = make_blobs(100_000, 10, centers=20, cluster_std=2.0, random_state=0)
-    c = lw.Constraints.sample(y, 100_000, 0)
+    c = draw_constraints(y, 100_000, random_state=0)
     pool = random_pool(X, 200, 5000)
     yield questions("import, ActiveCOBS", lw.ActiveCOBS(), X, y, 15, pool=pool, constraints=c)
     yield questions("import, COBRAS", lw.COBRAS(random_state=0), X, y, 15, constraints=c)

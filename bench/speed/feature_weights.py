@@ -32,6 +32,7 @@ import linkwise as lw
 from bench import data
 from linkwise.cluster.feature_weights import tuning
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions, s_dbw_validity
+from linkwise.experiments.constraint_sets import draw_constraints
 
 AIM = 50  # times as fast
 SECONDS = {"breast_cancer": 1.0, "spambase": 10.0}  # for the whole
@@ -98,7 +99,7 @@ def whole(task: data.LabelledTask, preset: str, repeats: int) -> tuple[str, ...]
 
 
 def constraints_of(task: data.LabelledTask) -> lw.Constraints:
-    return lw.Constraints.sample(task.y, round(0.11 * len(task.y)), 0)
+    return draw_constraints(task.y, round(0.11 * len(task.y)), random_state=0)
 
 
 def tasks(where: data.Source) -> list[data.LabelledTask]:

@@ -26,7 +26,8 @@ from bench.results import write_csv
 from sklearn.cluster import HDBSCAN, OPTICS, KMeans
 from sklearn.datasets import make_blobs
 
-from linkwise import FOSC, Constraints
+from linkwise import FOSC
+from linkwise.experiments.constraint_sets import draw_constraints
 
 SIZES = (1000, 10_000)
 MOST_FOR_OPTICS = 10_000
@@ -46,7 +47,7 @@ def seconds(call: Callable[[], Any]) -> float:
 def measure_line(n: int, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=3.0, random_state=0)
-    pairs = Constraints.sample(y, PAIRS, 0)
+    pairs = draw_constraints(y, PAIRS, random_state=0)
     size = {"min_cluster_size": MIN_SAMPLES, "min_samples": MIN_SAMPLES}
     calls: dict[str, Callable[[], Any]] = {
         "optics_s": lambda: FOSC(**size).fit(X),

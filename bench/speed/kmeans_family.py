@@ -32,6 +32,7 @@ from sklearn.datasets import make_blobs
 import linkwise as lw
 from bench import harness
 from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.experiments.constraint_sets import draw_constraints
 
 FIELDS = ("n", "constraints", "method", "fit_s", "kmeans_s", "multiple", "missed")
 SIZES, QUICK = (500, 2000, 10_000, 100_000), (500, 2000)
@@ -45,7 +46,7 @@ PACKAGE = "active_semi_clustering"
 def problem(n: int, n_constraints: int) -> tuple[np.ndarray, lw.Constraints]:
     """Rows, and random constraints that fit the blobs."""
     X, y = make_blobs(n, FEATURES, centers=CLUSTERS, cluster_std=4.0, random_state=0)
-    return X, lw.Constraints.sample(y, n_constraints, random_state=0)
+    return X, draw_constraints(y, n_constraints, random_state=0)
 
 
 def clusterers() -> dict[str, Callable[[], Any]]:

@@ -30,7 +30,8 @@ from bench.results import write_csv
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import make_blobs
 
-from linkwise import COSC, SPCL, Constraints
+from linkwise import COSC, SPCL
+from linkwise.experiments.constraint_sets import draw_constraints
 
 SIZES, CLUSTERS, PAIRS = (1000, 3000), (2, 5), 100
 SLOW = 3000  # rows; COSC is left out beyond
@@ -51,7 +52,7 @@ def seconds(call: Callable[[], Any]) -> float:
 def measure_line(n: int, k: int, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=k, cluster_std=4.0, random_state=0)
-    pairs = Constraints.sample(y, PAIRS, 0)
+    pairs = draw_constraints(y, PAIRS, random_state=0)
     calls: list[Callable[[], Any]] = [
         lambda: KMeans(k, n_init=10, random_state=0).fit(X),
         lambda: SpectralClustering(k, affinity="nearest_neighbors", random_state=0).fit(X),

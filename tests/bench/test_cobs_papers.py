@@ -19,13 +19,13 @@ from bench.papers.cobs_runs import (
     choose_clustering,
     draw_maker,
     draw_pairs,
-    make_constraints,
     pool_of,
 )
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.tasks import scale_rows
 from linkwise.select.ranking import satisfied_weights
@@ -120,7 +120,7 @@ def test_every_maker_of_a_clustering_may_be_named(place):
 @pytest.mark.parametrize("n", [1, 6, 40])
 def test_the_choice_is_that_of_the_estimator(place, tie, n):
     task = made_up("wine", None)
-    constraints = make_constraints(task.y, draw_pairs(len(task.y), 1)[1][:n])
+    constraints = label_pairs(task.y, draw_pairs(len(task.y), 1)[1][:n])
     pool = pool_of("wine", place)
     tied, first = choose_clustering(pool, constraints, satisfied_weights(pool, constraints), tie, 0)
     model = COBS(tie=tie, random_state=0).fit(task.X, constraints=constraints)

@@ -6,11 +6,12 @@ from functools import partial
 import numpy as np
 import pytest
 from bench.papers import cobs, cobs_peers, cobs_runs
-from bench.papers.cobs_runs import Place, draw_pairs, make_constraints
+from bench.papers.cobs_runs import Place, draw_pairs
 from sklearn.base import clone
 
 import linkwise as lw
 from bench import data, harness
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS, Preset
@@ -54,7 +55,7 @@ def test_a_run_is_the_score_elsewhere(place, method):
     task = made_up("wine", None)
     row = cobs_peers.measure_peer(("wine", method, "20", "1"), place)
     pairs = draw_pairs(36, 1)[1][:20]
-    labels = cobs_peers.METHODS[method](task, make_constraints(task.y, pairs), place, 1)
+    labels = cobs_peers.METHODS[method](task, label_pairs(task.y, pairs), place, 1)
     assert row["ari"] == f"{score_elsewhere(task.y, labels, pairs):.4f}"
     assert row["n_clusters"] == str(len(set(labels.tolist()) - {-1}))
 
@@ -62,7 +63,7 @@ def test_a_run_is_the_score_elsewhere(place, method):
 def test_who_may_use_constraints_does(place):
     """Three groups of which two touch: a plain cut does not find them, constraints tell."""
     task = made_up("wine", None)
-    known = make_constraints(task.y, draw_pairs(36, 0)[1][:90])
+    known = label_pairs(task.y, draw_pairs(36, 0)[1][:90])
     labels = cobs_peers.METHODS["mpck_NumSat"](task, known, place, 0)
     assert lw.constraint_score(labels, known) > 0.9
 

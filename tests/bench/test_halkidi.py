@@ -18,6 +18,7 @@ from sklearn.metrics import rand_score
 
 import linkwise as lw
 from bench import data, harness
+from linkwise.experiments.constraint_sets import close_constraints
 from reference import s_dbw as reference
 
 
@@ -71,19 +72,19 @@ def test_equal_scales_leave_out_the_singular_values(folder):
 
 def test_constraints_are_so_many_of_each_kind():
     y = np.arange(100) % 3
-    c = halkidi_runs.draw_constraints(y, 5, 6, 0)
+    c = halkidi_runs.draw_of_rows(y, 5, 6, 0)
     assert (len(c.must_link), len(c.cannot_link)) == (5, 6)
     assert not any(broken.any() for broken in c.find_violations(y))
-    assert c == halkidi_runs.draw_constraints(y, 5, 6, 0)
-    assert c != halkidi_runs.draw_constraints(y, 5, 6, 1)
-    few = halkidi_runs.draw_constraints(y[:10], 1, 1, 0)
+    assert c == halkidi_runs.draw_of_rows(y, 5, 6, 0)
+    assert c != halkidi_runs.draw_of_rows(y, 5, 6, 1)
+    few = halkidi_runs.draw_of_rows(y[:10], 1, 1, 0)
     assert (len(few.must_link), len(few.cannot_link)) == (1, 1)
 
 
 def test_implied_constraints_are_added():
-    c = halkidi_runs.add_implied(lw.Constraints(6, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3), (4, 5)]))
-    assert {tuple(pair) for pair in c.must_link.tolist()} == {(0, 1), (1, 2), (0, 2)}
-    assert {tuple(pair) for pair in c.cannot_link.tolist()} == {(0, 3), (1, 3), (2, 3), (4, 5)}
+    y = np.arange(30) % 3
+    c = halkidi_runs.draw_of_rows(y, 30, 30, 0)
+    assert halkidi_runs.draw_of_rows(y, 30, 30, 0, closed=True) == close_constraints(c) != c
 
 
 WHO = (*halkidi_runs.METHODS, *halkidi_runs.LINKAGES, halkidi_runs.ONE_METRIC, halkidi_runs.PRIOR)
@@ -94,7 +95,7 @@ def test_a_cell_is_the_rand_index_of_a_method(method, folder):
     setting = Setting("iris", method=method, must=10, cannot=10)
     row = halkidi_runs.measure(setting.cell(1), folder)
     y = halkidi_runs.load("iris", "raw", folder)[1]
-    c = halkidi_runs.draw_constraints(y, 10, 10, 1)
+    c = halkidi_runs.draw_of_rows(y, 10, 10, 1)
     labels = halkidi_runs.cluster_rows(setting, 3, c, 1, folder)
     assert float(row["rand"]) == pytest.approx(rand_score(y, labels), abs=1e-5)
     assert float(row["satisfied"]) == pytest.approx(lw.constraint_score(labels, c), abs=1e-4)
@@ -102,7 +103,7 @@ def test_a_cell_is_the_rand_index_of_a_method(method, folder):
 
 def test_the_letter_is_the_preset(folder):
     X, y = halkidi_runs.load("iris", "raw", folder)
-    c = halkidi_runs.draw_constraints(y, 10, 10, 0)
+    c = halkidi_runs.draw_of_rows(y, 10, 10, 0)
     for method, make in ((PRINTED, lw.FeatureWeightClustering.paper), (OURS, lw.FeatureWeightClustering)):
         labels = halkidi_runs.cluster_rows(Setting("iris", method=method), 3, c, 0, folder)
         np.testing.assert_array_equal(labels, make(3, random_state=0).fit(X, constraints=c).labels_)

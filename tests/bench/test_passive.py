@@ -5,11 +5,12 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import cobs_runs, passive
-from bench.papers.cobs_runs import Place, draw_pairs, make_constraints
+from bench.papers.cobs_runs import Place, draw_pairs
 from sklearn.cluster import KMeans
 
 import linkwise as lw
 from bench import data, harness
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.summaries import Mean
 from linkwise.experiments.tasks import scale_rows
@@ -70,7 +71,7 @@ def test_a_run_is_the_score_elsewhere(small, tmp_path, method):
     task, place = made_up("iris", None), Place(data.Source(), tmp_path)
     row = passive.measure(("scikit-learn", "iris", method, "50", "3"), place)
     pairs = draw_pairs(36, 3)[1][:50]
-    c = make_constraints(task.y, pairs)
+    c = label_pairs(task.y, pairs)
     if "KMeans" in method.split(" + "):
         X = lw.RCA().fit_transform(task.X, constraints=c) if "RCA" in method else task.X
         labels = KMeans(3, n_init=10, random_state=3).fit(X).labels_

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise import Constraints
-from linkwise.experiments.constraint_sets import close_constraints, draw_constraints, draw_nested_constraints
+from linkwise.experiments.constraint_sets import (
+    close_constraints,
+    count_percent,
+    draw_both_kinds,
+    draw_constraints,
+    draw_nested_constraints,
+    draw_row_pairs,
+    label_pairs,
+)
 
 CLASSES = st.lists(st.integers(0, 3), min_size=2, max_size=14)
 KINDS = ("any", "must-link", "cannot-link")
@@ -198,3 +206,87 @@ def test_nested_pairs_are_each_as_likely_in_the_smallest_set(kind):
     n_pairs = count_pairs(y, kind)
     assert len(times) == n_pairs
     assert max(abs(n - 600 / n_pairs) for n in times.values()) < 5 * np.sqrt(600 / n_pairs)
+
+
+# ---------------------------------------------------------------- both kinds, with replacement
+@given(CLASSES, st.integers(0, 2**32), st.data())
+def test_there_are_so_many_of_both_kinds(y, seed, data):
+    most = [6 if count_pairs(y, kind) else 0 for kind in ("must-link", "cannot-link")]
+    must, cannot = (data.draw(st.integers(0, number)) for number in most)
+    drawn = draw_both_kinds(y, must, cannot, random_state=seed)
+    y = np.asarray(y)
+    assert len(drawn.must_link) + len(drawn.cannot_link) + drawn.n_duplicates == must + cannot
+    assert all(y[a] == y[b] for a, b in drawn.must_link)
+    assert all(y[a] != y[b] for a, b in drawn.cannot_link)
+    assert drawn == draw_both_kinds(y, must, cannot, random_state=seed)
+
+
+def test_both_kinds_are_drawn_with_replacement_among_the_rows():
+    y = np.array([0, 0, 1, 1, -1, 0])
+    drawn = draw_both_kinds(y, 5, 9, rows=[0, 1, 2, 4], random_state=0)
+    assert drawn.must_link.tolist() == [[0, 1]]  # the only one, five times
+    assert drawn.cannot_link.tolist() == [[0, 2], [1, 2]]
+    assert drawn.n_duplicates == 4 + 7
+    closed = draw_both_kinds(y, 5, 1, rows=[0, 1, 2, 4], closed=True, random_state=0)
+    assert closed.cannot_link.tolist() == [[0, 2], [1, 2]]
+
+
+def test_each_pair_of_a_kind_is_as_likely():
+    y, times = [0, 0, 0, 1, 1], Counter()
+    for seed in range(600):
+        c = draw_both_kinds(y, 1, 1, random_state=seed)
+        times[tuple(c.must_link[0].tolist())] += 1
+        times[tuple(c.cannot_link[0].tolist())] += 1
+    for kind in ("must-link", "cannot-link"):
+        n_pairs = count_pairs(y, kind)
+        counts = [n for (a, b), n in times.items() if (y[a] == y[b]) == (kind == "must-link")]
+        assert len(counts) == n_pairs
+        assert max(abs(n - 600 / n_pairs) for n in counts) < 5 * np.sqrt(600 / n_pairs)
+
+
+@pytest.mark.parametrize(
+    ("y", "must", "cannot", "message"),
+    [
+        ([0, 0], 1, 1, "1 cannot-link pairs cannot be drawn. Give 0."),
+        ([0, 1], 2, 1, "2 must-link pairs cannot be drawn. Give 0."),
+        ([0, 0, 1], -1, 1, "-1 must-link pairs cannot be drawn. Give 0 or more."),
+        ([], 0, 3, "3 cannot-link pairs cannot be drawn"),
+    ],
+)
+def test_a_kind_that_is_not_there_is_an_error(y, must, cannot, message):
+    with pytest.raises(ValueError, match=message):
+        draw_both_kinds(np.array(y, dtype=int), must, cannot)
+
+
+# ---------------------------------------------------------------- pairs, labels and numbers
+@pytest.mark.parametrize(("n", "expected"), [(0, 0), (7, 7), (50, 10)])
+def test_pairs_of_rows_are_distinct_and_as_many_as_there_are(n, expected):
+    rows = [3, 5, 8, 9, 20]
+    pairs = draw_row_pairs(rows, n, 1)
+    assert pairs.shape == (expected, 2)
+    assert set(pairs.ravel().tolist()) <= set(rows)
+    assert len({frozenset(pair) for pair in pairs.tolist()}) == expected
+    assert np.array_equal(pairs, draw_row_pairs(rows, n, np.random.default_rng(1)))
+
+
+@given(CLASSES, st.integers(0, 2**32))
+def test_pairs_with_the_labels_of_the_classes_are_drawn_constraints(y, seed):
+    n = len(y) * (len(y) - 1) // 2
+    pairs = draw_row_pairs(np.arange(len(y)), n, seed)
+    assert label_pairs(y, pairs) == draw_constraints(y, n, random_state=seed)
+    assert label_pairs(y, []).n_constraints == 0
+
+
+@pytest.mark.parametrize(
+    ("percent", "of", "expected"),
+    [
+        (10, "pairs", 112),
+        (0, "pairs", 0),
+        (100, "pairs", 1128),
+        (5, "rows", 2),
+        (1, "rows", 1),
+        (0, "rows", 0),
+    ],
+)
+def test_percent_of_pairs_and_of_rows(percent, of, expected):
+    assert count_percent(48, percent, of) == expected

@@ -7,12 +7,15 @@ from ast import literal_eval
 import numpy as np
 import pytest
 
+import linkwise
 from linkwise import Constraints, TruthOracle
 from linkwise.errors import DataError
 from linkwise.experiments.__main__ import main
+from linkwise.experiments.constraint_sets import close_constraints, draw_constraints
 from linkwise.experiments.participants import find_participant
 from linkwise.experiments.suites import list_suites, read_suite
 from linkwise.experiments.tasks import load_task, read_tasks
+from linkwise.experiments.trials import draw_trial_constraints
 
 SUITE = """
 name = "mine"
@@ -40,6 +43,17 @@ import numpy as np
 
 def halves(X, constraints, n_clusters, seed):
     return (X[:, 0] > np.median(X[:, 0])).astype(int)
+
+def three(X, constraints, n_clusters, seed):
+    return [0, 1, 2]
+
+def odd(X, constraints, n_clusters, seed):
+    raise ZeroDivisionError("no rows")
+
+def final(X, oracle, budget, n_clusters, seed, askable):
+    for row in askable[1 : budget + 1]:
+        oracle(int(askable[0]), int(row))
+    return (X[:, 0] > np.median(X[:, 0])).astype(int) if budget > 5 else np.zeros(len(X))
 
 def asks_twice(X, oracle, budget, n_clusters, seed, askable):
     first, second = askable[:2]
@@ -140,6 +154,61 @@ def test_constraints_may_be_added_to_those_before(place):
     assert sum("nested" in protocol for protocol in protocols) == 1
 
 
+def test_more_runs_are_added_to_those_before(place, capsys):
+    run("--tasks", "lines")
+    (place / "mine.toml").write_text(SUITE.replace("runs = 2", "runs = 3"))
+    capsys.readouterr()
+    run("--tasks", "lines")
+    assert "1 cells to run" in capsys.readouterr().out
+
+
+def test_starts_share_their_constraints_and_are_averaged(place):
+    (place / "watch.py").write_text(
+        "def one(X, constraints, n_clusters, seed):\n"
+        "    pairs = constraints.must_link.tolist(), constraints.cannot_link.tolist()\n"
+        "    with open('seen.txt', 'a') as file:\n"
+        "        file.write(f'{(seed, pairs)}\\n')\n"
+        "    return [i > 20 for i in range(40)] if seed % 3 else [0] * 40\n"
+    )
+    (place / "mine.toml").write_text(SUITE.replace("runs = 2", "runs = 2\nstarts = 3"))
+    assert run("--methods", "watch.py:one", "--tasks", "lines") == 0
+    seen = [literal_eval(line) for line in (place / "seen.txt").read_text().splitlines()]
+    assert [seed for seed, _ in seen] == [0, 1, 2] * 2 + [3, 4, 5] * 2
+    assert len({str(pairs) for _, pairs in seen}) == 4  # two runs, two numbers
+    assert {row["20"] for row in read(place / "out/mine/cells.csv")} == {f"{2 / 3:.4f}"}
+
+
+def test_a_quick_run_is_short_and_has_its_own_folder(place, capsys):
+    assert run("--quick") == 0
+    assert "2 cells to run" in capsys.readouterr().out
+    assert [row["run"] for row in read(place / "out/mine_quick/cells.csv")] == ["0", "0"]
+    assert not (place / "out/mine").exists()
+
+
+def test_a_program_that_returns_too_few_labels_is_named(place, capsys):
+    assert run("--methods", "peers.py:three") == 2
+    shown = capsys.readouterr().err
+    assert (
+        "peers.py:three returned an array of shape (3,). Return one label for each of the 40 rows." in shown
+    )
+    assert "This happened to peers.py:three on lines in run 0. Finished runs are kept." in shown
+
+
+def test_a_program_that_fails_is_named(place):
+    with pytest.raises(ZeroDivisionError) as raised:
+        run("--methods", "peers.py:odd")
+    assert "peers.py:odd on lines in run 0" in raised.value.__notes__[0]
+
+
+def test_a_program_that_returns_its_final_labels_is_asked_once_for_each_number(place):
+    (place / "mine.toml").write_text(
+        SUITE.replace('kind = "constraints"', 'kind = "questions"').replace('scored = "elsewhere"\n', "")
+    )
+    assert run("--methods", "peers.py:final", "--tasks", "lines") == 0
+    for row in read(place / "out/mine/cells.csv"):
+        assert float(row["5"]) == 0 < float(row["20"])
+
+
 def test_questions_are_about_the_training_rows_and_test_rows_are_scored(place, capsys):
     (place / "mine.toml").write_text(
         SUITE.replace('kind = "constraints"', 'kind = "questions"\nfolds = 2')
@@ -180,8 +249,12 @@ def test_without_data_it_says_so(place, capsys):
         (
             'kind = "constraints"',
             'kind = "questions"\nnested = true',
-            "nested constraints and asks questions",
+            "asks questions, and nested is about constraints",
         ),
+        ('kind = "constraints"', 'kind = "questions"\nstarts = 2', "starts is about constraints"),
+        ("runs = 2", "cannot_links = [5]", "has 2 numbers and 1 cannot_links. Give as many."),
+        ("runs = 2", "cannot_links = [5, 6]\nwrong = 0.1", "Leave out pairs, nested and wrong."),
+        ("runs = 2", 'unit = "rows"', "unit = 'rows'. Give count, percent of pairs, percent of rows"),
         ("[protocol]", "[protocol", "mine.toml is no TOML file"),
     ],
 )
@@ -189,6 +262,22 @@ def test_what_is_wrong_is_named(place, capsys, old, new, message):
     (place / "mine.toml").write_text(SUITE.replace(old, new))
     assert run() == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_files_of_a_suite_are_listed(place, capsys):
+    (place / "dots.csv").unlink()
+    assert run() == 0
+    assert (
+        "Left out for want of data: dots. `python -m linkwise.experiments list mine.toml`"
+        in capsys.readouterr().out
+    )
+    assert main(["list", "mine.toml"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [["lines", "lines.csv"], ["dots", "dots.csv"]]
+    assert main(["list", "bckm2018"]) == 0
+    assert (
+        "iris       iris.csv       iris                   150         4        3" in capsys.readouterr().out
+    )
 
 
 def test_a_clusterer_is_not_asked(place, capsys):
@@ -199,7 +288,7 @@ def test_a_clusterer_is_not_asked(place, capsys):
 
 def test_an_unknown_suite_is_refused(place, capsys):
     assert main(["run", "moons"]) == 2
-    assert "There is no suite 'moons'. Give cobras2018, constraints" in capsys.readouterr().err
+    assert "There is no suite 'moons'. Give bckm2018, clusilc2007" in capsys.readouterr().err
     assert main(["run", "mine.toml", "--data", ".", "--tasks", "moon"]) == 2
     assert "mine has no task 'moon'" in capsys.readouterr().err
 
@@ -209,11 +298,61 @@ def test_the_suites_of_linkwise_are_whole(name, capsys):
     suite = read_suite(name)
     assert suite.name == name
     assert suite.about.endswith(".")
-    assert set(suite.tasks) <= set(read_tasks())
+    assert all(spec.file or spec.bundled for spec in suite.tasks.values())
     for method in suite.methods:
         assert find_participant(method).uses
     assert main(["list"]) == 0
     assert suite.about in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name in list_suites() if name != "clusilc2007_large"])
+def test_the_suites_of_linkwise_run_and_resume(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("LINKWISE_DATA", raising=False)
+    method = {"questions": "COBRA(5)", "constraints": "PCKMeans"}[read_suite(name).protocol.kind]
+    arguments = ["run", name, "--quick", "--tasks", "iris", "--methods", method, "--out", str(tmp_path)]
+    for begun in ("1 cells to run", "2 cells to run"), ("0 cells to run",):
+        assert main(arguments) == 0
+        assert capsys.readouterr().out.startswith(begun)
+    scores = read(tmp_path / f"{name}_quick/scores.csv")
+    assert [(row["task"], row["method"]) for row in scores] == [("iris", method)]
+
+
+def test_the_protocols_of_the_papers_draw_as_the_papers():
+    y = load_task(read_suite("bckm2018").tasks["iris"]).y
+    rows = np.arange(len(y))
+    drawn = draw_trial_constraints(y, read_suite("bckm2018").protocol, 3, 0, rows)
+    assert [c.n_constraints for c in drawn] == [111, 558, 1117]  # 1, 5 and 10 % of 11175
+    assert drawn[1] == draw_constraints(y, percent=5, random_state=3)
+    drawn = draw_trial_constraints(y, read_suite("halkidi2008").protocol, 0, 0, rows)
+    assert (len(drawn[0].must_link), len(drawn[0].cannot_link)) == (8, 9)
+    assert [c.n_constraints + c.n_duplicates for c in drawn] == [17, 30, 60, 90, 120, 150]
+    folds = read_suite("clusilc2007").protocol
+    known = rows[15:]
+    first, other = (draw_trial_constraints(y, folds, 0, fold, known) for fold in (0, 1))
+    assert first[0] != other[0]
+    assert min(first[-1].must_link.min(), first[-1].cannot_link.min()) >= 15
+    assert first[0] == close_constraints(first[0])
+    nested = draw_trial_constraints(y, read_suite("cobs2017").protocol, 0, 0, rows)
+    assert {tuple(pair) for pair in nested[0].must_link} <= {tuple(pair) for pair in nested[-1].must_link}
+
+
+@pytest.mark.parametrize("name", ["BCKM.paper()", "COBRAS.paper()", "MPCKMeans.paper()"])
+def test_a_preset_gets_the_seed_of_the_run(name, monkeypatch):
+    made = []
+    task = load_task(read_tasks()["iris"])
+    for built in (linkwise.BCKM, linkwise.COBRAS, linkwise.MPCKMeans):
+        monkeypatch.setattr(built, "fit", lambda model, *_, **__: made.append(model))
+    find_participant.cache_clear()
+    with pytest.raises(AttributeError):  # it has no labels
+        find_participant(name).cluster(task, Constraints(len(task.y)), 7)
+    assert made[0].random_state == 7
+    assert getattr(made[0], "n_clusters", 3) == 3
+
+
+def test_a_method_without_the_linear_kernel_takes_part():
+    task = load_task(read_tasks()["iris"])
+    labels = find_participant("PCP").cluster(task, Constraints(len(task.y), [(0, 1)]), 0)
+    assert len(set(labels.tolist())) == 3
 
 
 def test_parameters_and_presets_reach_the_method():

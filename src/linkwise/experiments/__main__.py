@@ -1,6 +1,7 @@
 """Run a suite of experiments from the command line.
 
 python -m linkwise.experiments list
+python -m linkwise.experiments list bckm2018
 python -m linkwise.experiments run small --methods KIN COBRAS peers.py:learner
 python -m linkwise.experiments run questions --data DIR --jobs 2 --out results
 """
@@ -11,14 +12,22 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from linkwise.errors import DataError
 from linkwise.experiments.cell_store import Cell, Row, run_cells
 from linkwise.experiments.participants import find_participant
-from linkwise.experiments.results import format_table, gather_results, tabulate_ranks, write_results
-from linkwise.experiments.suites import Suite, list_suites, read_suite
+from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
+from linkwise.experiments.suites import (
+    Protocol,
+    Suite,
+    describe_protocol,
+    list_suites,
+    read_suite,
+    shorten_protocol,
+)
 from linkwise.experiments.tasks import Source, available_tasks, load_task
 from linkwise.experiments.trials import measure_trial
 
@@ -30,13 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         if options.command == "list":
-            for name in list_suites():
-                suite = read_suite(name)
-                print(f"{name}\n    {suite.about}\n    {len(suite.tasks)} tasks, {', '.join(suite.methods)}")
+            print(
+                "\n".join(map(describe_suite, list_suites()))
+                if not options.suite
+                else list_tasks(options.suite)
+            )
             return 0
         return run_suite(options)
     except DataError as error:
-        print(f"linkwise.experiments: {error}", file=sys.stderr)
+        print(
+            "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr
+        )
         return 2
 
 
@@ -44,7 +57,8 @@ def build_parser() -> argparse.ArgumentParser:
     """Declare the options."""
     parser = argparse.ArgumentParser(prog="python -m linkwise.experiments", description="Run experiments.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="list the suites that come with linkwise")
+    listing = commands.add_parser("list", help="list the suites that come with linkwise, or the tasks of one")
+    listing.add_argument("suite", nargs="?", help="name of a suite, or a TOML file")
     run = commands.add_parser("run", help="run a suite")
     run.add_argument("suite", help="name of a suite, or a TOML file")
     run.add_argument("--methods", nargs="+", metavar="NAME", help="methods, or adapters as FILE.py:FUNCTION")
@@ -53,13 +67,37 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for results")
     run.add_argument("--runs", type=int, metavar="N", help="other number of runs than the suite's")
+    run.add_argument(
+        "--quick", action="store_true", help="one run of the two smallest tasks, in a few seconds"
+    )
     run.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
     run.add_argument("--reuse", action="store_true", help="take finished cells of other versions of linkwise")
     return parser
 
 
+def describe_suite(name: str) -> str:
+    """Return what a suite is about, the number of its tasks, and its methods."""
+    suite = read_suite(name)
+    return f"{name}\n    {suite.about}\n    {len(suite.tasks)} tasks, {', '.join(suite.methods)}"
+
+
+def list_tasks(name: str) -> str:
+    """Return a table of the tasks of a suite: their files, other sources, and counts."""
+    lines = [
+        (
+            spec.name,
+            spec.file,
+            spec.bundled,
+            spec.openml,
+            *(map(str, spec.counts) if spec.counts else [""] * 3),
+        )
+        for spec in read_suite(name).tasks.values()
+    ]
+    return format_table(("task", "file", "scikit-learn", "OpenML", "rows", "features", "classes"), lines)
+
+
 def run_suite(options: argparse.Namespace) -> int:
-    """Run a suite, write its results and print the ranks."""
+    """Run a suite, write its results and print the summary."""
     suite = read_suite(options.suite)
     source = find_source(options)
     methods = tuple(options.methods or suite.methods)
@@ -67,16 +105,22 @@ def run_suite(options: argparse.Namespace) -> int:
         raise DataError(f"{suite.name} names no methods. Give some with --methods.")
     participants = {name: find_participant(name) for name in methods}
     tasks = choose_tasks(suite, source, options.tasks)
+    if options.quick:
+        suite = replace(suite, name=f"{suite.name}_quick", protocol=shorten_protocol(suite.protocol))
+        tasks = sorted(tasks, key=lambda task: (suite.tasks[task].counts or (0,))[0])[:2]
     left_out = [task for task in suite.tasks if task not in tasks]
-    if left_out and options.tasks is None:
-        print(f"Left out for want of data: {', '.join(left_out)}. Give their folder with --data.")
+    if left_out and options.tasks is None and not options.quick:
+        print(
+            f"Left out for want of data: {', '.join(left_out)}."
+            f" `python -m linkwise.experiments list {options.suite}` shows their files."
+        )
     folder = options.out / suite.name
     folder.mkdir(parents=True, exist_ok=True)
     protocol = suite.protocol
     cells = [
         (
             suite.name,
-            str(protocol).replace(", nested=False", ""),  # older files lack this field
+            describe_protocol(protocol),
             source.name,
             task,
             method,
@@ -93,7 +137,7 @@ def run_suite(options: argparse.Namespace) -> int:
         folder / "cells.csv",
         FIELDS,
         cells,
-        partial(measure_cell, suite=options.suite, source=source),
+        partial(measure_cell, suite=options.suite, protocol=protocol, source=source),
         uses=uses_of,
         jobs=options.jobs,
         reuse=options.reuse,
@@ -101,7 +145,7 @@ def run_suite(options: argparse.Namespace) -> int:
     )
     results = gather_results(suite, methods, rows)
     page = write_results(results, folder)
-    print(format_table(*tabulate_ranks(results)))
+    print(format_table(*tabulate_summary(results)))
     print(f"\nAll tables are in {page}.")
     return 0
 
@@ -125,13 +169,15 @@ def choose_tasks(suite: Suite, source: Source, wanted: Sequence[str] | None) -> 
     return chosen
 
 
-def measure_cell(cell: Cell, suite: str, source: Source) -> Row:
+def measure_cell(cell: Cell, suite: str, protocol: Protocol, source: Source) -> Row:
     """Measure one method on one task in one run."""
-    _, _, _, task, method, _, run, fold = cell
-    read = read_suite(suite)
-    measured = measure_trial(
-        find_participant(method), load_task(read.tasks[task], source), read.protocol, int(run), int(fold)
-    )
+    _, _, _, name, method, _, run, fold = cell
+    task = load_task(read_suite(suite).tasks[name], source)
+    try:
+        measured = measure_trial(find_participant(method), task, protocol, int(run), int(fold))
+    except Exception as error:
+        error.add_note(f"This happened to {method} on {name} in run {run}. Finished runs are kept.")
+        raise
     return {name: f"{value:.4f}" for name, value in measured.items()}
 
 

@@ -1,10 +1,10 @@
 """Draw constraints from known classes, in the ways of the papers.
 
 =================================================  ================================================
-Van Craenendonck and Blockeel (2017), section III  ``n`` pairs, ``rows`` 70 % of all
+Van Craenendonck and Blockeel (2017), section III  ``n`` pairs, ``rows`` 70 % of all; more are added to them
 Okabe and Yamada (2018), section 5                 ``percent`` of all pairs
 Struyf and Džeroski (2007), section 4              ``n`` pairs, ``rows`` outside one fold
-Halkidi et al. (2008), section 4                   a number of ``kind`` "must-link" or "cannot-link"
+Halkidi et al. (2008), section 4.2                 `draw_both_kinds`, percent of the rows of each kind
 =================================================  ================================================
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -21,13 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise.constraints.checks import encode_classes
 from linkwise.constraints.closure import Pairs
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.sampling import draw_pairs, unrank_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import ConstraintWarning
-
-Kind = Literal["any", "must-link", "cannot-link", "balanced"]
-Classes = NDArray[np.int64]
-Block = tuple[NDArray[np.int64], NDArray[np.int64] | None]
-"""Rows of which each two are a pair; or rows and others, where a pair has one of each."""
+from linkwise.experiments.pair_kinds import Classes, Kind, draw_of_kind
 
 
 def draw_constraints(
@@ -87,7 +82,7 @@ def draw_constraints(
     codes, usable = _list_usable(y, rows)
     rng = np.random.default_rng(random_state)
     wanted = _count_pairs(len(usable), n, percent)
-    pairs = usable[_draw(codes[usable], wanted, kind, rng)]
+    pairs = usable[draw_of_kind(codes[usable], wanted, kind, rng)]
     same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
     same[rng.permutation(wanted)[: round(wrong * wanted)]] ^= True
     return _build_constraints(len(codes), pairs, same, closed, wrong)
@@ -149,12 +144,160 @@ def draw_nested_constraints(
     if counts != sorted(counts):
         raise ValueError(f"numbers={list(numbers)!r} do not ascend. Give the smallest first.")
     most = counts[-1] if counts else 0
-    pairs = usable[_draw(codes[usable], most, kind, np.random.default_rng(random_state))]
+    pairs = usable[draw_of_kind(codes[usable], most, kind, np.random.default_rng(random_state))]
     if kind == "balanced":  # both kinds by turns, so that each part is balanced
         pairs = pairs[np.argsort(np.concatenate([np.arange(0, most, 2), np.arange(1, most, 2)]))]
     same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
     same ^= np.diff([round(wrong * n) for n in range(most + 1)]) > 0  # the pairs are in random order
     return [_build_constraints(len(codes), pairs[:n], same[:n], closed, wrong) for n in counts]
+
+
+def draw_both_kinds(
+    y: ArrayLike,
+    must_link: int,
+    cannot_link: int,
+    *,
+    rows: ArrayLike | None = None,
+    closed: bool = False,
+    random_state: int | np.random.Generator | None = None,
+) -> Constraints:
+    """Draw so many must-links and so many cannot-links, with replacement.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of each row; rows of unknown class (-1, None, NaN) are never drawn.
+    must_link, cannot_link : int
+        Number of pairs of one class and of two classes. `count_percent` turns percent of the rows into them.
+    rows : array-like of int, optional
+        Rows that may be drawn; all by default.
+    closed : bool, default=False
+        Whether all that follows from the pairs is added.
+    random_state : int or Generator, optional
+        Seed of the draw; by default every call draws other pairs.
+
+    Returns
+    -------
+    Constraints
+        A pair that is drawn twice counts twice and is in them once, so there may be fewer. `n_duplicates` of
+        the constraints is the difference, unless `closed`.
+
+    Raises
+    ------
+    ValueError
+        A number is negative, or there is no pair of a kind that is asked for.
+
+    Notes
+    -----
+    Two rows are drawn until there are enough pairs of both kinds, so a kind that is rare takes long.
+    For distinct pairs of one kind use `draw_constraints`.
+
+    References
+    ----------
+    Maria Halkidi et al. (2008), "A clustering framework based on subjective and objective validity criteria",
+    ACM Transactions on Knowledge Discovery from Data 1(4), section 4.2.
+
+    Examples
+    --------
+    >>> from linkwise.experiments.constraint_sets import count_percent, draw_both_kinds
+    >>> y = [0, 1, 2, 3] * 25
+    >>> must, cannot = (count_percent(len(y), percent, "rows") for percent in (5, 6))
+    >>> pairs = draw_both_kinds(y, must, cannot, random_state=0)
+    >>> len(pairs.must_link), len(pairs.cannot_link)
+    (5, 6)
+    """
+    codes, usable = _list_usable(y, rows)
+    wanted, sizes = (must_link, cannot_link), np.bincount(codes[usable])
+    is_there = bool((sizes > 1).any()), int((sizes > 0).sum()) > 1
+    for number, name, some in zip(wanted, ("must-link", "cannot-link"), is_there, strict=True):
+        if number < 0 or (number and not some):
+            raise ValueError(f"{number} {name} pairs cannot be drawn. Give 0{' or more' if some else ''}.")
+    rng = np.random.default_rng(random_state)
+    drawn: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    while len(drawn[0]) < must_link or len(drawn[1]) < cannot_link:
+        i, j = (int(row) for row in usable[rng.integers(0, len(usable), 2)])
+        kind = int(codes[i] != codes[j])
+        if i != j and len(drawn[kind]) < wanted[kind]:
+            drawn[kind].append((i, j))
+    constraints = Constraints(len(codes), *drawn)
+    return close_constraints(constraints) if closed else constraints
+
+
+def draw_row_pairs(
+    rows: ArrayLike, n: int, random_state: int | np.random.Generator | None = None
+) -> NDArray[np.int64]:
+    """Draw distinct pairs of some rows, in random order, such as those that a user answers one by one.
+
+    Parameters
+    ----------
+    rows : array-like of int
+        Rows that may be drawn, each once.
+    n : int
+        Number of pairs; all pairs if there are fewer.
+    random_state : int or Generator, optional
+        Seed of the draw; by default every call draws other pairs.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+        `label_pairs` turns the first of them into constraints.
+    """
+    usable = np.asarray(rows, dtype=np.int64)
+    n_pairs = min(n, len(usable) * (len(usable) - 1) // 2)
+    return np.asarray(usable[draw_pairs(len(usable), n_pairs, np.random.default_rng(random_state))])
+
+
+def label_pairs(y: ArrayLike, pairs: ArrayLike) -> Constraints:
+    """Return the constraints that the classes give for pairs.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of each row.
+    pairs : array-like of shape (n_pairs, 2)
+
+    Returns
+    -------
+    Constraints
+        A must-link for each pair of one class, and a cannot-link for each other pair.
+
+    Examples
+    --------
+    >>> from linkwise.experiments.constraint_sets import label_pairs
+    >>> label_pairs(["a", "b", "a"], [(0, 2), (1, 2)]).must_link.tolist()
+    [[0, 2]]
+    """
+    classes, ends = np.asarray(y), np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    same = classes[ends[:, 0]] == classes[ends[:, 1]]
+    return Constraints(len(classes), ends[same], ends[~same])
+
+
+def count_percent(n_rows: int, percent: float, of: Literal["pairs", "rows"] = "pairs") -> int:
+    """Return the number of pairs that is so many percent.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows that may be drawn.
+    percent : float
+        From 0 to 100.
+    of : {"pairs", "rows"}, default="pairs"
+        Percent of all pairs of rows, rounded down, or of the rows, rounded, and 1 at least.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        `percent` is not from 0 to 100.
+    """
+    if not 0 <= percent <= 100:
+        raise ValueError(f"percent={percent!r} is not from 0 to 100.")
+    if of == "rows":
+        return max(1, round(n_rows * percent / 100)) if percent else 0
+    return int(percent * (n_rows * (n_rows - 1) // 2) / 100)
 
 
 def close_constraints(constraints: Constraints) -> Constraints:
@@ -196,7 +339,7 @@ def _build_constraints(
     return close_constraints(drawn) if closed else drawn
 
 
-# ---------------------------------------------------------------- which pairs
+# ---------------------------------------------------------------- rows and numbers
 def _list_usable(y: ArrayLike, rows: ArrayLike | None) -> tuple[Classes, NDArray[np.int64]]:
     """Return the class of each row, and the rows that may be drawn."""
     codes = encode_classes(y)
@@ -210,56 +353,4 @@ def _count_pairs(n_rows: int, n: int | None, percent: float | None) -> int:
     if n is not None:
         return n
     assert percent is not None
-    if not 0 <= percent <= 100:
-        raise ValueError(f"percent={percent!r} is not from 0 to 100.")
-    return int(percent * (n_rows * (n_rows - 1) // 2) / 100)
-
-
-def _draw(codes: Classes, wanted: int, kind: Kind, rng: np.random.Generator) -> Pairs:
-    """Draw positions among the usable rows."""
-    if kind == "balanced":
-        same = _draw_of_kind(codes, wanted - wanted // 2, "must-link", rng)
-        return np.concatenate([same, _draw_of_kind(codes, wanted // 2, "cannot-link", rng)])
-    return _draw_of_kind(codes, wanted, kind, rng)
-
-
-def _draw_of_kind(codes: Classes, wanted: int, kind: Kind, rng: np.random.Generator) -> Pairs:
-    """Draw without forming all pairs: a pair is a number, and blocks of classes share the numbers out."""
-    blocks = _list_blocks(codes, kind)
-    ends = np.cumsum([_count_block(block) for block in blocks], dtype=np.int64)
-    total = int(ends[-1]) if len(ends) else 0
-    if not 0 <= wanted <= total:
-        raise ValueError(f"{wanted} {kind} pairs cannot be drawn: there are {total}. Give from 0 to {total}.")
-    if kind == "any":
-        return draw_pairs(len(codes), wanted, rng)
-    numbers = np.sort(rng.choice(total, size=wanted, replace=False))
-    starts = np.concatenate([[0], ends])
-    parts = [
-        _unrank(block, numbers[(numbers >= start) & (numbers < end)] - start)
-        for block, start, end in zip(blocks, starts, ends, strict=False)
-    ]
-    return rng.permutation(np.concatenate([np.empty((0, 2), dtype=np.int64), *parts]))
-
-
-def _list_blocks(codes: Classes, kind: Kind) -> list[Block]:
-    members = [np.flatnonzero(codes == c) for c in np.unique(codes)]
-    if kind == "any":
-        return [(np.arange(len(codes)), None)]
-    if kind == "must-link":
-        return [(rows, None) for rows in members]
-    if kind == "cannot-link":
-        return list(combinations(members, 2))
-    raise ValueError(f"kind={kind!r} is unknown. Give 'any', 'must-link', 'cannot-link' or 'balanced'.")
-
-
-def _count_block(block: Block) -> int:
-    rows, others = block
-    return len(rows) * (len(rows) - 1) // 2 if others is None else len(rows) * len(others)
-
-
-def _unrank(block: Block, number: NDArray[np.int64]) -> Pairs:
-    """Return the pairs of a block by their numbers there."""
-    rows, others = block
-    if others is None:
-        return np.asarray(rows[unrank_pairs(number)])
-    return np.column_stack([rows[number // len(others)], others[number % len(others)]])
+    return count_percent(n_rows, percent)

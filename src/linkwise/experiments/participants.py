@@ -92,7 +92,7 @@ def find_participant(name: str) -> Participant:
     make = getattr(built, preset, None) if preset else built
     if make is None:
         raise DataError(f"{built.__name__} has no preset {preset!r}.")
-    return _of_class(name, make, parameters, entries[0].class_name)
+    return _of_class(name, built, make, parameters)
 
 
 def _read_parameters(name: str, written: str) -> tuple[list[Any], dict[str, Any]]:
@@ -112,13 +112,19 @@ def _read_parameters(name: str, written: str) -> tuple[list[Any], dict[str, Any]
 
 # ---------------------------------------------------------------- methods of linkwise
 def _of_class(
-    name: str, make: Callable[..., Any], parameters: tuple[list[Any], dict[str, Any]], class_name: str
+    name: str, built: Any, make: Callable[..., Any], parameters: tuple[list[Any], dict[str, Any]]
 ) -> Participant:
-    known = inspect.signature(make).parameters
+    known = dict(inspect.signature(make).parameters)
+    if any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
+    ):  # a preset passes them on
+        known |= inspect.signature(built).parameters
     given, named = parameters
 
     def build(task: LabelledTask, seed: int) -> Any:
-        offered = {"n_clusters": task.n_clusters, "random_state": seed, "kernel": task.kernel}
+        offered: dict[str, Any] = {"n_clusters": task.n_clusters, "random_state": seed}
+        if task.kernel != "linear":  # the default of all methods that can take it
+            offered["kernel"] = task.kernel
         told = {key: value for key, value in offered.items() if key in known} | named
         for key, _ in zip(known, given, strict=False):  # what is given by position
             told.pop(key, None)
@@ -138,7 +144,7 @@ def _of_class(
             model.fit(task.X, oracle=oracle, budget=budget, askable=askable)
         return list(model.history_) or [model.labels_]
 
-    return Participant(name, cluster, ask, (class_name, "Constraints", "TruthOracle"))
+    return Participant(name, cluster, ask, (built.__name__, "Constraints", "TruthOracle"))
 
 
 # ---------------------------------------------------------------- adapters
@@ -150,17 +156,27 @@ def _find_adapter(name: str) -> Participant:
         raise DataError(f"{place} has no function {function_name!r}.")
 
     def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
-        return np.asarray(function(task.X, constraints, task.n_clusters, seed))
+        return _check_labels(name, function(task.X, constraints, task.n_clusters, seed), task)
 
     def ask(
         task: LabelledTask, oracle: Oracle, budget: int, seed: int, askable: NDArray[np.int64]
     ) -> Sequence[Labels]:
         found: ArrayLike = function(task.X, oracle, budget, task.n_clusters, seed, askable)
-        labels = np.asarray(found)
-        return [labels] if labels.ndim == 1 else list(labels)
+        return list(np.atleast_2d(_check_labels(name, found, task)))
 
     version = hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
     return Participant(function_name, cluster, ask, ("Constraints", "TruthOracle"), version)
+
+
+def _check_labels(name: str, found: ArrayLike, task: LabelledTask) -> Labels:
+    """One label for each row, in one clustering or several."""
+    labels = np.asarray(found)
+    if labels.ndim not in (1, 2) or labels.shape[-1] != len(task.y):
+        raise DataError(
+            f"{name} returned an array of shape {labels.shape}. Return one label for each of the"
+            f" {len(task.y)} rows."
+        )
+    return labels
 
 
 def _load_module(place: str) -> tuple[ModuleType, Path]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkwise.experiments.cell_store import Row
 from linkwise.experiments.comparison import (
+    Wins,
     count_wins,
     critical_distance,
     friedman_test,
@@ -25,6 +26,8 @@ from linkwise.experiments.suites import Suite
 from linkwise.experiments.summaries import Mean, mean_of, quartiles
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito
+LABELS = {"ari": "ARI", "rand": "Rand index", "nmi": "NMI", "nmi_geometric": "NMI (geometric mean)"}
+DASHES = ("solid", "dashed", "dotted")
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; }
@@ -106,6 +109,29 @@ def tabulate_scores(results: Results) -> Table:
     return ("task", "method", *results.numbers, "seconds"), lines
 
 
+def tabulate_summary(results: Results) -> Table:
+    """Return the table for a paper: mean score and, in brackets, mean rank after each number; the best first.
+
+    The last column counts, after the last number, on how many tasks the method is better than another one and
+    worse, beyond chance, over all other methods. The last line is the critical distance of the mean ranks.
+    """
+    means = results.means()
+    ranks = np.array([rank_within_tasks(means[:, :, at]) for at in range(len(results.numbers))])
+    lines = []
+    for at in np.argsort(ranks[-1], kind="stable"):
+        method = results.methods[at]
+        scores = (
+            f"{mean:.3f} ({rank:.2f})"
+            for mean, rank in zip(means[:, at].mean(axis=0), ranks[:, at], strict=True)
+        )
+        wins = [_count_wins(results, method, other, -1) for other in results.methods if other != method]
+        lines.append((method, *scores, f"{sum(w.won for w in wins)}:{sum(w.lost for w in wins)}"))
+    if len(results.methods) > 1:
+        distance = critical_distance(len(results.methods), len(results.tasks))
+        lines.append(("critical distance", *([f"({distance:.2f})"] * len(results.numbers)), ""))
+    return ("method", *results.numbers, "won:lost"), lines
+
+
 def tabulate_ranks(results: Results) -> Table:
     """Return mean score, mean aligned rank and mean rank of each method over the tasks.
 
@@ -138,12 +164,13 @@ def tabulate_wins(results: Results) -> Table:
         for other in results.methods:
             if one == other:
                 continue
-            counts = []
-            for at in range(len(results.numbers)):
-                wins = count_wins(_runs_at(results, one, at), _runs_at(results, other, at))
-                counts.append(f"{wins.won}:{wins.lost}")
-            lines.append((one, other, *counts))
+            wins = [_count_wins(results, one, other, at) for at in range(len(results.numbers))]
+            lines.append((one, other, *(f"{each.won}:{each.lost}" for each in wins)))
     return ("method", "against", *results.numbers), lines
+
+
+def _count_wins(results: Results, one: str, other: str, at: int) -> Wins:
+    return count_wins(_runs_at(results, one, at), _runs_at(results, other, at))
 
 
 def _runs_at(results: Results, method: str, at: int) -> NDArray[np.float64]:
@@ -189,6 +216,7 @@ def write_results(results: Results, folder: Path) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     tables = {
+        "summary": tabulate_summary(results),
         "scores": tabulate_scores(results),
         "ranks": tabulate_ranks(results),
         "wins": tabulate_wins(results),
@@ -206,7 +234,8 @@ def write_results(results: Results, folder: Path) -> Path:
     page = folder / "index.html"
     page.write_text(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(suite.name)}</title>"
-        f"<style>{STYLE}</style><h1>{escape(suite.name)}</h1><p>{escape(suite.about)}</p>{picture}"
+        f"<style>{STYLE}</style><h1>{escape(suite.name)}</h1><p>{escape(suite.about)}</p>"
+        f"<h2>Summary</h2>{_html(*tables['summary'])}{picture}"
         f"<h2>Ranks</h2>{_html(*tables['ranks'])}"
         f"<h2>Tasks won and lost beyond chance</h2>{_html(*tables['wins'])}"
         f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n"
@@ -234,10 +263,11 @@ def draw_curves(results: Results) -> str:
     """
     from io import StringIO
 
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(8 if len(results.methods) > len(COLOURS) else 6, 4), layout="constrained")
     FigureCanvasSVG(figure)
     axes: Any = figure.subplots()
     at = [float(number) for number in results.numbers]
@@ -246,13 +276,18 @@ def draw_curves(results: Results) -> str:
         runs = np.mean([results.scores[task, method][:n_runs] for task in results.tasks], axis=0)
         low, high = quartiles(runs)
         colour = COLOURS[number % len(COLOURS)]
-        axes.plot(at, runs.mean(axis=0), color=colour, label=method)
+        dashes = DASHES[number // len(COLOURS) % len(DASHES)]  # for further methods when colours run out
+        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, label=method)
         axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
-    unit = "percent of all pairs" if results.suite.protocol.percent else results.suite.protocol.kind
-    axes.set(xlabel=unit, ylabel=f"mean {results.suite.protocol.score}")
+    protocol = results.suite.protocol
+    unit = protocol.kind if protocol.unit == "count" else f"constraints, {protocol.unit}"
+    axes.set(xlabel=unit, ylabel=f"mean {LABELS[protocol.score]}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
-    axes.legend(frameon=False)
-    with StringIO() as buffer:
+    if len(results.methods) > len(COLOURS):
+        figure.legend(frameon=False, loc="outside right upper", fontsize="small")
+    else:
+        axes.legend(frameon=False)
+    with StringIO() as buffer, rc_context({"svg.hashsalt": "linkwise"}):  # the same picture each time
         figure.savefig(buffer, format="svg", metadata={"Date": None})
         return buffer.getvalue()

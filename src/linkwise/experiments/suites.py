@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from linkwise.errors import DataError
-from linkwise.experiments.constraint_sets import Kind
+from linkwise.experiments.pair_kinds import Kind
 from linkwise.experiments.scores import SCORES
 from linkwise.experiments.tasks import TaskSpec, build_specs, read_tasks
 
@@ -39,18 +39,23 @@ class Protocol:
     kind : {"questions", "constraints"}
         Whether the method asks, or gets random constraints.
     numbers : tuple of int
-        Numbers of questions or of constraints after which it is scored, ascending. Constraints may be
-        percent.
+        Numbers of questions or of constraints after which it is scored, ascending.
+    unit : {"count", "percent of pairs", "percent of rows"}
+        What `numbers` of constraints are: counts, or percent of all pairs or of the rows that may be drawn.
+    cannot_links : tuple of int
+        Numbers of cannot-links, one for each of `numbers`, which are those of must-links then
+        (`linkwise.experiments.constraint_sets.draw_both_kinds`).
     runs : int
         Repetitions; run r has seed r.
+    starts : int
+        How often a method clusters with the same constraints; the score is the mean. Start s of run r has
+        seed ``r * starts + s``.
     folds : int
         Number of folds of a cross-validation, of which each is left out once and alone is scored; 0 for none.
     share : float
         Without folds: the share of the rows that may be in questions or constraints.
     scored : {"all", "elsewhere"}
         Without folds: whether all rows are scored, or those in no constraint.
-    percent : bool
-        Whether `numbers` are percent of all pairs.
     pairs : {"any", "must-link", "cannot-link", "balanced"}
         Which constraints are drawn.
     closed : bool
@@ -65,16 +70,38 @@ class Protocol:
 
     kind: Literal["questions", "constraints"]
     numbers: tuple[float, ...]
+    unit: Literal["count", "percent of pairs", "percent of rows"] = "count"
+    cannot_links: tuple[float, ...] = ()
     runs: int = 10
+    starts: int = 1
     folds: int = 0
     share: float = 1.0
     scored: Literal["all", "elsewhere"] = "all"
-    percent: bool = False
     pairs: Kind = "any"
     closed: bool = False
     nested: bool = False
     wrong: float = 0.0
     score: str = "ari"
+
+
+def describe_protocol(protocol: Protocol) -> str:
+    """Return what a protocol measures as a text: all fields but `runs` that are not the default."""
+    values = ((field.name, getattr(protocol, field.name), field.default) for field in fields(protocol))
+    return ", ".join(
+        f"{name}={value!r}" for name, value, default in values if name != "runs" and value != default
+    )
+
+
+def shorten_protocol(protocol: Protocol) -> Protocol:
+    """Return a protocol for a first look: one run and start, two folds, and the first two numbers."""
+    return replace(
+        protocol,
+        numbers=protocol.numbers[:2],
+        cannot_links=protocol.cannot_links[:2],
+        runs=1,
+        starts=1,
+        folds=min(protocol.folds, 2),
+    )
 
 
 @dataclass(frozen=True)
@@ -153,9 +180,11 @@ def _read_protocol(declared: Mapping[str, Any], where: str) -> Protocol:
     for field in ("kind", "numbers"):
         if field not in declared:
             raise DataError(f"The protocol of {where} has no {field}. Give it.")
-    protocol = Protocol(**{**declared, "numbers": tuple(declared["numbers"])})
+    lists = {field: tuple(value) for field, value in declared.items() if isinstance(value, list)}
+    protocol = Protocol(**{**declared, **lists})
     allowed = {
         "kind": ("questions", "constraints"),
+        "unit": ("count", "percent of pairs", "percent of rows"),
         "scored": ("all", "elsewhere"),
         "pairs": get_args(Kind),
         "score": tuple(SCORES),
@@ -168,8 +197,25 @@ def _read_protocol(declared: Mapping[str, Any], where: str) -> Protocol:
             )
     if not protocol.numbers or list(protocol.numbers) != sorted(set(protocol.numbers)):
         raise DataError(f"The numbers of {where} do not ascend. Give each once, the smallest first.")
-    if protocol.nested and protocol.kind == "questions":
-        raise DataError(
-            f"The protocol of {where} has nested constraints and asks questions. Leave out nested."
-        )
+    _check_constraints(protocol, where)
     return protocol
+
+
+def _check_constraints(protocol: Protocol, where: str) -> None:
+    """Check the fields about constraints against each other."""
+    asked = {field: getattr(protocol, field) for field in ("nested", "cannot_links", "closed")}
+    asked |= {"unit": protocol.unit != "count", "starts": protocol.starts > 1}
+    if protocol.kind == "questions" and any(asked.values()):
+        field = next(field for field, value in asked.items() if value)
+        raise DataError(
+            f"The protocol of {where} asks questions, and {field} is about constraints. Leave it out."
+        )
+    if not protocol.cannot_links:
+        return
+    if len(protocol.cannot_links) != len(protocol.numbers):
+        raise DataError(
+            f"The protocol of {where} has {len(protocol.numbers)} numbers and {len(protocol.cannot_links)}"
+            " cannot_links. Give as many."
+        )
+    if protocol.pairs != "any" or protocol.nested or protocol.wrong:
+        raise DataError(f"The protocol of {where} has cannot_links. Leave out pairs, nested and wrong.")

@@ -6,6 +6,7 @@ get the same constraints, folds and seeds, and their scores are paired.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -14,9 +15,14 @@ from numpy.typing import NDArray
 
 from linkwise.asking.oracles import TruthOracle
 from linkwise.constraints.constraints import Constraints
-from linkwise.experiments.constraint_sets import draw_constraints, draw_nested_constraints
+from linkwise.experiments.constraint_sets import (
+    count_percent,
+    draw_both_kinds,
+    draw_constraints,
+    draw_nested_constraints,
+)
 from linkwise.experiments.folds import draw_rows, split_folds
-from linkwise.experiments.participants import Participant
+from linkwise.experiments.participants import Labels, Participant
 from linkwise.experiments.scores import SCORES, TimedOracle, score_curve, score_elsewhere
 from linkwise.experiments.suites import Protocol
 from linkwise.experiments.tasks import LabelledTask
@@ -47,8 +53,11 @@ def measure_trial(
     """
     known, scored = choose_rows(len(task.y), protocol, run, fold)
     begun = perf_counter()
-    run_one = _with_questions if protocol.kind == "questions" else _with_constraints
-    scores = run_one(participant, task, protocol, run, known, scored)
+    if protocol.kind == "questions":
+        scores = _with_questions(participant, task, protocol, run, known, scored)
+    else:
+        constraints = draw_trial_constraints(task.y, protocol, run, fold, known)
+        scores = _with_constraints(participant, task, protocol, run, constraints, scored)
     return {**scores, "seconds": perf_counter() - begun}
 
 
@@ -62,48 +71,82 @@ def choose_rows(n_rows: int, protocol: Protocol, run: int, fold: int) -> tuple[R
     return known, everything
 
 
+def draw_trial_constraints(
+    y: NDArray[np.int64], protocol: Protocol, run: int, fold: int, known: Rows
+) -> list[Constraints]:
+    """Draw the constraints of each number between the known rows; each fold has its own."""
+    how: dict[str, Any] = {
+        "rows": known,
+        "closed": protocol.closed,
+        "random_state": np.random.default_rng([run, fold]) if protocol.folds else run,
+    }
+    numbers = [_count_constraints(number, len(known), protocol) for number in protocol.numbers]
+    if protocol.cannot_links:
+        cannot = [_count_constraints(number, len(known), protocol) for number in protocol.cannot_links]
+        return [draw_both_kinds(y, *both, **how) for both in zip(numbers, cannot, strict=True)]
+    how |= {"kind": protocol.pairs, "wrong": protocol.wrong}
+    if protocol.nested:
+        return draw_nested_constraints(y, numbers, **how)
+    return [draw_constraints(y, number, **how) for number in numbers]
+
+
+def _count_constraints(number: float, n_rows: int, protocol: Protocol) -> int:
+    if protocol.unit == "count":
+        return int(number)
+    return count_percent(n_rows, number, "rows" if protocol.unit == "percent of rows" else "pairs")
+
+
 def _with_questions(
     participant: Participant, task: LabelledTask, protocol: Protocol, run: int, known: Rows, scored: Rows
 ) -> dict[str, float]:
     budget = int(protocol.numbers[-1])
+    clusterings, waits = _ask(participant, task, protocol, run, known, budget)
+    curve = _score_curve(task, protocol, scored, clusterings, budget)
+    scores = {_text(n): float(curve[int(n) - 1]) for n in protocol.numbers}
+    if len(clusterings) == 1 < len(waits):  # only the final labels are known
+        for number in protocol.numbers[:-1]:
+            n = int(number)
+            clusterings, _ = _ask(participant, task, protocol, run, known, n)
+            scores[_text(number)] = float(_score_curve(task, protocol, scored, clusterings, n)[-1])
+    return {**scores, "longest_wait": max(waits, default=0.0)}
+
+
+def _ask(
+    participant: Participant, task: LabelledTask, protocol: Protocol, run: int, known: Rows, budget: int
+) -> tuple[Sequence[Labels], list[float]]:
+    """Return the labels after each question, and the waits."""
     oracle = TimedOracle(TruthOracle(task.y, noise=protocol.wrong, random_state=run))
-    clusterings = participant.ask(task, oracle, budget, run, known)
+    return participant.ask(task, oracle, budget, run, known), oracle.waits
+
+
+def _score_curve(
+    task: LabelledTask, protocol: Protocol, scored: Rows, clusterings: Sequence[Labels], budget: int
+) -> NDArray[np.float64]:
     shown = [np.asarray(labels)[scored] for labels in clusterings][:budget]
-    curve = score_curve(task.y[scored], shown, budget, SCORES[protocol.score])
-    longest = max(oracle.waits, default=0.0)
-    return {**{_text(n): float(curve[int(n) - 1]) for n in protocol.numbers}, "longest_wait": longest}
+    return score_curve(task.y[scored], shown, budget, SCORES[protocol.score])
 
 
 def _with_constraints(
-    participant: Participant, task: LabelledTask, protocol: Protocol, run: int, known: Rows, scored: Rows
+    participant: Participant,
+    task: LabelledTask,
+    protocol: Protocol,
+    run: int,
+    constraints: Sequence[Constraints],
+    scored: Rows,
 ) -> dict[str, float]:
-    score = SCORES[protocol.score]
-    result = {}
-    for number, constraints in zip(
-        protocol.numbers, _draw_constraints(task.y, protocol, run, known), strict=True
-    ):
-        labels = participant.cluster(task, constraints, run)
+    """The mean score over the starts, for each number."""
+    score, seeds = SCORES[protocol.score], range(run * protocol.starts, (run + 1) * protocol.starts)
+
+    def measure(drawn: Constraints, seed: int) -> float:
+        labels = participant.cluster(task, drawn, seed)
         if protocol.scored == "elsewhere" and not protocol.folds:
-            result[_text(number)] = score_elsewhere(task.y, labels, constraints, score)
-        else:
-            result[_text(number)] = float(score(task.y[scored], labels[scored]))
-    return result
+            return score_elsewhere(task.y, labels, drawn, score)
+        return float(score(task.y[scored], labels[scored]))
 
-
-def _draw_constraints(y: NDArray[np.int64], protocol: Protocol, run: int, known: Rows) -> list[Constraints]:
-    """Draw the constraints of each number."""
-    how: dict[str, Any] = {
-        "kind": protocol.pairs, "rows": known, "closed": protocol.closed, "wrong": protocol.wrong,
-        "random_state": run,
-    }  # fmt: skip
-    if protocol.nested:
-        return draw_nested_constraints(y, protocol.numbers, percent=protocol.percent, **how)
-    return [
-        draw_constraints(y, percent=number, **how)
-        if protocol.percent
-        else draw_constraints(y, int(number), **how)
-        for number in protocol.numbers
-    ]
+    return {
+        _text(number): float(np.mean([measure(drawn, seed) for seed in seeds]))
+        for number, drawn in zip(protocol.numbers, constraints, strict=True)
+    }
 
 
 def _text(number: float) -> str:

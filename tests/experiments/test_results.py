@@ -1,0 +1,86 @@
+"""The tables of a suite hold what was measured."""
+
+import numpy as np
+
+from linkwise.experiments.comparison import critical_distance
+from linkwise.experiments.results import (
+    LABELS,
+    Results,
+    draw_curves,
+    gather_results,
+    tabulate_summary,
+    tabulate_wins,
+)
+from linkwise.experiments.scores import SCORES
+from linkwise.experiments.suites import Protocol, Suite
+from linkwise.experiments.tasks import TaskSpec
+
+TASKS = ("iris", "wine")
+SUITE = Suite("mine", "Mine.", Protocol("constraints", (5, 20)), {name: TaskSpec(name) for name in TASKS})
+
+
+def made_up(n_runs=8):
+    """`good` wins on both tasks after 20, `alike` equals `bad` there, and after 5 `bad` is the best."""
+    noise = (np.arange(n_runs) - (n_runs - 1) / 2) / 1000
+    curves = {"bad": (0.9, 0.2), "good": (0.8, 0.75), "alike": (0.1, 0.2)}
+    scores = {
+        (task, method): np.column_stack([first + noise, last + (method == "good") * noise])
+        for task in TASKS
+        for method, (first, last) in curves.items()
+    }
+    return Results(SUITE, TASKS, tuple(curves), ("5", "20"), scores, dict.fromkeys(scores, 1.0))
+
+
+def test_the_summary_has_means_ranks_and_wins_and_the_best_first():
+    header, lines = tabulate_summary(made_up())
+    assert header == ("method", "5", "20", "won:lost")
+    distance = f"({critical_distance(3, 2):.2f})"
+    assert lines == [
+        ("good", "0.800 (2.00)", "0.750 (1.00)", "4:0"),
+        ("bad", "0.900 (1.00)", "0.200 (2.50)", "0:2"),
+        ("alike", "0.100 (3.00)", "0.200 (2.50)", "0:2"),
+        ("critical distance", distance, distance, ""),
+    ]
+    wins = {line[:2]: line[2:] for line in tabulate_wins(made_up())[1]}
+    assert wins["good", "bad"] == ("0:2", "2:0")
+    assert wins["bad", "alike"] == ("2:0", "0:0")
+
+
+def test_a_single_method_has_no_critical_distance():
+    results = made_up()
+    alone = Results(SUITE, TASKS, ("bad",), results.numbers, results.scores, results.seconds)
+    assert [line[0] for line in tabulate_summary(alone)[1]] == ["bad"]
+
+
+def test_folds_of_a_run_are_averaged_and_tasks_that_one_method_lacks_are_left_out():
+    rows = [
+        {"task": task, "method": method, "run": run, "fold": fold, "5": five, "20": "1", "seconds": "2"}
+        for task, method in (("iris", "a"), ("iris", "b"), ("wine", "a"))
+        for run, fold, five in (("1", "0", "0.5"), ("0", "0", "0"), ("0", "1", "0.5"))
+    ]
+    results = gather_results(SUITE, ["a", "b"], rows)
+    assert results.tasks == ("iris",)
+    assert results.scores["iris", "a"].tolist() == [[0.25, 1], [0.5, 1]]
+
+
+def test_every_score_has_a_label():
+    assert set(LABELS) == set(SCORES)
+
+
+def test_curves_of_many_methods_differ_by_dashes():
+    results = made_up()
+    names = tuple("abcdefghij")
+    scores = {(task, name): results.scores[task, "bad"] for task in TASKS for name in names}
+    for n, is_dashed in ((7, False), (8, True)):
+        drawn = draw_curves(Results(SUITE, TASKS, names[:n], results.numbers, scores, results.seconds))
+        assert ("stroke-dasharray: 5.55,2.4" in drawn) == is_dashed
+
+
+def test_the_curves_name_their_unit():
+    percent = Suite("mine", "Mine.", Protocol("constraints", (5, 20), "percent of rows"), SUITE.tasks)
+    for suite, unit in ((SUITE, "constraints"), (percent, "constraints, percent of rows")):
+        results = made_up()
+        drawn = Results(suite, TASKS, results.methods, results.numbers, results.scores, results.seconds)
+        assert f"<!-- {unit} -->" in draw_curves(drawn)
+        assert "<!-- mean ARI -->" in draw_curves(drawn)
+        assert draw_curves(drawn) == draw_curves(drawn)
