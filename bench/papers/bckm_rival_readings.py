@@ -38,6 +38,7 @@ from bench.results import write_csv
 from linkwise.cluster.similarity import kernel_boost
 from linkwise.experiments.cell_store import Cell, Row, read_rows
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.experiments.constraint_sets import draw_constraints
 
 UNITS, MUST, NO_PRIOR = "own units", "must-links only", "no prior"
 CHANGES: dict[str, tuple[str, ...]] = {
@@ -89,7 +90,7 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     rows, k = load(task, "raw", folder), CLUSTERS[task]
     X, _ = prepare_rows(method, rows)
     n = len(rows.y)
-    constraints = lw.Constraints.sample(rows.y, int(percent) * n * (n - 1) // 200, int(number))
+    constraints = draw_constraints(rows.y, percent=int(percent), random_state=int(number))
     scores: dict[str, list[float]] = {LETTER: [], ROWS: [], LABELS: []}
     for seed in range(seeds):
         model = make_reading(method, change, k, seed, X.shape[1])

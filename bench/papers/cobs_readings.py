@@ -30,13 +30,14 @@ from bench import data
 from bench.figures import TOLERANCE
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.cobs_choices import CHOICES, LETTER, Fit, Problem, choose_by_folds, join_parts
-from bench.papers.cobs_runs import TASKS, draw_pairs, make_constraints
+from bench.papers.cobs_runs import TASKS, draw_pairs
 from bench.results import write_csv
 from linkwise import COSC, Constraints, MPCKMeans
 from linkwise.asking.learner import rng_at
 from linkwise.cluster.kmeans.starts import neighbourhood_means
 from linkwise.experiments.cell_store import Cell, Row, read_rows
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.summaries import mean_of
 from linkwise.experiments.tasks import Source
@@ -101,7 +102,7 @@ def measure(cell: Cell, where: Source) -> Row:
     name, clusterer, kind, run = cell
     task, fit = data.load(name, where), CLUSTERERS[clusterer]
     pairs = draw_pairs(len(task.y), int(run))[1][:PAIRS]
-    constraints = make_constraints(task.y, pairs)
+    constraints = label_pairs(task.y, pairs)
     problem = Problem(task.X, constraints, fit, int(run), {})
     found: dict[str, list[Any]] = {}
     for method, choose in CHOICES.items():

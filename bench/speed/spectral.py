@@ -72,7 +72,7 @@ def measure_fits(build: str, name: str, options: argparse.Namespace) -> tuple[st
     task = load(name, find_source(options))
     times, cuts, broken = [], [], 0
     for repeat in range(options.repeats):
-        pairs = Constraints.sample(task.y, FIT_PAIRS, repeat)
+        pairs = draw_constraints(task.y, FIT_PAIRS, random_state=repeat)
         begun = process_time()
         for k in FIT_CLUSTERS:
             model = COSC(k, n_init=2, n_runs=1, max_nodes=None, random_state=repeat)

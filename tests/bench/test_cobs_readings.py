@@ -8,10 +8,11 @@ import pytest
 from bench.papers import cobs_choices, cobs_peers, cobs_readings
 from bench.papers.cobs_choices import LETTER, Problem
 from bench.papers.cobs_readings import FOLDED, WHOLE
-from bench.papers.cobs_runs import draw_pairs, make_constraints
+from bench.papers.cobs_runs import draw_pairs
 
 import linkwise as lw
 from bench import data
+from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.tasks import scale_rows
 
@@ -34,7 +35,7 @@ def task(monkeypatch):
 
 def make_problem(task, clusterer="mpck: letter", run=1):
     pairs = draw_pairs(len(task.y), run)[1][: cobs_readings.PAIRS]
-    constraints = make_constraints(task.y, pairs)
+    constraints = label_pairs(task.y, pairs)
     return Problem(task.X, constraints, cobs_readings.CLUSTERERS[clusterer], run, {}), pairs
 
 
