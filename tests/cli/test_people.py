@@ -118,7 +118,7 @@ def test_status_and_export_of_several_people(linkwise, fruit, tmp_path):
     linkwise("export", path, "--answers", target)
     assert [each["source"] for each in json.loads(target.read_text())] == ["anna", "anna", "ben", "ben"]
     lines = linkwise("export", path, "--answers", "-").stdout.splitlines()
-    assert lines[0] == "event,id_a,id_b,answer,source,time,kind,believed,suspect,seconds,note"
+    assert lines[0] == "event,id_a,id_b,answer,source,time,kind,believed,suspect,seconds,note,reliability"
     assert len(lines) == 5
 
 
@@ -141,7 +141,7 @@ def test_seconds_and_notes_are_shown_and_exported(linkwise, fruit, tmp_path):
     records = json.loads(target.read_text())
     assert [record["note"] for record in records] == ["=1+1 is *two*", "\x1b[31mred\nline"]
     plain = linkwise("export", path, "--answers", "-").stdout
-    assert ",'=1+1 is *two*\n" in plain
+    assert ",'=1+1 is *two*,\n" in plain
     linkwise("undo", path)
     with lw.Session.open(path) as session:
         assert [event.note for event in session.history] == ["=1+1 is *two*", ""]

@@ -48,9 +48,13 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "undo": (False, False, False, True),
 }
 WITH_FACTS = ("import", "done")
-REMARKS = {"answer": ("seconds", "note"), "add": ("note",), "note": ("note",)}  # what is beside each kind
+REMARKS = {
+    "answer": ("seconds", "note", "reliability"),
+    "add": ("note",),
+    "note": ("note",),
+}  # what is beside each kind
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
-REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds and its note
+REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds, note and reliability
 MOST_REMARK = 12 * MOST_NOTE + 100  # characters of its JSON, each of the note escaped
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
@@ -357,20 +361,25 @@ def _read_place(text: Any, event: Event) -> Place:
 
 
 def _read_remark(text: Any, event: Event) -> Event:
-    """Give an event its seconds and its note."""
+    """Give an event its seconds, its note and its reliability."""
     try:
         remark = json.loads(text) if isinstance(text, str) and len(text) <= MOST_REMARK else None
     except (ValueError, RecursionError):
         remark = None
     allowed = REMARKS.get(event.kind, ())
     if not isinstance(remark, dict) or not remark or not remark.keys() <= set(allowed):
-        raise Damage("What is stored beside it is neither seconds nor a note")
+        raise Damage("What is stored beside it is neither seconds, a note nor a reliability")
     seconds, note = remark.get("seconds", 0), remark.get("note", "")
     if not (_is_number(seconds) and is_duration(seconds)):
         raise Damage("The seconds that it took are wrong")
     if not isinstance(note, str) or len(note) > MOST_NOTE or not is_unicode(note):
         raise Damage(f"Its note is not a text of at most {MOST_NOTE} characters")
-    return replace(event, seconds=remark.get("seconds"), note=note)
+    reliability = remark.get("reliability", 1)
+    if not (_is_number(reliability) and 0.5 <= reliability <= 1):
+        raise Damage("Its reliability is not a number from 0.5 to 1")
+    if "reliability" in remark and event.answer == "unsure":
+        raise Damage("It has a reliability, but its answer is neither yes nor no")
+    return replace(event, seconds=remark.get("seconds"), note=note, reliability=remark.get("reliability"))
 
 
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:

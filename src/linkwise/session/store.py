@@ -4,8 +4,8 @@ An event is acknowledged after its commit (write-ahead log, ``synchronous=FULL``
 process nor a power cut loses an acknowledged answer. The file is plain SQLite without pickles:
 tables `meta` (JSON values by key), `row_id` (the id of every row), `event`, `imported` (the pairs of
 each import) and `snapshot` (the labels as of some event). `meta` also holds what stands beside an event,
-under its number: the place of its question, its seconds and its note. A session begins in memory and is
-copied to a file as a whole, so a session file is never incomplete.
+under its number: the place of its question, its seconds, its note and its reliability. A session begins in
+memory and is copied to a file as a whole, so a session file is never incomplete.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ class Store:
         place: Place | None = None,
         seconds: float | None = None,
         note: str = "",
+        reliability: float | None = None,
     ) -> Event:
         """Commit one event durably if `after` is still the last one.
 
@@ -177,8 +178,11 @@ class Store:
             place=place,
             seconds=seconds,
             note=note,
+            reliability=reliability,
         )
         remark: dict[str, float | str] = {} if seconds is None else {"seconds": seconds}
+        if reliability is not None:
+            remark["reliability"] = reliability
         if note or kind == "note":
             remark["note"] = note
         with self._translate_errors(), self._transaction():
