@@ -90,7 +90,7 @@ def check_reliability(reliability: object, answer: Answer) -> float | None:
     if not 0.5 <= float(reliability) <= 1:
         raise ValueError(
             f"reliability is out of range: {short_repr(reliability)}. Give the probability that the answer "
-            "is right, from 0.5 to 1; below 0.5 the opposite answer is more probable."
+            "is right, from 0.5 to 1. Below 0.5 the opposite answer is more probable."
         )
     return float(reliability)
 
