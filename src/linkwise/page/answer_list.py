@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.session.events import Event, facts_of
+from linkwise.session.examples import Example
 from linkwise.session.session import Session
 from linkwise.session.suspects import SuspectAnswer
 from linkwise.wording import answer_word
@@ -60,6 +61,24 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "seconds": event.seconds,
         "note": event.note,
         "note_author": event.note_author,
+    }
+
+
+def serialize_guidelines(guidelines: str, examples: Sequence[Example], name_row: Namer) -> dict[str, Any]:
+    """Return what "belong together" means here as fields of a state; none if nobody wrote it down."""
+    listed = [
+        {
+            "first": each.first,
+            "second": each.second,
+            "names": [name_row(each.first), name_row(each.second)],
+            "answer": each.answer,
+            "reason": each.reason,
+        }
+        for each in examples
+    ]
+    return {
+        **({"guidelines": guidelines} if guidelines else {}),
+        **({"examples": listed} if listed else {}),
     }
 
 

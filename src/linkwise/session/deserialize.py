@@ -22,6 +22,7 @@ from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.session.audit import AuditPlan
 from linkwise.session.events import WITH_TARGET, Event, EventKind, Place
+from linkwise.session.examples import MOST_EXAMPLES, Example
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.remarks import MOST_NOTE, is_duration
 from linkwise.session.schema import Damage
@@ -98,6 +99,8 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["error_rate"] = _read_error_rate(db)
     if _has_setting(db, "guidelines"):
         meta["guidelines"] = _read_guidelines(db)
+    if _has_setting(db, "examples"):
+        meta["examples"] = _read_examples(db, meta["data"]["shape"][0])
     if _has_setting(db, "audits"):
         meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
     return meta
@@ -132,6 +135,24 @@ def _read_guidelines(db: sqlite3.Connection) -> str:
     if not is_text or any("\ud800" <= character <= "\udfff" for character in text):
         raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
     return str(text)
+
+
+def _read_examples(db: sqlite3.Connection, n_rows: int) -> tuple[Example, ...]:
+    """The pairs that show what belongs together."""
+    try:
+        examples = tuple(Example(*fields) for fields in _read_setting(db, "examples"))
+    except TypeError:
+        raise Damage("Its list of examples is incomplete") from None
+    for example in examples:
+        _check_pair(example.first, example.second, n_rows)
+        if example.answer not in ("yes", "no"):
+            raise Damage("An example is neither yes nor no")
+        reason = example.reason
+        if not isinstance(reason, str) or len(reason) > MOST_NOTE or not is_unicode(reason):
+            raise Damage(f"The reason of an example is not a text of at most {MOST_NOTE} characters")
+    if len(examples) > MOST_EXAMPLES:
+        raise Damage(f"It has more than {MOST_EXAMPLES} examples")
+    return examples
 
 
 def _read_audits(db: sqlite3.Connection, n_rows: int) -> tuple[AuditPlan, ...]:

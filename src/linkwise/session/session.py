@@ -35,6 +35,7 @@ from linkwise.session.description import (
     to_json_value,
 )
 from linkwise.session.events import Place, evidence_of
+from linkwise.session.examples import move_examples
 from linkwise.session.leases import OpenQuestion, name_question
 from linkwise.session.people import SessionPeople
 from linkwise.session.recode import match_rows, move_audits, move_events
@@ -228,6 +229,8 @@ class Session(SessionPeople):
         self._events = move_events(self._events, here, self._ids)
         self._ids = names
         changes = {"data": fingerprint(rows), "source": kept}
+        if self._meta.get("examples"):
+            changes["examples"] = tuple(move_examples(self._meta["examples"], here))
         if self._meta.get("audits"):
             changes["audits"] = tuple(move_audits(self._meta["audits"], here))
         self._meta |= changes

@@ -14,7 +14,7 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -208,6 +208,13 @@ class Store:
         """Set some settings."""
         with self._translate_errors(), self._transaction():
             self._insert_meta(meta)
+
+    def change_setting(self, key: str, change: Callable[[Any], Any]) -> Any:
+        """Replace a setting by what `change` makes of it, without a write of others in between; return it."""
+        with self._translate_errors(), self._transaction():
+            value = change(deserialize.read_meta(self._db).get(key))
+            self._insert_meta({key: value})
+            return value
 
     def _insert_meta(self, meta: dict[str, Any]) -> None:
         values = [(key, _to_json(value)) for key, value in meta.items()]

@@ -518,6 +518,7 @@ class SessionView:
         learner, rate = meta["learner"], meta.get("error_rate", 0)
         self._meta["guidelines"] = meta.get("guidelines", "")
         self._meta["audits"] = meta.get("audits", ())
+        self._meta["examples"] = meta.get("examples", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
             self._evidence = self._doubts = self._cases = self._checking = None
         if learner != self._meta["learner"] or rate != self._error_rate:

@@ -26,7 +26,6 @@ from linkwise.session.events import (
     name_rows_by_id,
     names_of,
 )
-from linkwise.session.guidelines import check_guidelines
 from linkwise.session.remarks import check_note
 from linkwise.session.store import WriteConflict
 from linkwise.session.view import SessionView, synchronized
@@ -240,30 +239,6 @@ class SessionWriter(SessionView):
             return None if is_latest else {"first": lead, "source": text}
 
         self._write_checked("name", check_name)
-
-    @synchronized
-    def set_guidelines(self, text: str) -> None:
-        """Write down what "belong together" means here, for everybody who answers.
-
-        The session stores the text with its settings, so `undo` does not take it back.
-
-        Parameters
-        ----------
-        text : str
-            Up to 10 000 characters. An empty text removes the guidelines.
-
-        Raises
-        ------
-        TypeError
-            `text` is not a string.
-        SessionError
-            `text` is too long, or it is not valid Unicode.
-        """
-        checked = check_guidelines(text)
-        self._catch_up()
-        if checked != self._meta.get("guidelines", ""):
-            self._store.put_meta({"guidelines": checked})
-            self._meta["guidelines"] = checked
 
     @synchronized
     def undo(self, number: int | None = None) -> Event | None:

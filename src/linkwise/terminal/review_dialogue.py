@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from rich.console import Console, RenderableType
@@ -13,6 +13,8 @@ from linkwise.asking.learner import Question
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.events import Event
+from linkwise.session.examples import Example
+from linkwise.session.guidelines import write_guidelines
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import count_answers, count_suspects
@@ -28,7 +30,7 @@ from linkwise.terminal.console import (
     suspect_in_words,
 )
 from linkwise.terminal.keys import Reader, asks_for_guidelines, parse_command
-from linkwise.terminal.protocol import emit, event_as_json, state
+from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 Ending = Literal["exhausted", "quit"]
@@ -59,7 +61,7 @@ class ReviewDisplay(Protocol):
     def confirm_undo(self, event: Event | None, session: Session) -> None:
         """Show which decision is undone; None if there is none."""
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Show what "belong together" means in this session."""
 
     def reject(self, why: str) -> None:
@@ -129,8 +131,8 @@ def _read_command(
             display.help()
         elif command is not None:
             return command
-        elif asks_for_guidelines(text or "") and (guidelines := session.guidelines):
-            display.show_guidelines(guidelines)
+        elif asks_for_guidelines(text or "") and (session.guidelines or session.examples):
+            display.show_guidelines(session.guidelines, session.examples)
         else:
             shown = repr(text) if text and text.isprintable() else "this key"
             display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
@@ -202,9 +204,9 @@ class ReviewTerminal:
                 Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}")
             )
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Show what "belong together" means in this session."""
-        self._show(screen.draw_guidelines(guidelines))
+        self._show(screen.draw_guidelines(write_guidelines(guidelines, examples, self.name_of)))
 
     def reject(self, why: str) -> None:
         """Show why nothing is saved."""
@@ -274,9 +276,9 @@ class ReviewLines:
         undone = None if event is None else event_as_json(event, self.id_of)
         emit(type="state", done="undo", undone=undone, **state(session.status))
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Write what "belong together" means in this session."""
-        emit(type="guidelines", text=guidelines)
+        emit(type="guidelines", text=guidelines, **examples_as_json(examples, self.id_of))
 
     def reject(self, why: str) -> None:
         """Write why nothing is stored."""
