@@ -40,7 +40,7 @@ def test_a_program_answers_and_a_person_goes_on(fruit, linkwise, judge, tmp_path
     assert "Same after " in done.stderr
     asked = [json.loads(line) for line in (tmp_path / "asked").read_text().splitlines()]
     assert len(asked) == 6
-    assert set(asked[0]) == {"id", "ids", "first", "second", "guidelines"}
+    assert set(asked[0]) == {"id", "ids", "first", "second", "guidelines", "examples"}
     assert set(asked[0]["first"]) >= {"weight", "width", "colour"}
     assert asked[0]["guidelines"] is None
     with Session.open(fruit.session) as session:

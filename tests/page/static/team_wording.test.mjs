@@ -6,6 +6,7 @@ const ANNA = { answers: 12, unsure: 0, added: 0, gold: 0, gold_right: 0, median_
 
 test("what a person answered", () => {
   assert.equal(words.describeAnswers(ANNA), "12 answers");
+  assert.equal(words.describeAnswers({ ...ANNA, answers: 0, added: 3 }), "3 pairs added");
   const more = { answers: 1, unsure: 1, added: 2, gold: 3, gold_right: 2, median_seconds: 4.21 };
   assert.equal(
     words.describeAnswers(more),
@@ -32,11 +33,15 @@ test("how often two people agree", () => {
     words.describeShared({ common: 1, agreeing: 1 }),
     "The same answer in 1 of 1 shared question.",
   );
-  const kappa = { common: 20, agreeing: 18, kappa: [0.8, 0.45, 0.951] };
-  assert.equal(words.describeKappa(kappa, 10), "Kappa 0.80, probably between 0.45 and 0.95.");
-  assert.equal(
-    words.describeKappa({ common: 9, kappa: null }, 10),
-    "Kappa is shown from 10 shared questions on.",
-  );
-  assert.equal(words.describeKappa({ common: 20, kappa: null }, 10), "");
+  assert.equal(words.describeKappa([0.8, 0.45, 0.951]), "Kappa 0.80, probably between 0.45 and 0.95.");
+  assert.equal(words.describeKappa(null), "");
+  const [many, few] = [
+    { common: 20, kappa: [0.8, 0.4, 0.9] },
+    { common: 9, kappa: null },
+  ];
+  const explain = (...pairs) => words.explainKappa({ pairs, least_common: 10 });
+  assert.match(explain(many), /^Kappa compares .* by chance\.$/);
+  assert.match(explain(many, few), /^Kappa compares .* Kappa is shown from 10 shared questions on\.$/);
+  assert.equal(explain(few), "Kappa is shown from 10 shared questions on.");
+  assert.equal(explain(), "");
 });

@@ -1722,7 +1722,7 @@ var Controller = class {
 
 // src/examples.js
 var MARK = "Use as an example";
-var UNMARK = "No longer an example";
+var UNMARK = "Remove example";
 var MARK_QUESTION = "Make the present question an example:";
 var findExample = (page, first, second) => page.controller.state?.examples?.find(
   (each) => [each.first, each.second].includes(first) && [each.first, each.second].includes(second)
@@ -3217,7 +3217,7 @@ var KAPPA_ADVICE = "Kappa compares the agreement with chance: 1 means that they 
 function describeAnswers({ answers, unsure, added, gold, gold_right: right, median_seconds: median }) {
   const pace = formatSeconds(median);
   const parts = [
-    formatCount(answers, "answer"),
+    answers || !(added || gold) ? formatCount(answers, "answer") : "",
     unsure ? `${unsure} of them not sure` : "",
     added ? `${formatCount(added, "pair")} added` : "",
     gold ? `${right} of ${formatCount(gold, "known pair")} right` : "",
@@ -3235,17 +3235,24 @@ function describeErrorRate(rate, least) {
 }
 var bounds = (low, high) => `${formatPercent(low)} and ${formatPercent(high)}`;
 var describeShared = ({ common, agreeing }) => `The same answer in ${agreeing} of ${formatCount(common, "shared question")}.`;
-function describeKappa({ common, kappa }, least) {
-  if (kappa) {
-    const [value, low, high] = kappa.map((number) => number.toFixed(2));
-    return `Kappa ${value}, probably between ${low} and ${high}.`;
-  }
-  return common < least ? `Kappa is shown from ${least} shared questions on.` : "";
+function describeKappa(kappa) {
+  if (!kappa) return "";
+  const [value, low, high] = kappa.map((number) => number.toFixed(2));
+  return `Kappa ${value}, probably between ${low} and ${high}.`;
+}
+function explainKappa({ pairs, least_common: least }) {
+  const isShown = pairs.some(({ kappa }) => kappa);
+  const isMissing = pairs.some(({ common }) => common < least);
+  return joinSentences(
+    isShown ? KAPPA_ADVICE : "",
+    isMissing ? `Kappa is shown from ${least} shared questions on.` : ""
+  );
 }
 
 // src/team_dialog.js
 var renderEntry = (title, words, more) => h("li", {}, h("strong", {}, title), h("span", {}, words), more && h("span", { class: "lw-soft" }, more));
-function renderReport({ people, pairs, least_answers: leastAnswers, least_common: leastCommon }) {
+function renderReport(report) {
+  const { people, pairs, least_answers: leastAnswers } = report;
   const each = people.map(
     (person) => renderEntry(
       person.name || NO_NAME,
@@ -3256,17 +3263,17 @@ function renderReport({ people, pairs, least_answers: leastAnswers, least_common
   const both = pairs.map(
     (pair) => renderEntry(
       pair.names.map((name) => name || NO_NAME).join(" and "),
-      joinSentences(describeShared(pair), describeKappa(pair, leastCommon)),
+      joinSentences(describeShared(pair), describeKappa(pair.kappa)),
       ""
     )
   );
-  const hasKappa = pairs.some(({ kappa }) => kappa);
+  const explanation = explainKappa(report);
   return [
     h("h3", {}, "Each person"),
     h("ul", { class: "lw-report" }, each),
     h("h3", {}, "Do they agree?"),
     pairs.length ? h("ul", { class: "lw-report" }, both) : h("p", { class: "lw-soft" }, NO_COMMON),
-    ...hasKappa ? [h("p", { class: "lw-soft" }, KAPPA_ADVICE)] : []
+    ...explanation ? [h("p", { class: "lw-soft" }, explanation)] : []
   ];
 }
 async function openTeam(page) {

@@ -9,7 +9,7 @@ import { ANSWER_LABELS, ANSWER_WORDS } from "./wording.js";
 /** @import { Example, Item } from "./protocol.d.ts" */
 
 export const MARK = "Use as an example";
-export const UNMARK = "No longer an example";
+export const UNMARK = "Remove example";
 const MARK_QUESTION = "Make the present question an example:";
 
 /**

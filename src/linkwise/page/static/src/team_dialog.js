@@ -6,7 +6,7 @@ import {
   describeErrorRate,
   describeKappa,
   describeShared,
-  KAPPA_ADVICE,
+  explainKappa,
   NO_COMMON,
   NO_NAME,
   TEAM,
@@ -25,7 +25,8 @@ const renderEntry = (title, words, more) =>
   h("li", {}, h("strong", {}, title), h("span", {}, words), more && h("span", { class: "lw-soft" }, more));
 
 /** @param {TeamReport} report */
-function renderReport({ people, pairs, least_answers: leastAnswers, least_common: leastCommon }) {
+function renderReport(report) {
+  const { people, pairs, least_answers: leastAnswers } = report;
   const each = people.map((person) =>
     renderEntry(
       person.name || NO_NAME,
@@ -36,17 +37,17 @@ function renderReport({ people, pairs, least_answers: leastAnswers, least_common
   const both = pairs.map((pair) =>
     renderEntry(
       pair.names.map((name) => name || NO_NAME).join(" and "),
-      joinSentences(describeShared(pair), describeKappa(pair, leastCommon)),
+      joinSentences(describeShared(pair), describeKappa(pair.kappa)),
       "",
     ),
   );
-  const hasKappa = pairs.some(({ kappa }) => kappa);
+  const explanation = explainKappa(report);
   return [
     h("h3", {}, "Each person"),
     h("ul", { class: "lw-report" }, each),
     h("h3", {}, "Do they agree?"),
     pairs.length ? h("ul", { class: "lw-report" }, both) : h("p", { class: "lw-soft" }, NO_COMMON),
-    ...(hasKappa ? [h("p", { class: "lw-soft" }, KAPPA_ADVICE)] : []),
+    ...(explanation ? [h("p", { class: "lw-soft" }, explanation)] : []),
   ];
 }
 

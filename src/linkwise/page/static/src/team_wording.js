@@ -1,20 +1,20 @@
 /** The words about how often people are wrong, and how often they agree. */
 import { formatSeconds } from "./note_wording.js";
-import { formatCount, formatPercent } from "./wording.js";
+import { formatCount, formatPercent, joinSentences } from "./wording.js";
 
 /** @import { TeamReport } from "./protocol.d.ts" */
 
 export const TEAM = "Team";
 export const NO_NAME = "No name";
 export const NO_COMMON = "No two people have answered the same pair yet.";
-export const KAPPA_ADVICE =
+const KAPPA_ADVICE =
   "Kappa compares the agreement with chance: 1 means that they always agree, 0 that they agree as often as by chance.";
 
 /** @param {TeamReport["people"][number]} person */
 export function describeAnswers({ answers, unsure, added, gold, gold_right: right, median_seconds: median }) {
   const pace = formatSeconds(median);
   const parts = [
-    formatCount(answers, "answer"),
+    answers || !(added || gold) ? formatCount(answers, "answer") : "",
     unsure ? `${unsure} of them not sure` : "",
     added ? `${formatCount(added, "pair")} added` : "",
     gold ? `${right} of ${formatCount(gold, "known pair")} right` : "",
@@ -47,14 +47,22 @@ const bounds = (low, high) => `${formatPercent(low)} and ${formatPercent(high)}`
 export const describeShared = ({ common, agreeing }) =>
   `The same answer in ${agreeing} of ${formatCount(common, "shared question")}.`;
 
+/** @param {TeamReport["pairs"][number]["kappa"]} kappa */
+export function describeKappa(kappa) {
+  if (!kappa) return "";
+  const [value, low, high] = kappa.map((number) => number.toFixed(2));
+  return `Kappa ${value}, probably between ${low} and ${high}.`;
+}
+
 /**
- * @param {TeamReport["pairs"][number]} pair
- * @param {number} least shared questions from which kappa is shown
+ * What kappa is, and from when on it is shown.
+ * @param {TeamReport} report
  */
-export function describeKappa({ common, kappa }, least) {
-  if (kappa) {
-    const [value, low, high] = kappa.map((number) => number.toFixed(2));
-    return `Kappa ${value}, probably between ${low} and ${high}.`;
-  }
-  return common < least ? `Kappa is shown from ${least} shared questions on.` : "";
+export function explainKappa({ pairs, least_common: least }) {
+  const isShown = pairs.some(({ kappa }) => kappa);
+  const isMissing = pairs.some(({ common }) => common < least);
+  return joinSentences(
+    isShown ? KAPPA_ADVICE : "",
+    isMissing ? `Kappa is shown from ${least} shared questions on.` : "",
+  );
 }
