@@ -135,6 +135,8 @@ def _measure_strength(is_broken: Mask, tested: NDArray[np.float64], parts: list[
     """
     n = np.array([tested[part].sum() for part in parts])
     wrong = np.array([is_broken[part].sum() for part in parts])
+    order = np.lexsort((wrong, n))  # so that the names of the sources do not matter, not even by rounding
+    n, wrong = n[order], wrong[order]
     if len(parts) < 2 or not wrong.any() or (wrong == n).all():
         return STRENGTH
     mean = wrong.sum() / n.sum()

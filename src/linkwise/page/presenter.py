@@ -364,8 +364,10 @@ class Presenter:
         return body, file
 
     def _has_new_event(self, before: int) -> bool:
-        self._try_refresh()
-        return self._event != before or self._has_new_guidelines()
+        if self._try_refresh():
+            with suppress(SessionError):  # shown with the next state
+                return self._event != before or self._has_new_guidelines()
+        return self._event != before
 
     def _try_refresh(self) -> bool:
         """Refresh after an action, which is stored already; return whether the session could be read."""
