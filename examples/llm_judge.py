@@ -9,7 +9,9 @@ LLM_MODEL        name of the model
 LLM_PARALLEL     how many requests run at once; by default 8
 LLM_PRICE        price of 1000 tokens, to report costs; by default the cost is the number of tokens
 
-Each line of the input is a question, and each line of the output a reply; both are JSON.
+Each line of the input is a question, and each line of the output a reply; both are JSON. The model also says
+how sure it is: the closer its probability is to 0.5, the less its answer counts. The example pairs of the
+session go to the model as earlier turns of the conversation.
 """
 
 import json
@@ -26,8 +28,8 @@ from concurrent.futures import ThreadPoolExecutor
 TASK = """You decide whether two items belong to the same group.
 {guidelines}
 Answer with one line of JSON and nothing else:
-{{"answer": "yes" or "no" or "unsure", "reason": "at most ten words"}}
-Say "unsure" if the items do not show it."""
+{{"answer": "yes" or "no" or "unsure", "probability": 0 to 1, "reason": "at most ten words"}}
+The probability is that of "yes". Say "unsure" if the items do not show it."""
 USUAL = "Two items belong together if a careful person would put them into the same category."
 ATTEMPTS, TIMEOUT_S, FIRST_DELAY_S, MOST_DELAY_S = 5, 50, 1.0, 30.0
 REPLY = re.compile(r"\{[^{}]*\}")
@@ -37,11 +39,22 @@ def write_prompt(question):
     """Write the messages for one question."""
     guidelines = question.get("guidelines")
     task = TASK.format(guidelines=f"Guidelines:\n{guidelines}" if guidelines else USUAL)
-    items = "\n\n".join(
-        f"Item {letter}:\n" + json.dumps(question[which], ensure_ascii=False, indent=1)
+    messages = [{"role": "system", "content": task}]
+    for example in question.get("examples") or ():
+        reply = {"answer": example["answer"], "reason": example.get("reason") or ""}
+        messages += [
+            {"role": "user", "content": write_items(example)},
+            {"role": "assistant", "content": json.dumps(reply, ensure_ascii=False)},
+        ]
+    return [*messages, {"role": "user", "content": write_items(question)}]
+
+
+def write_items(pair):
+    """Write the two items of a question or of an example."""
+    return "\n\n".join(
+        f"Item {letter}:\n" + json.dumps(pair[which], ensure_ascii=False, indent=1)
         for letter, which in (("A", "first"), ("B", "second"))
     )
-    return [{"role": "system", "content": task}, {"role": "user", "content": items}]
 
 
 def post(messages):
@@ -83,7 +96,10 @@ def ask_model(messages):
 
 
 def read_answer(text):
-    """Find the answer and its reason in what the model wrote; without an answer it is unsure."""
+    """Find the answer, its probability and its reason in what the model wrote.
+
+    Without an answer it is unsure. A probability that is none, or that contradicts the answer, is left out.
+    """
     for found in reversed(REPLY.findall(text)):
         try:
             fields = json.loads(found)
@@ -91,8 +107,18 @@ def read_answer(text):
             continue
         answer = str(fields.get("answer", "")).strip().lower()
         if answer in ("yes", "no", "unsure"):
-            return answer, str(fields.get("reason", ""))
-    return "unsure", f"the model gave no answer: {text[:80]!r}"
+            return answer, read_probability(fields, answer), str(fields.get("reason", ""))
+    return "unsure", None, f"the model gave no answer: {text[:80]!r}"
+
+
+def read_probability(fields, answer):
+    """Return the probability that the items belong together, if it fits the answer."""
+    try:
+        probability = float(fields.get("probability"))
+    except (TypeError, ValueError):
+        return None
+    fits = {"yes": 0.5 < probability <= 1, "no": 0 <= probability < 0.5}
+    return probability if fits.get(answer) else None
 
 
 def judge(question):
@@ -104,10 +130,11 @@ def judge(question):
             "id": question["id"],
             "error": f"{type(error).__name__}: {error}",
         }  # linkwise asks again later
-    answer, reason = read_answer(text)
+    answer, probability, reason = read_answer(text)
     price = os.environ.get("LLM_PRICE")
     cost = n_tokens if price is None else n_tokens / 1000 * float(price)
-    return {"id": question["id"], "answer": answer, "reason": reason, "cost": cost}
+    own = {} if probability is None else {"probability": probability}
+    return {"id": question["id"], "answer": answer, **own, "reason": reason, "cost": cost}
 
 
 def main():

@@ -40,10 +40,12 @@ def test_a_program_answers_and_a_person_goes_on(fruit, linkwise, judge, tmp_path
     assert "Same after " in done.stderr
     asked = [json.loads(line) for line in (tmp_path / "asked").read_text().splitlines()]
     assert len(asked) == 6
-    assert set(asked[0]) == {"id", "ids", "first", "second", "guidelines"}
+    assert set(asked[0]) == {"id", "ids", "first", "second", "guidelines", "examples"}
     assert set(asked[0]["first"]) >= {"weight", "width", "colour"}
     assert asked[0]["guidelines"] is None
+    assert asked[0]["examples"] == []
     with Session.open(fruit.session) as session:
+        session.set_examples([(0, 1, True, "both sweet")])
         assert {event.source for event in session.history} == {"judge.py"}
         assert session.assumed_error_rate is None  # every share is estimated
     assert linkwise("ask", fruit.path, said="y\nq\n").exit_code == 0
@@ -54,6 +56,10 @@ def test_a_program_answers_and_a_person_goes_on(fruit, linkwise, judge, tmp_path
     assert (program["source"], program["answered"], program["cost"]) == ("ann", 2, 1.0)
     assert (summary["type"], summary["reason"], summary["answers"]) == ("summary", "cost", 9)
     assert "Same" not in done.stderr
+    last = json.loads((tmp_path / "asked").read_text().splitlines()[-1])
+    (example,) = last["examples"]
+    assert (example["answer"], example["reason"]) == ("yes", "both sweet")
+    assert set(example["first"]) == set(last["first"])
     done = linkwise("ask", fruit.path, "--oracle", judge, "--max-cost", "3.5", "--quiet")
     assert "1 answer by judge.py, cost 0.5 (3.5 with earlier runs). The costs have reached" in done.stdout
     done = linkwise("ask", fruit.path, "--oracle", judge, "--max-cost", "3.5", "--quiet")

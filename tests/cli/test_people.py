@@ -118,7 +118,7 @@ def test_status_and_export_of_several_people(linkwise, fruit, tmp_path):
     linkwise("export", path, "--answers", target)
     assert [each["source"] for each in json.loads(target.read_text())] == ["anna", "anna", "ben", "ben"]
     lines = linkwise("export", path, "--answers", "-").stdout.splitlines()
-    assert lines[0] == "event,id_a,id_b,answer,source,time,kind,believed,suspect,seconds,note"
+    assert lines[0] == "event,id_a,id_b,answer,source,time,kind,believed,suspect,seconds,note,reliability"
     assert len(lines) == 5
 
 
@@ -141,7 +141,7 @@ def test_seconds_and_notes_are_shown_and_exported(linkwise, fruit, tmp_path):
     records = json.loads(target.read_text())
     assert [record["note"] for record in records] == ["=1+1 is *two*", "\x1b[31mred\nline"]
     plain = linkwise("export", path, "--answers", "-").stdout
-    assert ",'=1+1 is *two*\n" in plain
+    assert ",'=1+1 is *two*,\n" in plain
     linkwise("undo", path)
     with lw.Session.open(path) as session:
         assert [event.note for event in session.history] == ["=1+1 is *two*", ""]
@@ -161,3 +161,25 @@ def test_status_tells_the_pace_of_one_person_and_of_each(linkwise, fruit):
     assert "sources anna: 3 answers: 0 same, 0 different, 3 not sure; median 4.2 seconds per answer" in told
     anna, ben = json.loads(linkwise("status", path, "--json").stdout)["sources"]
     assert (anna["median_seconds"], ben["median_seconds"]) == (4.25, None)
+
+
+def test_examples_of_pairs_are_shown_with_the_guidelines_and_in_the_status(linkwise, fruit):
+    linkwise("ask", fruit.path, "--guidelines", "Same flavour.", said="q\n")
+    path = fruit.path.with_name(fruit.path.name + ".linkwise")
+    with lw.Session.open(path) as session:
+        session.set_examples([(0, 1, True, "both sour.\x1b[31m"), (1, 2, False)])
+        a, b, c = session.ids[:3]
+    told = words(linkwise("ask", fruit.path, said="g\nq\n"))
+    expected = f"Same flavour. Examples: {a} and {b}: same (both sour.·[31m) {b} and {c}: different"
+    assert told.count(expected) == 2  # at the start, and again
+    assert f"Examples: {a} and {b}: same" in words(linkwise("review", path, said="q\n"))
+    lines = linkwise("ask", fruit.path, "--json", said="g\nq\n").stdout.splitlines()
+    (shown,) = [found for line in lines if (found := json.loads(line))["type"] == "guidelines"]
+    status = json.loads(linkwise("status", path, "--json").stdout)
+    pairs = [
+        {"ids": [a, b], "answer": "yes", "reason": "both sour.\x1b[31m"},
+        {"ids": [b, c], "answer": "no", "reason": ""},
+    ]
+    assert shown == {"type": "guidelines", "text": "Same flavour.", "examples": pairs}
+    assert status["examples"] == pairs
+    assert "examples 2 pairs" in words(linkwise("status", path))

@@ -228,6 +228,15 @@ def test_one_source_believes_as_without_sources(problem, rate):
         assert named.error_rates().overall == plain.error_rates().overall
 
 
+def test_the_order_of_sources_does_not_even_round_their_rates():
+    said = [
+        (0, 1, answer, source) for answer, source in zip(["yes", "yes", *["no"] * 4], "aaabbc", strict=True)
+    ]
+    swapped = [(*fact[:3], {"a": "a", "b": "c", "c": "b"}[fact[3]]) for fact in said]
+    found, renamed = (believing(2, facts, None).error_rates().by_source for facts in (said, swapped))
+    assert found["a"] == renamed["a"]
+
+
 @few_examples
 @given(
     answers_of(), st.permutations("abc"), st.sampled_from([None, {"a": 0.1}, {"a": 0.2, "b": 0.1, "": 0.3}])

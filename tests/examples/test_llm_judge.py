@@ -136,9 +136,49 @@ def test_a_service_that_stays_broken_is_an_error_of_the_question(judge, service,
     ],
 )
 def test_texts_of_models(judge, text, answer):
-    found, reason = judge.read_answer(text)
-    assert found == answer
+    found, probability, reason = judge.read_answer(text)
+    assert (found, probability) == (answer, None)
     assert answer != "unsure" or reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "probability", "expected"),
+    [
+        ("yes", 0.8, 0.8),
+        ("no", "0.25", 0.25),
+        ("yes", 0.2, "yes"),
+        ("no", 0.5, "no"),
+        ("yes", 80, "yes"),
+        ("yes", "high", "yes"),
+        ("yes", None, "yes"),
+        ("no", float("nan"), "no"),
+        ("unsure", 0.9, "unsure"),
+    ],
+)
+def test_the_probability_of_a_model_goes_with_its_answer(judge, service, answer, probability, expected):
+    """One that contradicts the answer, or is none, is left out."""
+    service.replies.append(said(json.dumps({"answer": answer, "probability": probability})))
+    reply = json.dumps(judge.judge(QUESTION))
+    assert parse_reply(reply.encode())[1].answer == expected
+
+
+def test_examples_are_turns_of_the_conversation(judge):
+    examples = [
+        {
+            "first": {"fruit": "plum"},
+            "second": {"fruit": "Äpfel"},
+            "answer": "yes",
+            "reason": "grow on trees",
+        },
+        {"first": {"fruit": "plum"}, "second": {"fruit": "melon"}, "answer": "no", "reason": ""},
+    ]
+    messages = judge.write_prompt(QUESTION | {"examples": examples})
+    assert [m["role"] for m in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    assert "plum" in messages[1]["content"]
+    assert "Äpfel" in messages[1]["content"]
+    assert json.loads(messages[2]["content"]) == {"answer": "yes", "reason": "grow on trees"}
+    assert json.loads(messages[4]["content"]) == {"answer": "no", "reason": ""}
+    assert messages[-1] == judge.write_prompt(QUESTION)[-1]
 
 
 def test_questions_are_answered_side_by_side(judge, service, monkeypatch, capsys):

@@ -310,15 +310,53 @@ def test_the_error_rate_of_a_program_is_estimated():
         (None, None),
         (1.0, "yes"),
         (0.7, "yes"),
-        (0.69, "unsure"),
-        (0.31, "unsure"),
+        (0.56, "yes"),
+        (0.54, "unsure"),
+        (0.5, "unsure"),
+        (0.46, "unsure"),
+        (0.44, "no"),
         (np.float32(0.25), "no"),
         (0.3, "no"),
         (ProgramReply(0.9, 2, "alike"), "yes"),
     ],
 )
 def test_replies(reply, answer):
-    assert check_reply(reply, 0, 1)[0] == answer
+    assert check_reply(reply, 0, 1).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("probability", "answer", "reliability"),
+    [
+        (1.0, "yes", 1.0),
+        (0.75, "yes", 0.75),
+        (0.7, "yes", 0.7),
+        (0.69, "unsure", None),
+        (0.31, "unsure", None),
+        (0.3, "no", 0.7),
+        (0.0, "no", 1.0),
+    ],
+)
+def test_a_program_that_is_always_right_must_be_surer(probability, answer, reliability):
+    found = check_reply(ProgramReply(probability, 2, "alike"), 0, 1, is_certain=True)
+    assert (found.answer, found.cost, found.reason) == (answer, 2, "alike")
+    assert found.reliability == pytest.approx(reliability)
+
+
+@pytest.mark.parametrize(
+    ("error_rate", "expected"),
+    [
+        (None, {("yes", 0.6), ("no", 0.75)}),
+        ({"": 0, "judge": None}, {("yes", 0.6), ("no", 0.75)}),
+        ({"": None, "judge": 0}, {("unsure", None), ("no", 0.75)}),
+        (0, {("unsure", None), ("no", 0.75)}),
+    ],
+)
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_a_probability_is_stored_as_the_reliability_of_the_answer(error_rate, expected, parallel):
+    session = begin(error_rate)
+    probability = lambda first, second: 0.6 if same(first, second) else 0.25  # noqa: E731
+    lw.answer(session, probability, source="judge", budget=9, parallel=parallel)
+    assert {(event.answer, event.reliability) for event in session.history} == expected
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ ALL_LEARNERS = LEARNERS | {
 def told(event):
     """An event without its time and its remarks; a confirmed answer says so, and one with a place has it."""
     compared = (getattr(event, field.name) for field in fields(event) if field.compare)
-    number, kind, _, *rest, is_sure, place, gold = compared
+    number, kind, _, *rest, is_sure, place, gold, reliability = compared
     return (
         number,
         kind,
@@ -49,6 +49,7 @@ def told(event):
         *(["sure"] if is_sure else []),
         *([place] if place else []),
         *([gold] if gold else []),
+        *([] if reliability is None else [reliability]),
     )
 
 

@@ -234,11 +234,11 @@ def test_other_data_options_keep_the_remarks(path):
         ('{"note": 3}', "note is not a text"),
         ('{"note": "\\ud800"}', "note is not a text"),
         (json.dumps({"note": "x" * 2001}), "note is not a text"),
-        (json.dumps({"note": "x" * 90_000}), "neither seconds nor a note"),
-        ('{"other": 3}', "neither seconds nor a note"),
-        ("{}", "neither seconds nor a note"),
-        ("[" * 9000, "neither seconds nor a note"),
-        ("3", "neither seconds nor a note"),
+        (json.dumps({"note": "x" * 90_000}), "neither seconds, a note nor a reliability"),
+        ('{"other": 3}', "neither seconds, a note nor a reliability"),
+        ("{}", "neither seconds, a note nor a reliability"),
+        ("[" * 9000, "neither seconds, a note nor a reliability"),
+        ("3", "neither seconds, a note nor a reliability"),
     ],
 )
 def test_a_wrong_remark_is_damage(path, value, words):

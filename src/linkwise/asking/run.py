@@ -135,7 +135,9 @@ class Run:
             next(twin._asking)  # the question that is open already
         return twin
 
-    def answer(self, answer: Answer, *, source: str = "", when: str | None = None) -> None:
+    def answer(
+        self, answer: Answer, *, source: str = "", when: str | None = None, reliability: float | None = None
+    ) -> None:
         """Answer the open question and go on to the next.
 
         Parameters
@@ -146,6 +148,8 @@ class Run:
             Who gave the answer.
         when : str, optional
             UTC time of the answer, ISO 8601.
+        reliability : float, optional
+            The probability that the answer is right, from 0.5 to 1.
 
         Raises
         ------
@@ -157,7 +161,9 @@ class Run:
         if self.question is None:
             raise RuntimeError(f"There is no open question ({self.reason}). Volunteer a pair with tell().")
         first, second = self.question.first, self.question.second
-        self.evidence.add(first, second, answer, asked=True, source=source, when=when)
+        self.evidence.add(
+            first, second, answer, asked=True, source=source, when=when, reliability=reliability
+        )
         self._hear(self.question, answer)
 
     def tell(
@@ -169,6 +175,7 @@ class Run:
         asked: bool = False,
         source: str = "",
         when: str | None = None,
+        reliability: float | None = None,
     ) -> None:
         """Add a fact about any pair; if it answers the open question, go on to the next.
 
@@ -184,13 +191,17 @@ class Run:
             Who gave the answer.
         when : str, optional
             UTC time of the answer, ISO 8601.
+        reliability : float, optional
+            The probability that the answer is right, from 0.5 to 1.
 
         Raises
         ------
         InfeasibleConstraintsError
             The answer contradicts earlier answers.
         """
-        self.evidence.add(first, second, answer, asked=asked, source=source, when=when)
+        self.evidence.add(
+            first, second, answer, asked=asked, source=source, when=when, reliability=reliability
+        )
         if self.question is not None and {first, second} == {self.question.first, self.question.second}:
             self._hear(self.question, answer)
             return

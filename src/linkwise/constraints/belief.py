@@ -120,6 +120,8 @@ class Answers(NamedTuple):
     is_yes: NDArray[np.bool_]
     weight: Table | None = None
     """Log odds that each is right, over those of the assumed rate: 1 by default, 0 for a certain answer."""
+    share: Table | None = None
+    """Log odds that each is right, over those that its source has: 1 by default."""
 
 
 class Cut(NamedTuple):
@@ -539,7 +541,7 @@ class _Search:
     def _estimate_rate(self) -> tuple[float, float]:
         """The share of wrong answers by those that the partition breaks, and its deviation."""
         one, other = self.label[self.answers.first], self.label[self.answers.second]
-        n_broken = int(((one == other) != self.answers.is_yes).sum())
+        is_broken = (one == other) != self.answers.is_yes
         low, high = np.minimum(one, other), np.maximum(one, other)
         between = low * self.k + high
         n_answers, n_needed = len(one), len(self.label) - self.k + len(np.unique(between[low != high]))
@@ -550,7 +552,12 @@ class _Search:
             n_parts = connected_components(coo_array((is_yes, (first, second)), nodes), directed=False)[0]
             n_needed -= len(self.label) - n_parts + len(np.unique(between[weight == 0][~is_yes]))
             n_answers -= len(is_yes)
-        n_spare = max(n_answers - n_needed, n_broken)
+        n_broken, n_spare = float(is_broken.sum()), float(n_answers - n_needed)
+        if self.answers.share is not None:  # an answer that its source doubts tells less about the source
+            share = self.answers.share if weight is None else self.answers.share[weight > 0]
+            n_broken = float(self.answers.share[is_broken].sum())
+            n_spare *= float(share.mean()) if len(share) else 1.0
+        n_spare = max(n_spare, n_broken)
         wrong, right = FIRST_WRONG + n_broken, FIRST_RIGHT + n_spare - n_broken
         total = wrong + right
         rate = float(np.clip(wrong / total, LOWEST_RATE, HIGHEST_RATE))

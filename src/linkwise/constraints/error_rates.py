@@ -83,6 +83,7 @@ def estimate_rates(
     is_spare: Mask,
     given: Mapping[str, float | None],
     strength: float | None = None,
+    share: NDArray[np.float64] | None = None,
 ) -> ErrorRates:
     """Estimate the error rate of each source.
 
@@ -99,11 +100,16 @@ def estimate_rates(
     strength : float, optional
         Answers that the rate of all sources counts like for one of them. By default at most 10, and fewer the
         more the sources differ.
+    share : ndarray of shape (n,), optional
+        How far each answer counts, from 0 to 1; all count fully by default.
     """
     of = np.array(sources, dtype=object)
     tested = np.where(is_spare | is_broken, 1.0, HALF)
     is_fallible = np.array([given[source] != 0 for source in sources], dtype=bool)
-    overall = _estimate(is_broken[is_fallible], tested[is_fallible], FIRST_WRONG, FIRST_RIGHT)
+    share = np.ones(len(sources)) if share is None else share
+    overall = _estimate(
+        is_broken[is_fallible], tested[is_fallible], share[is_fallible], FIRST_WRONG, FIRST_RIGHT
+    )
     told = [rate for source in sources if (rate := given[source]) is not None and rate != 0]
     if told and len(told) == len(is_fallible[is_fallible]):  # nothing to estimate
         shared = share_rates(told)
@@ -116,7 +122,7 @@ def estimate_rates(
         here, rate = of == source, given[source]
         if rate is None:
             wrong = strength * overall.rate
-            found[source] = _estimate(is_broken[here], tested[here], wrong, strength - wrong)
+            found[source] = _estimate(is_broken[here], tested[here], share[here], wrong, strength - wrong)
         else:
             found[source] = SourceRate(int(here.sum()), int(is_broken[here].sum()), rate, rate, rate)
     return ErrorRates(overall, found)
@@ -129,6 +135,8 @@ def _measure_strength(is_broken: Mask, tested: NDArray[np.float64], parts: list[
     """
     n = np.array([tested[part].sum() for part in parts])
     wrong = np.array([is_broken[part].sum() for part in parts])
+    order = np.lexsort((wrong, n))  # so that the names of the sources do not matter, not even by rounding
+    n, wrong = n[order], wrong[order]
     if len(parts) < 2 or not wrong.any() or (wrong == n).all():
         return STRENGTH
     mean = wrong.sum() / n.sum()
@@ -143,12 +151,14 @@ def share_rates(rates: Sequence[float]) -> float:
     return rates[0] if len(set(rates)) == 1 else float(np.mean(rates))
 
 
-def _estimate(is_broken: Mask, tested: NDArray[np.float64], wrong: float, right: float) -> SourceRate:
+def _estimate(
+    is_broken: Mask, tested: NDArray[np.float64], share: NDArray[np.float64], wrong: float, right: float
+) -> SourceRate:
     """The mean and the interval of the posterior after a beta prior."""
-    n_broken = int(is_broken.sum())
-    a, b = wrong + n_broken, right + float(tested.sum()) - n_broken
+    n_broken = float(share[is_broken].sum())
+    a, b = wrong + n_broken, right + float((tested * share).sum()) - n_broken
     low, high = (float(betaincinv(a, b, quantile)) for quantile in (LEAST, MOST))
-    return SourceRate(len(is_broken), n_broken, a / (a + b), low, high)
+    return SourceRate(len(is_broken), int(is_broken.sum()), a / (a + b), low, high)
 
 
 def find_spare(first: Rows, second: Rows, is_yes: Mask) -> Mask:

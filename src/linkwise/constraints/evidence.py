@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from numbers import Real
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -33,15 +34,15 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError, short_r
 
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-Origin = tuple[str, bool, str | None]
-UNKNOWN: Origin = ("", False, None)  # source, asked, when
+Origin = tuple[str, bool, str | None, float | None]
+UNKNOWN: Origin = ("", False, None, None)  # source, asked, when, reliability
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One answer about one pair of rows.
 
-    Two facts are equal if their pair, answer and source are, whatever `asked` and `when`.
+    Two facts are equal if their pair, answer, source and reliability are, whatever `asked` and `when`.
 
     Attributes
     ----------
@@ -55,6 +56,8 @@ class Fact:
         Whether it answers a question.
     when : str or None
         UTC time of the answer, ISO 8601; None if that is unknown.
+    reliability : float or None
+        The probability that the answer is right, by its source; None if it gave none.
     """
 
     first: int
@@ -63,6 +66,7 @@ class Fact:
     source: str = ""
     asked: bool = field(default=False, compare=False)
     when: str | None = field(default=None, compare=False)
+    reliability: float | None = None
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -71,7 +75,24 @@ class Fact:
 
     def __repr__(self) -> str:
         source = f", source={self.source!r}" if self.source else ""
-        return f"Fact(first={self.first!r}, second={self.second!r}, answer={self.answer!r}{source})"
+        reliability = "" if self.reliability is None else f", reliability={self.reliability!r}"
+        return (
+            f"Fact(first={self.first!r}, second={self.second!r}, answer={self.answer!r}{source}{reliability})"
+        )
+
+
+def check_reliability(reliability: object, answer: Answer) -> float | None:
+    """Check the probability that an answer is right; None if it is unknown, as for ``"unsure"``."""
+    if reliability is None or answer == "unsure":
+        return None
+    if not isinstance(reliability, Real) or isinstance(reliability, bool):
+        raise TypeError(f"reliability is not a number: {short_repr(reliability)}. Give a number, or None.")
+    if not 0.5 <= float(reliability) <= 1:
+        raise ValueError(
+            f"reliability is out of range: {short_repr(reliability)}. Give the probability that the answer "
+            "is right, from 0.5 to 1. Below 0.5 the opposite answer is more probable."
+        )
+    return float(reliability)
 
 
 class Suspect(NamedTuple):
@@ -249,6 +270,7 @@ class Evidence:
         asked: bool = False,
         source: str = "",
         when: str | None = None,
+        reliability: float | None = None,
     ) -> None:
         """Add one answer; if it raises an error, nothing has changed.
 
@@ -264,6 +286,8 @@ class Evidence:
             Who gave the answer.
         when : str, optional
             UTC time of the answer, ISO 8601.
+        reliability : float, optional
+            The probability that the answer is right, from 0.5 to 1. Only `FallibleEvidence` uses it.
 
         Raises
         ------
@@ -273,10 +297,12 @@ class Evidence:
             A row does not exist, or both rows are the same.
         TypeError
             A position is not an integer, the answer is unknown, or the source is not text.
+        ValueError
+            `reliability` is out of range.
         """
         i, j = self.check(first, second, answer, source=source)
         known = self.verdict(i, j)
-        origin = source, asked, when
+        origin = source, asked, when, check_reliability(reliability, answer)
         if origin != UNKNOWN:
             self._origins[len(self._answers)] = origin
         self._pairs.extend((i, j))

@@ -7,6 +7,7 @@ that was asked about (`linkwise.constraints.belief`), so they never contradict e
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -36,14 +37,15 @@ from linkwise.constraints.error_rates import (
     rate_of_source,
     share_rates,
 )
-from linkwise.constraints.evidence import Answer, Evidence, Fact, Groups, Relation, Suspect
+from linkwise.constraints.evidence import Answer, Evidence, Fact, Groups, Relation, Suspect, check_reliability
 from linkwise.errors import short_repr
 
 Remember = Callable[[bytes, Callable[[], Belief]], Belief]
 """``remember(key, compute)``: the belief of that key, computed if nobody has it."""
 
 LEAST_GIVEN = 0.001  # rate that is assumed where a lower one is given
-HIGHEST_OF_SOURCE = 0.45  # rate that is assumed of a source whose rate is estimated
+ROUNDING = 1e-9  # relative; a reliability of 1 - rate counts as that rate
+HIGHEST_OF_SOURCE = 0.45  # rate that is assumed of a source whose rate is estimated, and of an answer
 
 
 class FallibleEvidence(Evidence):
@@ -157,6 +159,7 @@ class FallibleEvidence(Evidence):
         asked: bool = False,
         source: str = "",
         when: str | None = None,
+        reliability: float | None = None,
     ) -> None:
         """Add one answer, whatever was answered before. It counts after the next call of `believe`.
 
@@ -172,6 +175,9 @@ class FallibleEvidence(Evidence):
             Who gave the answer.
         when : str, optional
             UTC time of the answer, ISO 8601.
+        reliability : float, optional
+            The probability that the answer is right, from 0.5 to 1. It can only lower what the answer
+            counts: no answer counts more than the error rate of its source allows.
 
         Raises
         ------
@@ -181,11 +187,14 @@ class FallibleEvidence(Evidence):
             A row does not exist, or both rows are the same.
         TypeError
             A position is not an integer, the answer is unknown, or the source is not text.
+        ValueError
+            `reliability` is out of range.
         """
         i, j = self.check(first, second, answer, source=source)
+        reliability = check_reliability(reliability, answer)
         if answer != "unsure" and self._rate_of(source) == 0:
             self._certain.add(i, j, answer)
-        self._facts.append(Fact(i, j, answer, source, asked, when))
+        self._facts.append(Fact(i, j, answer, source, asked, when, reliability))
         self._answered.add(frozenset((i, j)))
         self.n_questions += asked
 
@@ -267,7 +276,7 @@ class FallibleEvidence(Evidence):
             if rate is not None:
                 self.belief = replace(self.belief, error_rate=max(rate, LEAST_GIVEN))
             is_yes = np.array([fact.answer == "yes" for fact in facts])
-            answers = Answers(first, second, is_yes, self._weigh(facts))
+            answers = Answers(first, second, is_yes, *self._weigh(facts))
             nearness = Nearness(know_nothing, doubt=1.0) if nearness is None else nearness
             compute = partial(update_belief, self.belief, answers, nearness, self._certain.groups(), rate)
             self._name_belief(nearness)
@@ -280,7 +289,8 @@ class FallibleEvidence(Evidence):
         """Name the next belief by the last one, the facts that are new, and what the rows say."""
         name = blake2b(self._key, digest_size=16)
         new = [
-            (fact.first, fact.second, fact.answer, fact.source) for fact in self._facts[len(self._believed) :]
+            (fact.first, fact.second, fact.answer, fact.source, fact.reliability)
+            for fact in self._facts[len(self._believed) :]
         ]
         name.update(repr((self.n_rows, self.error_rate, new, nearness.key)).encode())
         for certain in (self._given, self._certain):
@@ -297,13 +307,17 @@ class FallibleEvidence(Evidence):
             return None
         return share_rates(given)
 
-    def _weigh(self, facts: list[Fact]) -> NDArray[np.float64] | None:
-        """What each answer counts by the error rate of its source; None if all count alike."""
+    def _weigh(self, facts: list[Fact]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return what each answer counts, and how much of that is left by its own reliability.
+
+        An answer has the log odds of its source or, if they are lower, those of its own reliability. The
+        second array is None if no answer has less than its source.
+        """
         sources = {fact.source for fact in facts}
         assumed = self.belief.assumed_rate
         rates = {source: self._rate_of(source) for source in sources}
         if len(self._believed) and None in rates.values() and sum(rate != 0 for rate in rates.values()) > 1:
-            found = self._estimate_rates(CAREFUL_STRENGTH)
+            found = self._estimate_rates(CAREFUL_STRENGTH, log_odds(assumed))
             scale = assumed / found.overall.rate  # the search assumes more errors than there probably are
             for source in sources & set(found.by_source):
                 if rates[source] is None:
@@ -313,7 +327,15 @@ class FallibleEvidence(Evidence):
             source: 0.0 if rate == 0 else log_odds(max(rate or assumed, LEAST_GIVEN)) / log_odds(assumed)
             for source, rate in rates.items()
         }
-        return np.array([weight[fact.source] for fact in facts])
+        weights = np.array([weight[fact.source] for fact in facts])
+        if all(fact.reliability is None for fact in facts):
+            return weights, None
+        own = np.array([_own_log_odds(fact) for fact in facts]) / log_odds(assumed)
+        is_lower = own < weights * (1 - ROUNDING)
+        if not is_lower.any():
+            return weights, None
+        share = np.divide(own, weights, out=np.ones(len(facts)), where=is_lower)
+        return np.where(is_lower, own, weights), share
 
     def _rebuild(self, believed: list[Fact]) -> None:
         """Let the closure run over what is believed of each pair."""
@@ -450,7 +472,8 @@ class FallibleEvidence(Evidence):
         """
         return self._estimate_rates()
 
-    def _estimate_rates(self, strength: float | None = None) -> ErrorRates:
+    def _estimate_rates(self, strength: float | None = None, most: float = 0.0) -> ErrorRates:
+        """Estimate the rates. With `most` log odds an answer that has less counts for less."""
         both = [pair for pair in zip(self._facts, self._believed, strict=False) if pair[0].answer != "unsure"]
         node, apart = self._find_given_groups()
         ends = node[np.array([fact.pair for _, fact in both], dtype=np.int64).reshape(-1, 2)]
@@ -460,7 +483,8 @@ class FallibleEvidence(Evidence):
         is_broken = np.array([given.answer != fact.answer for given, fact in both], dtype=bool)
         sources = [given.source for given, _ in both]
         given_rates = {source: self._rate_of(source) for source in sources}
-        return estimate_rates(sources, is_broken, is_spare[len(apart) :], given_rates, strength)
+        share = np.array([min(1.0, _own_log_odds(given) / most) if most else 1.0 for given, _ in both])
+        return estimate_rates(sources, is_broken, is_spare[len(apart) :], given_rates, strength, share)
 
     def _find_given_groups(self) -> tuple[NDArray[np.int64], Pairs]:
         """What constraints say: (n_rows,) a node for each group of rows, and the pairs of nodes apart.
@@ -475,6 +499,13 @@ class FallibleEvidence(Evidence):
             apart, count = np.unique(groups.cannot_link, axis=0, return_counts=True)
             self._given_groups = groups, node, np.repeat(apart, np.minimum(count, 2), axis=0)
         return self._given_groups[1:]
+
+
+def _own_log_odds(fact: Fact) -> float:
+    """The log odds that an answer is right, by its own reliability; infinite if it has none."""
+    if fact.reliability is None or fact.reliability == 1:
+        return math.inf
+    return log_odds(min(1 - fact.reliability, HIGHEST_OF_SOURCE))
 
 
 def _change_answer(fact: Fact, answer: Answer) -> Fact:

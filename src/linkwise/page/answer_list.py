@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from linkwise.page.requests import RefusedRequest
 from linkwise.session.events import Event, facts_of
+from linkwise.session.examples import Example
 from linkwise.session.session import Session
 from linkwise.session.suspects import SuspectAnswer
 from linkwise.wording import answer_word
@@ -77,6 +78,24 @@ def check_owner(events: Mapping[int, Event], number: int, person: str) -> None:
         who = event.source or "Nobody on this page"
         only = "Only " if event.source else ""
         raise RefusedRequest("bad", f"{only}{who} can change this answer or take it back.")
+
+
+def serialize_guidelines(guidelines: str, examples: Sequence[Example], name_row: Namer) -> dict[str, Any]:
+    """Return what "belong together" means here as fields of a state; none if nobody wrote it down."""
+    listed = [
+        {
+            "first": each.first,
+            "second": each.second,
+            "names": [name_row(each.first), name_row(each.second)],
+            "answer": each.answer,
+            "reason": each.reason,
+        }
+        for each in examples
+    ]
+    return {
+        **({"guidelines": guidelines} if guidelines else {}),
+        **({"examples": listed} if listed else {}),
+    }
 
 
 def serialize_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> dict[str, Any]:

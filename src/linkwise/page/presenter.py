@@ -37,6 +37,7 @@ from linkwise.page.answer_list import (
     describe_suspect,
     serialize_chain,
     serialize_event,
+    serialize_guidelines,
     serialize_suspect,
 )
 from linkwise.page.cards import RowView, list_differing_fields
@@ -44,9 +45,11 @@ from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
+from linkwise.page.recent_moves import RecentMoves
 from linkwise.page.requests import PERSONAL, RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import advise, count_moved_rows, measure_change
+from linkwise.page.team_report import describe_team
 from linkwise.session.agreement import measure_pace
 from linkwise.session.events import ASIDE, Event
 from linkwise.session.leases import OpenQuestion
@@ -132,7 +135,8 @@ class Presenter:
         self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
         self._earlier = EarlierMoves(session)
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
-        self._guidelines = session.guidelines
+        self._guidelines = session.guidelines, session.examples
+        self._moves = RecentMoves()
         self._has_waiting = False  # whether somebody waits for a question
         self._here: set[str] = set()  # people who look at a page, as of the last state
         self._counter = 0
@@ -166,7 +170,7 @@ class Presenter:
             self._refresh()
             self._has_new_shares = False
             session = self._session
-            self._guidelines = session.guidelines
+            self._guidelines = session.guidelines, session.examples
             status, history = session.status, session.history
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
@@ -210,7 +214,7 @@ class Presenter:
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
-                **({"guidelines": self._guidelines} if self._guidelines else {}),
+                **serialize_guidelines(*self._guidelines, self._view.name),
                 **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
             }
             return found
@@ -248,6 +252,7 @@ class Presenter:
                     "here": list(people),
                     "median_seconds": paces.get(person),
                 },
+                "moves": self._moves.list_of(history, person),
             }
         self._has_waiting = any(state["ended"] == "waiting" for state in states.values())
         return states
@@ -277,8 +282,11 @@ class Presenter:
         """Return whether something was written since the last state, by this program or another."""
         with self._lock:
             is_waiting = self._has_waiting and self._end_reason() is None  # for what others hold
-            is_older = self._last_event() != self._event or self._session.guidelines != self._guidelines
+            is_older = self._last_event() != self._event or self._has_new_guidelines()
             return self._has_new_shares or is_older or is_waiting
+
+    def _has_new_guidelines(self) -> bool:
+        return (self._session.guidelines, self._session.examples) != self._guidelines
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
         """Compute what follows each answer, the likelier one first, until `stop` returns True."""
@@ -359,7 +367,9 @@ class Presenter:
         return body, file
 
     def _has_new_event(self, before: int) -> bool:
-        self._try_refresh()
+        if self._try_refresh():
+            with suppress(SessionError):  # shown with the next state
+                return self._event != before or self._has_new_guidelines()
         return self._event != before
 
     def _try_refresh(self) -> bool:
@@ -448,6 +458,16 @@ class Presenter:
 
     def _set_done(self, request: Request) -> dict[str, Any]:
         return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
+
+    def _set_example(self, request: Request) -> dict[str, Any]:
+        """Make a pair an example of what belongs together, or remove it from the examples."""
+        answer = requests.read_choice(request, "answer", ("yes", "no", "none"))
+        pair = self._read_pair(request)
+        if answer == "none":
+            self._session.remove_example(*pair)
+        else:
+            self._session.add_example(*pair, answer == "yes", requests.read_note(request))
+        return {}
 
     def _name(self, request: Request) -> dict[str, Any]:
         name = requests.read_text(request, "name")
@@ -548,6 +568,7 @@ class Presenter:
         "note": _write_note,
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
+        "example": _set_example, "team": lambda self, _: {"report": describe_team(self._session)},
         "item": _item, "find": _find, "history": _history, "suspects": _list_suspects,
         "review": _list_cases,
         "rules": _list_rules, "why": _why, "export": _export,
@@ -564,6 +585,8 @@ class Presenter:
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind not in ASIDE]
             share = measure_change(self._labels, labels)
+            if self._here:
+                self._moves.note(new, self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
         are_new = (colours, shades) != (self._colours, self._shades)
         if self._event < 0 or are_new or not np.array_equal(labels, self._labels):

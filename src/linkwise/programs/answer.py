@@ -15,10 +15,11 @@ from typing import Any, Literal
 
 from linkwise.active.base import check_budget
 from linkwise.asking.learner import Progress, rng_at
+from linkwise.constraints.error_rates import rate_of_source
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.programs.callers import Caller, create_caller
-from linkwise.programs.replies import UnusableReplyError, check_reply
+from linkwise.programs.replies import Judgement, UnusableReplyError, check_reply
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.remarks import shorten_note
 from linkwise.session.session import Session
@@ -146,8 +147,10 @@ def answer(
 
     Notes
     -----
-    A probability strictly between 0.3 and 0.7 counts as ``"unsure"``; otherwise one of 0.5 or more is a
-    yes, and a lower one a no. A function runs in threads, a coroutine function in an event loop of its own.
+    A probability above 0.5 is a yes and a lower one a no; `Session.answer` stores how reliable the answer is
+    by this probability. Strictly between 0.45 and 0.55 it counts as ``"unsure"``, and between 0.3 and 0.7 if
+    the session takes all answers of the program as right. A function runs in threads, a coroutine function
+    in an event loop of its own.
     With ``parallel=1`` and ``timeout=None`` a function is called in the present thread. A function that
     exceeds its time is not ended, so it may run beside its repetition; a coroutine is cancelled.
 
@@ -346,7 +349,10 @@ class Conversation:
 
     def _receive(self, call: _Call, future: Future[Any]) -> None:
         try:
-            given, cost, reason = check_reply(future.result(), call.question.first, call.question.second)
+            is_certain = rate_of_source(self._session.assumed_error_rate, self._source) == 0
+            reply = check_reply(
+                future.result(), call.question.first, call.question.second, is_certain=is_certain
+            )
         except ProgramError:
             raise
         except CancelledError:  # a coroutine may end itself in this way
@@ -361,15 +367,15 @@ class Conversation:
             return
         with defer_interrupt():  # whoever has paid for an answer gets it
             self._calls.remove(call)
-            self._spend(cost)
-            if given is None:
+            self._spend(reply.cost)
+            if reply.answer is None:
                 self._n_abstained += 1
                 self._n_abstained_in_row += 1
                 self._left.add(_pair(call.question))
-                self._note(call, f"left open{_in_brackets(reason)}")
+                self._note(call, f"left open{_in_brackets(reply.reason)}")
             else:
                 self._n_abstained_in_row = 0
-                self._store(call, given, reason)
+                self._store(call, reply.answer, reply)
             self._n_failed_in_row = 0
 
     def _spend(self, cost: float) -> None:
@@ -378,26 +384,34 @@ class Conversation:
             self._total = self._session.add_cost(self._source, cost)
             self._cost += cost
 
-    def _store(self, call: _Call, given: Answer, reason: str) -> None:
+    def _store(self, call: _Call, given: Answer, reply: Judgement) -> None:
         seconds = (call.replied or time.monotonic()) - call.sent
         try:
-            self._answer(call.question, given, seconds=seconds, note=shorten_note(reason))
+            self._answer(call.question, given, reply, seconds)
         except StaleAnswerError:
             self._note(call, "not stored: this question is no longer asked")
             return
         self._n_answers += 1
-        self._note(call, f"{answer_word(given)} after {seconds:.1f} s{_in_brackets(reason)}")
+        self._note(call, f"{answer_word(given)} after {seconds:.1f} s{_in_brackets(reply.reason)}")
         if self._progress is not None:
             budget = self._limits.budget
             self._progress(self._n_answers, self._n_answers + len(self._calls) if budget is None else budget)
 
-    def _answer(self, question: OpenQuestion, given: Answer, *, seconds: float, note: str) -> None:
+    def _answer(self, question: OpenQuestion, given: Answer, reply: Judgement, seconds: float) -> None:
         """Store an answer, also if another client writes at the same moment."""
-        answer = partial(self._session.answer, given, question_id=question.id, source=self._source)
+        answer = partial(
+            self._session.answer,
+            given,
+            question_id=question.id,
+            source=self._source,
+            seconds=seconds,
+            note=shorten_note(reply.reason),
+            reliability=reply.reliability,
+        )
         try:
-            answer(seconds=seconds, note=note)
+            answer()
         except StaleAnswerError:  # the question is no longer the present one, but its answer counts
-            answer(seconds=seconds, note=note)
+            answer()
 
     def _retry(self, call: _Call, error: str) -> None:
         """Ask again after a while, or leave the question open."""

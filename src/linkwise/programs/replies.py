@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from linkwise.constraints.evidence import Answer
 from linkwise.errors import short_repr
 
 MOST_COST = 1e300
-LEAST_UNSURE, MOST_UNSURE = 0.3, 0.7  # probabilities strictly between these are no answer
+CERTAIN_MARGIN = 0.2  # from 0.5; a probability that is closer is no answer of a program that is never wrong
+MARGIN = 0.05  # the same for a program that may be wrong: such an answer would hardly count
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +50,60 @@ class UnusableReplyError(ValueError):
         self.cost = cost
 
 
-def check_reply(reply: object, first: int, second: int) -> tuple[Answer | None, float, str]:
-    """Return the answer of a reply, or None if there is none, its cost and its reason."""
+class Judgement(NamedTuple):
+    """What a reply says about a pair.
+
+    Attributes
+    ----------
+    answer : {"yes", "no", "unsure"} or None
+        None: the program gives no answer.
+    reliability : float or None
+        The probability that the answer is right; None if the reply has no probability.
+    cost : float
+    reason : str
+    """
+
+    answer: Answer | None
+    reliability: float | None
+    cost: float
+    reason: str
+
+
+def check_reply(reply: object, first: int, second: int, *, is_certain: bool = False) -> Judgement:
+    """Read a reply; `is_certain` says whether the session takes all answers of the program as right."""
     if not isinstance(reply, ProgramReply):
         reply = ProgramReply(reply)
     cost = check_cost(reply.cost)
     given = reply.answer
     if given is None:
-        return None, cost, reply.reason
+        return Judgement(None, None, cost, reply.reason)
     if isinstance(given, (float, np.floating)):
-        return answer_of_probability(float(given), cost), cost, reply.reason
+        answer, reliability = judge_probability(float(given), cost, is_certain=is_certain)
+        return Judgement(answer, reliability, cost, reply.reason)
     try:
-        return check_answer(given, first, second), cost, reply.reason
+        return Judgement(check_answer(given, first, second), None, cost, reply.reason)
     except TypeError as error:
         raise UnusableReplyError(str(error), cost) from None
 
 
-def answer_of_probability(probability: float, cost: float = 0.0) -> Answer:
-    """Convert the probability that two rows belong together to an answer; near 0.5 it is ``"unsure"``."""
+def judge_probability(
+    probability: float, cost: float = 0.0, *, is_certain: bool = False
+) -> tuple[Answer, float | None]:
+    """Convert the probability that two rows belong together to an answer and its reliability.
+
+    Near 0.5 it is ``"unsure"``: within `CERTAIN_MARGIN` where the answer would count as right whatever its
+    reliability, and within `MARGIN` elsewhere.
+    """
     if not 0 <= probability <= 1:
         raise UnusableReplyError(
             f"The probability is out of range: {probability}. Give a number from 0 to 1.", cost
         )
-    if LEAST_UNSURE < probability < MOST_UNSURE:
-        return "unsure"
-    return "yes" if probability >= MOST_UNSURE else "no"
+    least = 0.5 + (CERTAIN_MARGIN if is_certain else MARGIN)
+    if probability >= least:
+        return "yes", probability
+    if 1 - probability >= least:
+        return "no", 1 - probability
+    return "unsure", None
 
 
 def check_cost(cost: object) -> float:

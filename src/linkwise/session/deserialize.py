@@ -22,6 +22,7 @@ from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.session.audit import AuditPlan
 from linkwise.session.events import WITH_TARGET, Event, EventKind, Place
+from linkwise.session.examples import MOST_EXAMPLES, Example
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.remarks import MOST_NOTE, is_duration
 from linkwise.session.schema import Damage
@@ -48,9 +49,13 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "undo": (False, False, False, True),
 }
 WITH_FACTS = ("import", "done")
-REMARKS = {"answer": ("seconds", "note"), "add": ("note",), "note": ("note",)}  # what is beside each kind
+REMARKS = {
+    "answer": ("seconds", "note", "reliability"),
+    "add": ("note",),
+    "note": ("note",),
+}  # what is beside each kind
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
-REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds and its note
+REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds, note and reliability
 MOST_REMARK = 12 * MOST_NOTE + 100  # characters of its JSON, each of the note escaped
 COSTS_KEY = "costs"  # what the answers of each source have cost
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
@@ -95,6 +100,8 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["error_rate"] = _read_error_rate(db)
     if _has_setting(db, "guidelines"):
         meta["guidelines"] = _read_guidelines(db)
+    if _has_setting(db, "examples"):
+        meta["examples"] = _read_examples(db, meta["data"]["shape"][0])
     if _has_setting(db, "audits"):
         meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
     if _has_setting(db, COSTS_KEY):
@@ -139,6 +146,24 @@ def _read_guidelines(db: sqlite3.Connection) -> str:
     if not is_text or any("\ud800" <= character <= "\udfff" for character in text):
         raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
     return str(text)
+
+
+def _read_examples(db: sqlite3.Connection, n_rows: int) -> tuple[Example, ...]:
+    """The pairs that show what belongs together."""
+    try:
+        examples = tuple(Example(*fields) for fields in _read_setting(db, "examples"))
+    except TypeError:
+        raise Damage("Its list of examples is incomplete") from None
+    for example in examples:
+        _check_pair(example.first, example.second, n_rows)
+        if example.answer not in ("yes", "no"):
+            raise Damage("An example is neither yes nor no")
+        reason = example.reason
+        if not isinstance(reason, str) or len(reason) > MOST_NOTE or not is_unicode(reason):
+            raise Damage(f"The reason of an example is not a text of at most {MOST_NOTE} characters")
+    if len(examples) > MOST_EXAMPLES:
+        raise Damage(f"It has more than {MOST_EXAMPLES} examples")
+    return examples
 
 
 def _read_audits(db: sqlite3.Connection, n_rows: int) -> tuple[AuditPlan, ...]:
@@ -368,20 +393,25 @@ def _read_place(text: Any, event: Event) -> Place:
 
 
 def _read_remark(text: Any, event: Event) -> Event:
-    """Give an event its seconds and its note."""
+    """Give an event its seconds, its note and its reliability."""
     try:
         remark = json.loads(text) if isinstance(text, str) and len(text) <= MOST_REMARK else None
     except (ValueError, RecursionError):
         remark = None
     allowed = REMARKS.get(event.kind, ())
     if not isinstance(remark, dict) or not remark or not remark.keys() <= set(allowed):
-        raise Damage("What is stored beside it is neither seconds nor a note")
+        raise Damage("What is stored beside it is neither seconds, a note nor a reliability")
     seconds, note = remark.get("seconds", 0), remark.get("note", "")
     if not (_is_number(seconds) and is_duration(seconds)):
         raise Damage("The seconds that it took are wrong")
     if not isinstance(note, str) or len(note) > MOST_NOTE or not is_unicode(note):
         raise Damage(f"Its note is not a text of at most {MOST_NOTE} characters")
-    return replace(event, seconds=remark.get("seconds"), note=note)
+    reliability = remark.get("reliability", 1)
+    if not (_is_number(reliability) and 0.5 <= reliability <= 1):
+        raise Damage("Its reliability is not a number from 0.5 to 1")
+    if "reliability" in remark and event.answer == "unsure":
+        raise Damage("It has a reliability, but its answer is neither yes nor no")
+    return replace(event, seconds=remark.get("seconds"), note=note, reliability=remark.get("reliability"))
 
 
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:

@@ -47,7 +47,7 @@ class EventLists:
         self.settled: list[Event] = []
         self.ordered: list[Event] = []
         self.last_answers: dict[frozenset[int], dict[str, int]] = {}
-        self._keys: list[tuple[int | str, ...]] = []  # of `ordered`
+        self._keys: list[tuple[float | str, ...]] = []  # of `ordered`
         self._imported: Imported = {}
 
     def follow(self, events: Sequence[Event]) -> None:

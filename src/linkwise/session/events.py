@@ -75,6 +75,9 @@ class Event:
         latest note. Events that differ in `seconds`, `note` and `note_source` alone are equal.
     note_source : str or None
         Who wrote the note, if it was written later than the answer. Only a settled event has it.
+    reliability : float or None
+        The probability that an answer is right, by its source, from 0.5 to 1; None if it gave none. A settled
+        event whose answer was changed has none.
     """
 
     number: int
@@ -92,6 +95,7 @@ class Event:
     seconds: float | None = field(default=None, compare=False)
     note: str = field(default="", compare=False)
     note_source: str | None = field(default=None, compare=False)
+    reliability: float | None = None
 
     @property
     def note_author(self) -> str:
@@ -145,7 +149,7 @@ def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
     return starts
 
 
-def order_key(event: Event, start: int) -> tuple[int | str, ...]:
+def order_key(event: Event, start: int) -> tuple[float | str, ...]:
     """The key that orders settled events by their questions, in whatever order the answers arrived.
 
     An answer without a place has the first place after the event `start` before it.
@@ -155,13 +159,16 @@ def order_key(event: Event, start: int) -> tuple[int | str, ...]:
     place = event.place or Place(start, 0)
     answer = ANSWERS.index(event.answer or "unsure")
     pair = sorted((event.first, event.second))
-    return (place.start, 1, place.position, *pair, answer, event.source, event.number)
+    reliability = -1.0 if event.reliability is None else event.reliability
+    return (place.start, 1, place.position, *pair, answer, event.source, reliability, event.number)
 
 
 def _revise(event: Event, revision: Event | None) -> Event:
     """Give an event its latest answer; whoever changes or confirms an answer means it."""
     if revision is not None:
-        return replace(event, answer=revision.answer, facts=(), is_sure=revision.answer != "unsure")
+        reliability = event.reliability if revision.answer == event.answer else None
+        is_sure = revision.answer != "unsure"
+        return replace(event, answer=revision.answer, facts=(), is_sure=is_sure, reliability=reliability)
     return replace(event, facts=(), is_sure=True) if event.kind == "add" and event.facts else event
 
 
@@ -213,7 +220,9 @@ def facts_of(event: Event) -> tuple[Fact, ...]:
             f"Event {event.number} of the session ({event.kind}) has no pair or no answer"
         )
     is_asked = event.kind == "answer" and event.gold is None
-    return (Fact(event.first, event.second, event.answer, event.source, is_asked, event.when),)
+    return (
+        Fact(event.first, event.second, event.answer, event.source, is_asked, event.when, event.reliability),
+    )
 
 
 def evidence_of(n_rows: int, events: Sequence[Event], error_rate: AssumedRate = 0) -> Evidence:
@@ -236,7 +245,14 @@ def add_event(evidence: Evidence, event: Event) -> None:
         if certain:
             evidence.add_constraints(constraints_of(evidence.n_rows, certain))
     for fact in fallible_facts(event) if evidence.is_fallible else facts_of(event):
-        evidence.add(*fact.pair, fact.answer, asked=fact.asked, source=fact.source, when=fact.when)
+        evidence.add(
+            *fact.pair,
+            fact.answer,
+            asked=fact.asked,
+            source=fact.source,
+            when=fact.when,
+            reliability=fact.reliability,
+        )
 
 
 def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:

@@ -25,11 +25,12 @@ from linkwise.session.audit import (
 )
 from linkwise.session.events import Place
 from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
+from linkwise.session.guidelines import SessionGuidelines
 from linkwise.session.leases import Lease, OpenQuestion, name_question
 from linkwise.session.remarks import check_note
 from linkwise.session.review import ReviewCase, list_cases
 from linkwise.session.view import synchronized
-from linkwise.session.writer import SessionWriter, check_source
+from linkwise.session.writer import check_source
 
 LEASE_S = 600.0  # how long a question is leased, unless the caller says otherwise
 AUDIT_REASON = "Your answer shows how often {} is wrong."
@@ -38,7 +39,7 @@ UNDECIDED = (
 )
 
 
-class SessionPeople(SessionWriter):
+class SessionPeople(SessionGuidelines):
     """The part of `linkwise.Session` that is about people and programs who answer."""
 
     # ------------------------------------------------------------ many questions at once

@@ -1,9 +1,9 @@
-"""Remarks on an answer: the seconds that it took, and a note. No learner sees them."""
+"""Remarks on an answer: seconds and a note, which no learner sees, and how reliable its source calls it."""
 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from linkwise.errors import SessionError, short_repr
 from linkwise.text_files import is_unicode
@@ -17,6 +17,7 @@ class Remark(TypedDict):
 
     seconds: float | None
     note: str
+    reliability: NotRequired[float | None]
 
 
 def check_note(note: object) -> str:

@@ -264,6 +264,13 @@ def _apply_event(run: Run, event: Event) -> None:
         (fact,) = facts_of(event)
         if event.is_sure and isinstance(run.evidence, FallibleEvidence):
             run.evidence.add_constraints(constraints_of(run.evidence.n_rows, [fact]))
-        run.tell(*fact.pair, fact.answer, asked=fact.asked, source=fact.source, when=fact.when)
+        run.tell(
+            *fact.pair,
+            fact.answer,
+            asked=fact.asked,
+            source=fact.source,
+            when=fact.when,
+            reliability=fact.reliability,
+        )
         if event.place is not None:
             run.update_labels()

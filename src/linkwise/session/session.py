@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from linkwise.asking.learner import Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import Answer, Evidence, Fact
+from linkwise.constraints.evidence import Answer, Evidence, Fact, check_reliability
 from linkwise.errors import (
     DataMismatchError,
     InfeasibleConstraintsError,
@@ -35,6 +35,7 @@ from linkwise.session.description import (
     to_json_value,
 )
 from linkwise.session.events import Place, evidence_of
+from linkwise.session.examples import move_examples
 from linkwise.session.leases import OpenQuestion, name_question
 from linkwise.session.people import SessionPeople
 from linkwise.session.recode import match_rows, move_audits, move_events
@@ -228,6 +229,8 @@ class Session(SessionPeople):
         self._events = move_events(self._events, here, self._ids)
         self._ids = names
         changes = {"data": fingerprint(rows), "source": kept}
+        if self._meta.get("examples"):
+            changes["examples"] = tuple(move_examples(self._meta["examples"], here))
         if self._meta.get("audits"):
             changes["audits"] = tuple(move_audits(self._meta["audits"], here))
         self._meta |= changes
@@ -328,6 +331,7 @@ class Session(SessionPeople):
         source: str = "",
         seconds: float | None = None,
         note: str = "",
+        reliability: float | None = None,
     ) -> None:
         """Answer the present question; return after the answer is safely stored.
 
@@ -346,6 +350,10 @@ class Session(SessionPeople):
         note : str, default=""
             What you want to remember about the answer, up to 2000 characters. The session keeps both
             beside the answer, and no learner sees them. `note` changes a note later.
+        reliability : float, optional
+            The probability that the answer is right, from 0.5 to 1, as a program estimates it. Where answers
+            may be wrong, it can only lower what the answer counts: an answer never counts more than the error
+            rate of its source allows. It does not apply to ``"unsure"``.
 
         Raises
         ------
@@ -357,12 +365,15 @@ class Session(SessionPeople):
             There is no question left, the session was opened without its data, the note is too long, or
             `source` or `note` is not valid Unicode. Nothing was stored.
         TypeError
-            `source` or `note` is not a string, or `seconds` is not a number.
+            `source` or `note` is not a string, or `seconds` or `reliability` is not a number.
         ValueError
-            `seconds` is negative or not finite.
+            `seconds` is negative or not finite, or `reliability` is out of range.
         """
         name = check_source(source)
         remark: Remark = {"seconds": check_seconds(seconds), "note": check_note(note)}
+        if reliability is not None:
+            checked_reliability = check_reliability(reliability, "yes")
+            remark["reliability"] = None if answer == "unsure" else checked_reliability
         self._catch_up()
         if question_id is not None and self._has_other_place(question_id):
             self._answer_open(answer, question_id, name, remark)

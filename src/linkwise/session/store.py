@@ -4,8 +4,8 @@ An event is acknowledged after its commit (write-ahead log, ``synchronous=FULL``
 process nor a power cut loses an acknowledged answer. The file is plain SQLite without pickles:
 tables `meta` (JSON values by key), `row_id` (the id of every row), `event`, `imported` (the pairs of
 each import) and `snapshot` (the labels as of some event). `meta` also holds what stands beside an event,
-under its number: the place of its question, its seconds and its note. A session begins in memory and is
-copied to a file as a whole, so a session file is never incomplete.
+under its number: the place of its question, its seconds, its note and its reliability. A session begins in
+memory and is copied to a file as a whole, so a session file is never incomplete.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -156,6 +155,7 @@ class Store:
         place: Place | None = None,
         seconds: float | None = None,
         note: str = "",
+        reliability: float | None = None,
     ) -> Event:
         """Commit one event durably if `after` is still the last one.
 
@@ -178,8 +178,11 @@ class Store:
             place=place,
             seconds=seconds,
             note=note,
+            reliability=reliability,
         )
         remark: dict[str, float | str] = {} if seconds is None else {"seconds": seconds}
+        if reliability is not None:
+            remark["reliability"] = reliability
         if note or kind == "note":
             remark["note"] = note
         with self._translate_errors(), self._transaction():
@@ -206,13 +209,12 @@ class Store:
         with self._translate_errors(), self._transaction():
             self._insert_meta(meta)
 
-    def add_cost(self, source: str, cost: float) -> dict[str, float]:
-        """Add to what the answers of a source have cost, and return the costs of all sources."""
+    def change_setting(self, key: str, change: Callable[[Any], Any]) -> Any:
+        """Replace a setting by what `change` makes of it, without a write of others in between; return it."""
         with self._translate_errors(), self._transaction():
-            costs = deserialize.read_costs(self._db)
-            costs[source] = min(costs.get(source, 0.0) + cost, sys.float_info.max)
-            self._insert_meta({deserialize.COSTS_KEY: costs})
-        return costs
+            value = change(deserialize.read_meta(self._db).get(key))
+            self._insert_meta({key: value})
+            return value
 
     def _insert_meta(self, meta: dict[str, Any]) -> None:
         values = [(key, _to_json(value)) for key, value in meta.items()]

@@ -519,6 +519,7 @@ class SessionView:
         self._meta["guidelines"] = meta.get("guidelines", "")
         self._meta["audits"] = meta.get("audits", ())
         self._meta["costs"] = meta.get("costs", {})
+        self._meta["examples"] = meta.get("examples", ())
         if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
             self._evidence = self._doubts = self._cases = self._checking = None
         if learner != self._meta["learner"] or rate != self._error_rate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +28,6 @@ from linkwise.session.events import (
     name_rows_by_id,
     names_of,
 )
-from linkwise.session.guidelines import check_guidelines
 from linkwise.session.remarks import check_note
 from linkwise.session.store import WriteConflict
 from linkwise.session.view import SessionView, synchronized
@@ -242,30 +242,6 @@ class SessionWriter(SessionView):
 
         self._write_checked("name", check_name)
 
-    @synchronized
-    def set_guidelines(self, text: str) -> None:
-        """Write down what "belong together" means here, for everybody who answers.
-
-        The session stores the text with its settings, so `undo` does not take it back.
-
-        Parameters
-        ----------
-        text : str
-            Up to 10 000 characters. An empty text removes the guidelines.
-
-        Raises
-        ------
-        TypeError
-            `text` is not a string.
-        SessionError
-            `text` is too long, or it is not valid Unicode.
-        """
-        checked = check_guidelines(text)
-        self._catch_up()
-        if checked != self._meta.get("guidelines", ""):
-            self._store.put_meta({"guidelines": checked})
-            self._meta["guidelines"] = checked
-
     @property
     @synchronized
     def costs(self) -> dict[str, float]:
@@ -302,7 +278,12 @@ class SessionWriter(SessionView):
         if not 0 <= cost < math.inf:
             raise ValueError(f"The cost is out of range: {cost!r}. Give a number from 0 on.")
         self._catch_up()
-        self._meta["costs"] = self._store.add_cost(name, float(cost))
+
+        def add(costs: dict[str, float] | None) -> dict[str, float]:
+            total = (costs or {}).get(name, 0.0) + float(cost)
+            return {**(costs or {}), name: min(total, sys.float_info.max)}
+
+        self._meta["costs"] = self._store.change_setting("costs", add)
         return float(self._meta["costs"][name])
 
     @synchronized

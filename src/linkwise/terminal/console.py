@@ -11,6 +11,8 @@ from rich.text import Text
 from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.session.events import Event
+from linkwise.session.examples import Example
+from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Status
 from linkwise.session.status import count_suspects, describe_errors
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
@@ -124,9 +126,9 @@ class Terminal:
         listing = list_clusters(wanted, labels, names, self.name_of)
         self._show(screen.draw_clusters(listing, self.name_of))
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Show what "belong together" means in this session."""
-        self._show(screen.draw_guidelines(guidelines))
+        self._show(screen.draw_guidelines(write_guidelines(guidelines, examples, self.name_of)))
 
     def confirm_note(self, note: str) -> None:
         """Show the note that goes with the answer to the present question."""

@@ -14,6 +14,7 @@ from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.session.events import Event
+from linkwise.session.examples import Example
 from linkwise.session.session import Session, Status
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal.draft import Draft, take_note
@@ -59,7 +60,7 @@ class Display(Protocol):
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Show the largest clusters, a range of them, or those that a text finds."""
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Show what "belong together" means in this session."""
 
     def confirm_note(self, note: str) -> None:
@@ -262,8 +263,8 @@ def _read_command(
         if note is not None:
             take_note(display, draft, note)
             continue
-        if asks_for_guidelines(text) and (guidelines := session.guidelines):
-            display.show_guidelines(guidelines)
+        if asks_for_guidelines(text) and (session.guidelines or session.examples):
+            display.show_guidelines(session.guidelines, session.examples)
             continue
         suspect = parse_suspect_command(text) if session.status.is_fallible else None
         if isinstance(suspect, str):

@@ -2,8 +2,8 @@
 
 ``question``: id, ids and rows of the pair, both items, why, counts. ``state``: the command, counts
 and clusters. ``clusters``: those that were asked for. ``refused``: a command stores nothing.
-``suspects``: the answers that are probably wrong. ``guidelines``: their text. ``note``: the note for the next
-answer. ``summary``: the end.
+``suspects``: the answers that are probably wrong. ``guidelines``: their text, and examples if there are any.
+``note``: the note for the next answer. ``summary``: the end.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
 from linkwise.session.events import Event
+from linkwise.session.examples import Example
 from linkwise.session.session import Status
 from linkwise.session.suspects import SuspectAnswer
 from linkwise.terminal.cluster_query import list_clusters
@@ -86,9 +87,9 @@ class JsonLines:
         ]
         emit(type="clusters", of=listing.n_clusters, clusters=clusters, more=listing.n_more)
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Write what "belong together" means in this session."""
-        emit(type="guidelines", text=guidelines)
+        emit(type="guidelines", text=guidelines, **examples_as_json(examples, self.id_of))
 
     def confirm_note(self, note: str) -> None:
         """Write the note that goes with the answer to the present question."""
@@ -152,6 +153,15 @@ def _errors(status: Status) -> dict[str, Any]:
         return {}
     rate = None if status.error_rate is None else status.error_rate._asdict()
     return {"error_rate": rate, "suspects": status.n_suspects}
+
+
+def examples_as_json(examples: Sequence[Example], id_of: Callable[[int], str]) -> dict[str, Any]:
+    """The field `examples`; without examples there is none."""
+    listed = [
+        {"ids": [id_of(each.first), id_of(each.second)], "answer": each.answer, "reason": each.reason}
+        for each in examples
+    ]
+    return {"examples": listed} if listed else {}
 
 
 def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:

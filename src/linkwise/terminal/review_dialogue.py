@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from rich.console import Console, RenderableType
@@ -14,6 +14,8 @@ from linkwise.asking.learner import Question
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.events import Event
+from linkwise.session.examples import Example
+from linkwise.session.guidelines import write_guidelines
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import count_answers, count_suspects
@@ -31,7 +33,7 @@ from linkwise.terminal.console import (
 )
 from linkwise.terminal.draft import Draft, take_note
 from linkwise.terminal.keys import Reader, asks_for_guidelines, parse_command, parse_note
-from linkwise.terminal.protocol import emit, event_as_json, state
+from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 Ending = Literal["exhausted", "quit"]
@@ -66,7 +68,7 @@ class ReviewDisplay(Protocol):
     def confirm_note(self, note: str) -> None:
         """Show the note that goes with the decision; empty if it is removed."""
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Show what "belong together" means in this session."""
 
     def reject(self, why: str) -> None:
@@ -144,8 +146,8 @@ def _read_command(
             return command
         elif (note := parse_note(text or "")) is not None:
             take_note(display, draft, note)
-        elif asks_for_guidelines(text or "") and (guidelines := session.guidelines):
-            display.show_guidelines(guidelines)
+        elif asks_for_guidelines(text or "") and (session.guidelines or session.examples):
+            display.show_guidelines(session.guidelines, session.examples)
         else:
             shown = repr(text) if text and text.isprintable() else "this key"
             display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
@@ -221,9 +223,9 @@ class ReviewTerminal:
         """Show the note that goes with the decision."""
         self._show(draw_note(note, "decision"))
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Show what "belong together" means in this session."""
-        self._show(screen.draw_guidelines(guidelines))
+        self._show(screen.draw_guidelines(write_guidelines(guidelines, examples, self.name_of)))
 
     def reject(self, why: str) -> None:
         """Show why nothing is saved."""
@@ -297,9 +299,9 @@ class ReviewLines:
         """Write the note that goes with the decision."""
         emit(type="note", text=note)
 
-    def show_guidelines(self, guidelines: str) -> None:
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
         """Write what "belong together" means in this session."""
-        emit(type="guidelines", text=guidelines)
+        emit(type="guidelines", text=guidelines, **examples_as_json(examples, self.id_of))
 
     def reject(self, why: str) -> None:
         """Write why nothing is stored."""

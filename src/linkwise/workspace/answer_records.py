@@ -37,6 +37,8 @@ class AnswerRecord(NamedTuple):
         How long the answer took; None, and empty in CSV, if that is unknown.
     note : str
         The latest note on the answer; empty if there is none.
+    reliability : float or None
+        The probability that the answer is right, by its source; None, and empty in CSV, if it gave none.
     """
 
     event: int
@@ -50,6 +52,7 @@ class AnswerRecord(NamedTuple):
     suspect: str
     seconds: float | None
     note: str
+    reliability: float | None = None
 
 
 def list_answers(session: Session) -> list[AnswerRecord]:
@@ -69,6 +72,7 @@ def list_answers(session: Session) -> list[AnswerRecord]:
             grades.get(event.number, ""),
             event.seconds,
             event.note,
+            event.reliability,
         )
         for event in session.history
         if event.kind in ("answer", "add")

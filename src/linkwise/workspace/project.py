@@ -386,7 +386,7 @@ def command_without(project: Project, columns: Sequence[str]) -> str | None:
     """The command that begins anew without some columns and takes the answers over.
 
     None if the session has settings that the command could not repeat: a learner other than the default one,
-    an error rate for each source, guidelines, or data that Python read.
+    an error rate for each source, guidelines, examples, or data that Python read.
     """
     session, source = project.session, origin_of(project.session, project.path)
     rate = session.assumed_error_rate
@@ -396,6 +396,7 @@ def command_without(project: Project, columns: Sequence[str]) -> str | None:
         or is_of_items(source)
         or not is_plain
         or session.guidelines
+        or session.examples
         or session.learner["name"] != "KIN"
     ):
         return None

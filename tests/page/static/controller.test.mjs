@@ -46,6 +46,35 @@ test("an answer that is confirmed early stays open until its state comes", async
   assert.ok(display.calls.at(-1)[1].endsWith("Next question: row 3 and row 7."));
 });
 
+test("what an answer of one of several people moved comes with the state that follows", async () => {
+  const { controller, requests, notices } = setUp();
+  const answer = async (follows, moves) => {
+    const stored = controller.answer("yes");
+    requests.at(-1).resolve({ ok: true, follows });
+    await Promise.resolve();
+    controller.setState({ ...createState(follows, [3, 5 + follows]), moves });
+    controller.askedAt = Number.NEGATIVE_INFINITY;
+    await stored;
+    return notices().at(-1);
+  };
+  const entry = (event, moved, others) => ({ event, moved, others });
+  assert.equal(await answer(2, [entry(1, 9, 0), entry(2, 3, 0)]), "3 rows moved.");
+  assert.equal(await answer(4, [entry(4, 3, 1)]), "3 rows moved by this and 1 other change.");
+  assert.equal(await answer(5, [entry(4, 3, 1), entry(5, 0, 2)]), "No row moved.");
+  assert.equal(await answer(6, [entry(4, 3, 1)]), "");
+});
+
+test("whoever watches the session is told of other examples, although no event tells of them", () => {
+  const { controller } = setUp();
+  let n = 0;
+  controller.watchers.add(() => n++);
+  const examples = [{ first: 3, second: 5, names: ["a", "b"], answer: "yes", reason: "" }];
+  for (const state of [{}, { examples }, { examples: [...examples] }, {}]) {
+    controller.setState({ ...createState(0, [3, 5]), ...state });
+  }
+  assert.equal(n, 2);
+});
+
 test("what an answer moved is shown and announced, and not guessed", async () => {
   const { controller, display, requests, notices } = setUp();
   const answer = async (reply) => {

@@ -36,12 +36,10 @@ test("events", () => {
 });
 
 test("rows that moved", () => {
-  assert.deepEqual([0, 1, 3, undefined].map(wording.describeMoved), [
-    "No row moved.",
-    "1 row moved.",
-    "3 rows moved.",
-    "",
-  ]);
+  assert.deepEqual(
+    [0, 1, 3, undefined].map((n) => wording.describeMoved(n)),
+    ["No row moved.", "1 row moved.", "3 rows moved.", ""],
+  );
   assert.equal(wording.joinSentences("One.", "", "Two."), "One. Two.");
 });
 

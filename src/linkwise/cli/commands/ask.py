@@ -15,6 +15,7 @@ from linkwise.asking.learner import Question
 from linkwise.data import Encoded
 from linkwise.metric.column_choice import ColumnProposal
 from linkwise.reasons.sentences import describe_shares
+from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Session, Status
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
@@ -80,13 +81,14 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
 
 def make_terminal(project: Project, console: Console, *, budget: int | None = None) -> Terminal:
     """The dialogue on a terminal, which shows the guidelines first."""
-    guidelines = project.session.guidelines
+    namer = make_row_namer(project)
+    guidelines = write_guidelines(project.session.guidelines, project.session.examples, namer)
     if guidelines:
         console.print(screen.draw_guidelines(guidelines), highlight=False)
     return Terminal(
         console,
         make_pair_view(project),
-        make_row_namer(project),
+        namer,
         budget=budget,
         commands=lambda reason, status: list_next_commands(project, reason, status),
         counts=lambda: describe_weights(project),

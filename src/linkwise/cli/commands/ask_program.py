@@ -169,6 +169,15 @@ def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
     """Return a function that writes a question for a program."""
     read_row, ids = make_row_reader(project), project.session.ids
     guidelines = project.session.guidelines or None
+    examples = [
+        {
+            "first": read_row(example.first),
+            "second": read_row(example.second),
+            "answer": example.answer,
+            "reason": example.reason,
+        }
+        for example in project.session.examples
+    ]
 
     def to_json(question: OpenQuestion) -> dict[str, Any]:
         rows = (question.first, question.second)
@@ -177,6 +186,7 @@ def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:
             "first": read_row(question.first),
             "second": read_row(question.second),
             "guidelines": guidelines,
+            "examples": examples,
         }
 
     return to_json

@@ -14,6 +14,7 @@ from linkwise.cli.commands.ask import (
     open_reader,
     report_interrupt,
 )
+from linkwise.session.guidelines import write_guidelines
 from linkwise.session.writer import check_source
 from linkwise.terminal import screen
 from linkwise.terminal.keys import LineReader
@@ -43,9 +44,10 @@ def review(path: Path, *, source: str, as_json: bool = False) -> None:
             run_review(session, lines, LineReader(sys.stdin), reviewer)
             return
         console = Console()
-        if session.guidelines:
-            console.print(screen.draw_guidelines(session.guidelines), highlight=False)
+        namer = make_row_namer(project)
+        if guidelines := write_guidelines(session.guidelines, session.examples, namer):
+            console.print(screen.draw_guidelines(guidelines), highlight=False)
         undo = quote_command("linkwise", "undo", found)
-        terminal = ReviewTerminal(console, make_pair_view(project), make_row_namer(project), undo)
+        terminal = ReviewTerminal(console, make_pair_view(project), namer, undo)
         with open_reader() as read:
             run_review(session, terminal, read, reviewer)

@@ -25,7 +25,7 @@ from linkwise.session.status import (
 from linkwise.terminal import screen
 from linkwise.terminal.console import UNNAMED, event_in_words
 from linkwise.terminal.progress import busy, show_bar
-from linkwise.terminal.protocol import emit, event_as_json, state
+from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.exit_codes import UsageError, say
@@ -89,6 +89,8 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
             facts.append(("review", f"{count_noun(n_review, 'pair')} to review: {command}"))
     if session.guidelines:
         facts.append(("guidelines", shorten(session.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
+    if session.examples:
+        facts.append(("examples", count_noun(len(session.examples), "pair")))
     return facts + _list_sources(session)
 
 
@@ -129,6 +131,7 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
         "left_to_ask": now.reason != "exhausted" if current else None,
         **({"review": len(session.review())} if now.is_fallible else {}),
         **({"guidelines": session.guidelines} if session.guidelines else {}),
+        **examples_as_json(session.examples, session.ids.__getitem__),
         **_sources_as_json(session),
     }
 

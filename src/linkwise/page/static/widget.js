@@ -128,9 +128,11 @@ function describeEvent(event) {
   }
   return describePair(first, second, event.answer);
 }
-function describeMoved(moved) {
+function describeMoved(moved, others = 0) {
   if (moved === void 0) return "";
-  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+  if (moved === 0) return "No row moved.";
+  const cause = others ? ` by this and ${formatCount(others, "other change")}` : "";
+  return `${formatCount(moved, "row")} moved${cause}.`;
 }
 var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
 var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
@@ -1446,7 +1448,8 @@ function openConflict(page, conflict) {
 
 // src/follow_up.js
 async function followUp(controller, reply) {
-  const last = reply.ok ? reply.follows ?? 0 : 0;
+  if (!reply.ok) return {};
+  const { follows: last = 0, moved } = reply;
   while (controller.state && controller.state.event < last) {
     await /** @type {Promise<void>} */
     new Promise((resolve) => {
@@ -1457,7 +1460,9 @@ async function followUp(controller, reply) {
       controller.watchers.add(notify);
     });
   }
+  return controller.state?.moves?.find(({ event }) => event === last) ?? { moved };
 }
+var hasOtherExamples = (before, after) => JSON.stringify(before?.examples) !== JSON.stringify(after.examples);
 
 // src/item_cache.js
 var MOST_ITEMS = 400;
@@ -1566,7 +1571,8 @@ var Controller = class {
     if (state.question) {
       for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
-    if (before && before.event !== state.event) for (const notify of this.watchers) notify();
+    const hasChanged = before?.event !== state.event || hasOtherExamples(before, state);
+    if (before && hasChanged) for (const notify of this.watchers) notify();
     return before;
   }
   /**
@@ -1695,11 +1701,14 @@ var Controller = class {
     clearTimeout(slow);
     const isSaved = reply.ok || reply.error.kind !== "lost";
     if (this.#pending === request) this.#setSaving(isSaved ? "saved" : "unsaved");
-    await followUp(this, reply);
+    const followed = await followUp(this, reply);
     if (this.#pending === request) this.#pending = null;
     this.display.updateStatus();
     if (reply.ok) {
-      const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
+      const [words, moved] = [
+        describe ? describe(reply) : "",
+        describeMoved(followed.moved, followed.others)
+      ];
       show?.(joinSentences(words, moved));
       this.#confirm(words, moved);
     } else if (reply.error.kind === "contradiction" && reply.error.chain) {
@@ -1762,20 +1771,110 @@ var Controller = class {
   }
 };
 
+// src/examples.js
+var MARK = "Use as an example";
+var UNMARK = "Remove example";
+var MARK_QUESTION = "Make the present question an example:";
+var findExample = (page, first, second) => page.controller.state?.examples?.find(
+  (each) => [each.first, each.second].includes(first) && [each.first, each.second].includes(second)
+);
+function addExample(page, { first, second, names, answer, reason }, show) {
+  const words = `Saved: ${names.join(" and ")} are an example of “${ANSWER_WORDS[answer]}”.`;
+  return page.controller.store(
+    { do: "example", first, second, answer, note: reason },
+    { describe: () => words, show }
+  );
+}
+function removeExample(page, { first, second, names }, show) {
+  const words = `Saved: ${names.join(" and ")} are no longer an example.`;
+  return page.controller.store(
+    { do: "example", first, second, answer: "none" },
+    { describe: () => words, show }
+  );
+}
+var renderExamples = (page, examples, show) => h(
+  "ul",
+  { class: "lw-chain lw-opinions", "aria-label": "Examples" },
+  examples.map(
+    (example) => h(
+      "li",
+      {},
+      renderIcon(example.answer),
+      h(
+        "div",
+        { class: "lw-description" },
+        h(
+          "span",
+          {},
+          createRowLink(page, example.names[0], example.first),
+          "  –  ",
+          createRowLink(page, example.names[1], example.second)
+        ),
+        h("span", { class: "lw-soft" }, ANSWER_LABELS[example.answer]),
+        example.reason && h("span", { class: "lw-note-text" }, example.reason)
+      ),
+      createButton("Remove", () => removeExample(page, example, show), {
+        className: "lw-quiet",
+        "aria-label": `Remove the example: ${example.names.join(" and ")}`
+      })
+    )
+  )
+);
+function renderMarking(page, { first, second }, show) {
+  const answers = ["yes", "no"];
+  const names = (
+    /** @type {[string, string]} */
+    [first.name, second.name]
+  );
+  const buttons = answers.map(
+    (answer) => createButton(
+      [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer])],
+      () => addExample(page, { first: first.row, second: second.row, names, answer, reason: "" }, show),
+      { "data-key": answer }
+    )
+  );
+  return h(
+    "div",
+    { class: "lw-marking", role: "group", "aria-label": `${MARK_QUESTION} ${names.join(" and ")}` },
+    h("span", {}, `${MARK_QUESTION} ${names.join(" – ")}`),
+    buttons
+  );
+}
+
 // src/guidelines_dialog.js
 var SEEN = "linkwise-guidelines";
+var HINT = "These guidelines say what belongs together here. Press I to read them again.";
 function openGuidelines(page) {
-  const guidelines = page.controller.state?.guidelines;
-  if (!guidelines || page.hasDialog) return;
-  const { body } = openDialog(page, "Guidelines");
-  const hint = "These guidelines say what belongs together here. Press I to read them again.";
-  body.append(h("p", { class: "lw-guidelines" }, guidelines), h("p", { class: "lw-soft" }, hint));
+  const { controller } = page;
+  if (!hasGuidelines(controller.state) || page.hasDialog) return;
+  const { box, body, heading } = openDialog(page, "Guidelines");
+  const content = h("div", { class: "lw-body" });
+  const notice = createNotice();
+  body.append(content, notice.node, h("p", { class: "lw-soft" }, HINT));
+  const show = () => {
+    const { guidelines, examples = [], question } = controller.state ?? {};
+    const hadFocus = content.contains(page.focused);
+    const key = page.focused?.dataset.key;
+    content.replaceChildren(
+      ...guidelines ? [h("p", { class: "lw-guidelines" }, guidelines)] : [],
+      ...examples.length ? [h("h3", {}, "Examples"), renderExamples(page, examples, notice.show)] : [],
+      ...question ? [renderMarking(page, question, notice.show)] : []
+    );
+    if (!hadFocus) return;
+    const buttons = [...content.querySelectorAll("button")];
+    (buttons.find((node) => key && node.dataset.key === key) ?? heading).focus();
+  };
+  controller.watchers.add(show);
+  box.addEventListener("close", () => controller.watchers.delete(show));
+  show();
 }
-function introduceGuidelines(page, { guidelines }) {
-  if (!guidelines) return;
+var hasGuidelines = (state) => Boolean(state?.guidelines || state?.examples);
+function introduceGuidelines(page, state) {
+  if (!hasGuidelines(state)) return;
+  const shown = state.guidelines || JSON.stringify(state.examples);
   try {
-    if (localStorage.getItem(SEEN) === guidelines) return;
-    localStorage.setItem(SEEN, guidelines);
+    if (localStorage.getItem(SEEN) === shown) return;
+    localStorage.setItem(SEEN, shown);
   } catch {
     return;
   }
@@ -1795,10 +1894,15 @@ var KEYS = [
 ];
 var GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
 var REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are probably wrong"];
+var TEAM_KEY = ["T", "Team: how often each person is wrong, and how often two of them agree"];
 function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const { guidelines, n_review: toReview } = page.controller.state ?? {};
-  const more = [...guidelines ? [GUIDELINES_KEY] : [], ...toReview ? [REVIEW_KEY] : []];
+  const { guidelines, examples, n_review: toReview, team } = page.controller.state ?? {};
+  const more = [
+    ...guidelines || examples ? [GUIDELINES_KEY] : [],
+    ...toReview ? [REVIEW_KEY] : [],
+    ...team ? [TEAM_KEY] : []
+  ];
   const lines = [...KEYS, ...more].flatMap(([letter, words]) => [
     h("dt", {}, h("kbd", {}, letter)),
     h("dd", {}, words)
@@ -1864,7 +1968,21 @@ function renderChoices(event, store) {
     )
   );
 }
-function renderEvent(page, event, store) {
+function renderExampleButton(page, { number, first, second, names, answer, note }, show) {
+  const found = findExample(page, first, second);
+  const isSame = found?.answer === answer;
+  const pair = { first, second, names: (
+    /** @type {[string, string]} */
+    names
+  ), reason: note ?? "" };
+  const toggle = () => isSame ? removeExample(page, pair, show) : addExample(page, { ...pair, answer: answer === "yes" ? "yes" : "no" }, show);
+  return createButton(isSame ? UNMARK : MARK, toggle, {
+    className: "lw-quiet",
+    "aria-label": `${isSame ? UNMARK : MARK}: ${names.join(" and ")}`,
+    "data-key": `${number}-example`
+  });
+}
+function renderEvent(page, event, store, show) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
   const canRevise = isOwn(page.controller.state, event.kind, event.text);
@@ -1900,6 +2018,7 @@ function renderEvent(page, event, store) {
         "aria-haspopup": "dialog",
         "data-key": `${event.number}-note`
       }),
+      isPair && event.answer !== "unsure" && renderExampleButton(page, event, show),
       canRevise && createButton("Take back", takeBack, {
         className: "lw-quiet",
         "aria-label": `Take back: ${words}`,
@@ -1931,7 +2050,7 @@ async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : void 0;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event, store)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, notice.show)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;
@@ -2042,7 +2161,7 @@ function createHeader(page) {
     /** @param {State} state */
     update(state) {
       setText(title, state.title || "");
-      guidelines.hidden = !state.guidelines;
+      guidelines.hidden = !hasGuidelines(state);
       menu.rules.hidden = !state.rules;
       updateStatus();
     }
@@ -3236,6 +3355,90 @@ async function openSuspects(page) {
   await load();
 }
 
+// src/team_wording.js
+var TEAM = "Team";
+var NO_NAME2 = "No name";
+var NO_COMMON = "No two people have answered the same pair yet.";
+var KAPPA_ADVICE = "Kappa compares the agreement with chance: 1 means that they always agree, 0 that they agree as often as by chance.";
+function describeAnswers({ answers, unsure, added, gold, gold_right: right, median_seconds: median }) {
+  const pace = formatSeconds(median);
+  const parts = [
+    answers || !(added || gold) ? formatCount(answers, "answer") : "",
+    unsure ? `${unsure} of them not sure` : "",
+    added ? `${formatCount(added, "pair")} added` : "",
+    gold ? `${right} of ${formatCount(gold, "known pair")} right` : "",
+    pace ? `median ${pace}` : ""
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+function describeErrorRate(rate, least) {
+  if (!rate) return `Not known yet: it takes ${least} answers of same or different.`;
+  const [share, low, high] = rate;
+  if (low === high)
+    return share === 0 ? "Taken as never wrong." : `Taken as wrong in ${formatPercent(share)}.`;
+  const range = low < 0.01 ? `at most ${formatPercent(high)}` : `between ${bounds(low, high)}`;
+  return `Wrong in about ${formatPercent(share)} of the answers, probably ${range}.`;
+}
+var bounds = (low, high) => `${formatPercent(low)} and ${formatPercent(high)}`;
+var describeShared = ({ common, agreeing }) => `The same answer in ${agreeing} of ${formatCount(common, "shared question")}.`;
+function describeKappa(kappa) {
+  if (!kappa) return "";
+  const [value, low, high] = kappa.map((number) => number.toFixed(2));
+  return `Kappa ${value}, probably between ${low} and ${high}.`;
+}
+function explainKappa({ pairs, least_common: least }) {
+  const isShown = pairs.some(({ kappa }) => kappa);
+  const isMissing = pairs.some(({ common }) => common < least);
+  return joinSentences(
+    isShown ? KAPPA_ADVICE : "",
+    isMissing ? `Kappa is shown from ${least} shared questions on.` : ""
+  );
+}
+
+// src/team_dialog.js
+var renderEntry = (title, words, more) => h("li", {}, h("strong", {}, title), h("span", {}, words), more && h("span", { class: "lw-soft" }, more));
+function renderReport(report) {
+  const { people, pairs, least_answers: leastAnswers } = report;
+  const each = people.map(
+    (person) => renderEntry(
+      person.name || NO_NAME2,
+      describeErrorRate(person.error_rate, leastAnswers),
+      `${describeAnswers(person)}.`
+    )
+  );
+  const both = pairs.map(
+    (pair) => renderEntry(
+      pair.names.map((name) => name || NO_NAME2).join(" and "),
+      joinSentences(describeShared(pair), describeKappa(pair.kappa)),
+      ""
+    )
+  );
+  const explanation = explainKappa(report);
+  return [
+    h("h3", {}, "Each person"),
+    h("ul", { class: "lw-report" }, each),
+    h("h3", {}, "Do they agree?"),
+    pairs.length ? h("ul", { class: "lw-report" }, both) : h("p", { class: "lw-soft" }, NO_COMMON),
+    ...explanation ? [h("p", { class: "lw-soft" }, explanation)] : []
+  ];
+}
+async function openTeam(page) {
+  const { controller } = page;
+  if (!controller.state?.team || page.hasDialog) return;
+  const { box, body } = openDialog(page, TEAM);
+  const report = h("div", { class: "lw-body" });
+  body.append(report);
+  const load = async () => {
+    const reply = await controller.request({ do: "team" });
+    if (!box.isConnected) return;
+    if (reply.ok) report.replaceChildren(...renderReport(reply.report));
+    else controller.warn(reply.error.text);
+  };
+  controller.watchers.add(load);
+  box.addEventListener("close", () => controller.watchers.delete(load));
+  await load();
+}
+
 // src/progress_panel.js
 var [WIDTH2, HEIGHT2, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
@@ -3250,9 +3453,14 @@ function createTile() {
     }
   };
 }
-function createTeamLine() {
+function createTeamLine(page) {
   const [counts, people] = [h("strong", {}), h("span", { class: "lw-soft" })];
-  const node = h("p", { class: "lw-team", hidden: true }, counts, " ", people);
+  const opener = createButton([h("span", {}, TEAM), renderKey("T")], () => openTeam(page), {
+    className: "lw-quiet",
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "T"
+  });
+  const node = h("div", { class: "lw-team", hidden: true }, h("p", {}, counts, " ", people), opener);
   return {
     node,
     /** @param {Team | undefined} team */
@@ -3288,7 +3496,7 @@ function createProgressPanel(page) {
     "aria-keyshortcuts": "R"
   });
   const details = h("p", { class: "lw-soft" });
-  const team = createTeamLine();
+  const team = createTeamLine(page);
   const heading = h("h3", { id: page.createId("progress") }, "So far");
   const node = h(
     "section",
@@ -3597,6 +3805,7 @@ function render({ model, el }) {
     h: () => openHistory(page),
     i: () => openGuidelines(page),
     r: () => openReview(page),
+    t: () => openTeam(page),
     "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,

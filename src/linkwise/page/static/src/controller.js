@@ -1,6 +1,6 @@
 /** What the page knows and what it asks of the host. Nothing here touches the document. */
 
-import { followUp } from "./follow_up.js";
+import { followUp, hasOtherExamples } from "./follow_up.js";
 import { ItemCache } from "./item_cache.js";
 import { storeWithRemark } from "./remark.js";
 import { KINDS, repeatRequest } from "./repeat_request.js";
@@ -88,7 +88,8 @@ export class Controller {
     if (state.question) {
       for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
-    if (before && before.event !== state.event) for (const notify of this.watchers) notify();
+    const hasChanged = before?.event !== state.event || hasOtherExamples(before, state);
+    if (before && hasChanged) for (const notify of this.watchers) notify();
     return before;
   }
 
@@ -224,11 +225,14 @@ export class Controller {
     clearTimeout(slow);
     const isSaved = reply.ok || reply.error.kind !== "lost";
     if (this.#pending === request) this.#setSaving(isSaved ? "saved" : "unsaved");
-    await followUp(this, reply);
+    const followed = await followUp(this, reply);
     if (this.#pending === request) this.#pending = null;
     this.display.updateStatus();
     if (reply.ok) {
-      const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
+      const [words, moved] = [
+        describe ? describe(reply) : "",
+        describeMoved(followed.moved, followed.others),
+      ];
       show?.(joinSentences(words, moved));
       this.#confirm(words, moved);
     } else if (reply.error.kind === "contradiction" && reply.error.chain) {

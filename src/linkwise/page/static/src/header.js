@@ -1,7 +1,7 @@
 /** The line at the top: the title, whether all is saved, history, export and help. */
 import { createButton, renderIcon } from "./controls.js";
 import { h, setText } from "./dom.js";
-import { openGuidelines } from "./guidelines_dialog.js";
+import { hasGuidelines, openGuidelines } from "./guidelines_dialog.js";
 import { openHelp } from "./help_dialog.js";
 import { openHistory } from "./history_dialog.js";
 import { fileName, MEMORY_ONLY } from "./wording.js";
@@ -105,7 +105,7 @@ export function createHeader(page) {
     /** @param {State} state */
     update(state) {
       setText(title, state.title || "");
-      guidelines.hidden = !state.guidelines;
+      guidelines.hidden = !hasGuidelines(state);
       menu.rules.hidden = !state.rules;
       updateStatus();
     },

@@ -22,11 +22,18 @@ const GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
 /** @type {[string, string]} */
 const REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are probably wrong"];
 
+/** @type {[string, string]} */
+const TEAM_KEY = ["T", "Team: how often each person is wrong, and how often two of them agree"];
+
 /** @param {Page} page */
 export function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const { guidelines, n_review: toReview } = page.controller.state ?? {};
-  const more = [...(guidelines ? [GUIDELINES_KEY] : []), ...(toReview ? [REVIEW_KEY] : [])];
+  const { guidelines, examples, n_review: toReview, team } = page.controller.state ?? {};
+  const more = [
+    ...(guidelines || examples ? [GUIDELINES_KEY] : []),
+    ...(toReview ? [REVIEW_KEY] : []),
+    ...(team ? [TEAM_KEY] : []),
+  ];
   const lines = [...KEYS, ...more].flatMap(([letter, words]) => [
     h("dt", {}, h("kbd", {}, letter)),
     h("dd", {}, words),

@@ -2,6 +2,7 @@
 import { createButton } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
+import { addExample, findExample, MARK, removeExample, UNMARK } from "./examples.js";
 import { createRowLink } from "./item_dialog.js";
 import { openNote } from "./note_dialog.js";
 import { describeNote, formatSeconds, NOTE } from "./note_wording.js";
@@ -17,6 +18,7 @@ import {
   HISTORY_ADVICE,
 } from "./wording.js";
 
+/** @import { ShowOutcome } from "./controller.js" */
 /** @import { Page } from "./page.js" */
 /** @import { Answer, Request, SessionEvent } from "./protocol.d.ts" */
 
@@ -51,11 +53,33 @@ function renderChoices(event, store) {
 }
 
 /**
+ * A button that makes the pair of an answer an example of what belongs together, or removes it.
+ * @param {Page} page
+ * @param {SessionEvent} event
+ * @param {ShowOutcome} show
+ */
+function renderExampleButton(page, { number, first, second, names, answer, note }, show) {
+  const found = findExample(page, first, second);
+  const isSame = found?.answer === answer;
+  const pair = { first, second, names: /** @type {[string, string]} */ (names), reason: note ?? "" };
+  const toggle = () =>
+    isSame
+      ? removeExample(page, pair, show)
+      : addExample(page, { ...pair, answer: answer === "yes" ? "yes" : "no" }, show);
+  return createButton(isSame ? UNMARK : MARK, toggle, {
+    className: "lw-quiet",
+    "aria-label": `${isSame ? UNMARK : MARK}: ${names.join(" and ")}`,
+    "data-key": `${number}-example`,
+  });
+}
+
+/**
  * @param {Page} page
  * @param {SessionEvent} event
  * @param {Store} store
+ * @param {ShowOutcome} show
  */
-function renderEvent(page, event, store) {
+function renderEvent(page, event, store, show) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
   const canRevise = isOwn(page.controller.state, event.kind, event.text);
@@ -94,6 +118,7 @@ function renderEvent(page, event, store) {
           "aria-haspopup": "dialog",
           "data-key": `${event.number}-note`,
         }),
+      isPair && event.answer !== "unsure" && renderExampleButton(page, event, show),
       canRevise &&
         createButton("Take back", takeBack, {
           className: "lw-quiet",
@@ -134,7 +159,7 @@ export async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : undefined;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event, store)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, notice.show)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;

@@ -4,6 +4,8 @@ import { h, s, setText } from "./dom.js";
 import { openReview } from "./review_dialog.js";
 import { openSuspects } from "./suspects_dialog.js";
 import { countReview, describeCounts, describePeople } from "./team.js";
+import { openTeam } from "./team_dialog.js";
+import { TEAM } from "./team_wording.js";
 import {
   countSuspects,
   describeOtherFacts,
@@ -31,10 +33,18 @@ function createTile() {
   };
 }
 
-/** Who answers, if several people do. */
-function createTeamLine() {
+/**
+ * Who answers, if several people do.
+ * @param {Page} page
+ */
+function createTeamLine(page) {
   const [counts, people] = [h("strong", {}), h("span", { class: "lw-soft" })];
-  const node = h("p", { class: "lw-team", hidden: true }, counts, " ", people);
+  const opener = createButton([h("span", {}, TEAM), renderKey("T")], () => openTeam(page), {
+    className: "lw-quiet",
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "T",
+  });
+  const node = h("div", { class: "lw-team", hidden: true }, h("p", {}, counts, " ", people), opener);
   return {
     node,
     /** @param {Team | undefined} team */
@@ -78,7 +88,7 @@ export function createProgressPanel(page) {
     "aria-keyshortcuts": "R",
   });
   const details = h("p", { class: "lw-soft" });
-  const team = createTeamLine();
+  const team = createTeamLine(page);
   const heading = h("h3", { id: page.createId("progress") }, "So far");
   const node = h(
     "section",

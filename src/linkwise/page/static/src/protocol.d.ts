@@ -175,8 +175,45 @@ export interface State {
   n_review?: number;
   /** What "belong together" means here; missing if nobody wrote it down. */
   guidelines?: string;
+  /** A few pairs that show it; missing if there are none. */
+  examples?: Example[];
+  /** What the last answers of this person moved, if several people answer. */
+  moves?: { event: number; moved: number; others: number }[];
   /** Missing unless several people answer, each under a name. */
   team?: Team;
+}
+
+/** A pair that shows what belongs together. */
+export interface Example {
+  first: number;
+  second: number;
+  names: [string, string];
+  answer: "yes" | "no";
+  reason: string;
+}
+
+/** How much each person answered, and how often two of them agree. */
+export interface TeamReport {
+  people: {
+    name: string;
+    answers: number;
+    unsure: number;
+    added: number;
+    gold: number;
+    gold_right: number;
+    median_seconds: number | null;
+    /** An estimate with both ends of its interval, or one rate that was given; null with too few answers. */
+    error_rate: [number, number, number] | null;
+  }[];
+  pairs: {
+    names: [string, string];
+    common: number;
+    agreeing: number;
+    /** With both ends of its interval; null with too few common pairs. */
+    kappa: [number, number, number] | null;
+  }[];
+  least_answers: number;
+  least_common: number;
 }
 
 /** Several people at one session, as one of them sees it. */

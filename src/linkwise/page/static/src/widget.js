@@ -22,6 +22,7 @@ import { Page } from "./page.js";
 import { createProgressPanel } from "./progress_panel.js";
 import { QuestionCard } from "./question_card.js";
 import { openReview } from "./review_dialog.js";
+import { openTeam } from "./team_dialog.js";
 import { CONNECTED_AGAIN, describeResumption } from "./wording.js";
 
 /** @import { Model, State } from "./protocol.d.ts" */
@@ -113,6 +114,7 @@ function render({ model, el }) {
     h: () => openHistory(page),
     i: () => openGuidelines(page),
     r: () => openReview(page),
+    t: () => openTeam(page),
     "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,

@@ -107,10 +107,13 @@ export function describeEvent(event) {
 /**
  * How many rows an answer moved; empty if the host does not know.
  * @param {number | undefined} moved
+ * @param {number} [others] changes by others that came at the same time
  */
-export function describeMoved(moved) {
+export function describeMoved(moved, others = 0) {
   if (moved === undefined) return "";
-  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+  if (moved === 0) return "No row moved.";
+  const cause = others ? ` by this and ${formatCount(others, "other change")}` : "";
+  return `${formatCount(moved, "row")} moved${cause}.`;
 }
 
 /** @param {SessionEvent | null} event the event that was undone; null if there was none */
