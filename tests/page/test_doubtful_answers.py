@@ -107,7 +107,7 @@ def test_a_suspect_is_taken_back_turned_round_or_confirmed(request_, answers):
     presenter = make_presenter()
     reply = presenter.handle({"id": "a1", "event": 3, **request_})
     assert reply.changed
-    assert reply.body["moved"] >= 0
+    assert "moved" in reply.body["moved"]
     assert [event.answer for event in presenter._session.history] == answers
     assert 3 not in [suspect["event"] for suspect in list_suspects(presenter)]
     assert presenter.state()["n_suspects"] == len(list_suspects(presenter))

@@ -45,10 +45,11 @@ from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import PERSONAL, RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, count_moved_rows, measure_change
+from linkwise.page.stopping import advise, measure_change
 from linkwise.session.agreement import measure_pace
 from linkwise.session.events import ASIDE, Event
 from linkwise.session.leases import OpenQuestion
+from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, count_suspects, describe_errors
@@ -136,7 +137,7 @@ class Presenter:
         self._here: set[str] = set()  # people who look at a page, as of the last state
         self._counter = 0
         self._labels: Labels = session.labels
-        self._colours, self._shades = session.cluster_colours, session.cluster_shades
+        self._shades = session.cluster_shades
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
@@ -179,8 +180,7 @@ class Presenter:
                 "rows": session.n_rows,
                 "two_bytes": self._needs_two_bytes(),
                 "labels": self._counter,
-                "colours": self._colours,
-                "shades": self._shades,
+                "shades": [[number, *shade] for number, shade in sorted(self._shades.items())],
                 "event": self._event,
                 "busy": False,
                 "question": None if ended else self._question(),
@@ -352,7 +352,8 @@ class Presenter:
             raise RefusedRequest("failed", str(error)) from None
         body, file = result if isinstance(result, tuple) else (result, None)
         if follows and do in MOVING_ACTIONS and self._try_refresh():
-            body = {**body, "moved": count_moved_rows(before, self._labels)}
+            names = self._session.cluster_names
+            body = {**body, "moved": describe_moves(find_moves(before, self._labels), names)}
         return body, file
 
     def _has_new_event(self, before: int) -> bool:
@@ -543,16 +544,14 @@ class Presenter:
         last = self._last_event()
         if last == self._event:
             return
-        labels, colours = self._session.labels, self._session.cluster_colours
-        shades = self._session.cluster_shades
+        labels, shades = self._session.labels, self._session.cluster_shades
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind not in ASIDE]
             share = measure_change(self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
-        are_new = (colours, shades) != (self._colours, self._shades)
-        if self._event < 0 or are_new or not np.array_equal(labels, self._labels):
-            self._labels, self._colours, self._counter = labels, colours, self._counter + 1
-            self._shades = shades
+        is_new = self._event < 0 or shades != self._shades or not np.array_equal(labels, self._labels)
+        if is_new:
+            self._labels, self._shades, self._counter = labels, shades, self._counter + 1
             self._typical = find_exemplars(labels, self._X)
         self._clusters = summarize_clusters(self._labels, self._typical, self._session)
         self._event = last

@@ -55,8 +55,14 @@ test("what an answer moved is shown and announced, and not guessed", async () =>
     return [notices().at(-1), display.calls.at(-1)[1]];
   };
   const next = "Next question: row 3 and row 5.";
-  assert.deepEqual(await answer({ moved: 3 }), ["3 rows moved.", `Saved. 3 rows moved. ${next}`]);
-  assert.deepEqual(await answer({ moved: 0 }), ["No row moved.", `Saved. No row moved. ${next}`]);
+  assert.deepEqual(await answer({ moved: "3 rows moved." }), [
+    "3 rows moved.",
+    `Saved. 3 rows moved. ${next}`,
+  ]);
+  assert.deepEqual(await answer({ moved: "No row moved." }), [
+    "No row moved.",
+    `Saved. No row moved. ${next}`,
+  ]);
   assert.deepEqual(await answer({}), ["", `Saved. ${next}`]);
 });
 
@@ -64,12 +70,12 @@ test("what a change moved follows what was changed, and does not hide a warning"
   const { controller, display, requests, notices } = setUp();
   const change = { do: "change", event: 1, answer: "no" };
   let stored = controller.store(change, { describe: () => "Changed it." });
-  requests[0].resolve({ ok: true, moved: 1 });
+  requests[0].resolve({ ok: true, moved: "1 row moved." });
   await stored;
   assert.equal(notices().at(-1), "Changed it. 1 row moved.");
   stored = controller.store(change);
   await controller.answer("no");
-  requests[1].resolve({ ok: true, moved: 2 });
+  requests[1].resolve({ ok: true, moved: "2 rows moved." });
   await stored;
   assert.equal(notices().at(-1), BUSY);
   assert.ok(display.calls.at(-1)[1].startsWith(`Saved. 2 rows moved. ${BUSY}`));
@@ -137,7 +143,7 @@ test("undo says what it took back, or that there is nothing", async () => {
   controller.setState(createState(1, [3, 7]));
   const stored = controller.undo();
   const undone = { kind: "answer", names: ["a", "b"], answer: "unsure" };
-  requests[0].resolve({ ok: true, undone, moved: 1200 });
+  requests[0].resolve({ ok: true, undone, moved: "1,200 rows moved." });
   await stored;
   assert.equal(notices().at(-1), "Taken back: “a and b: not sure”. 1,200 rows moved.");
 });
@@ -152,7 +158,7 @@ test("a conflict is shown with what is needed to send the answer again", async (
   assert.equal(name, "showConflict");
   assert.deepEqual(conflict.resolved, []);
   controller.select([createItem(1), createItem(2)]);
-  const again = controller.retry(conflict, "first change", 4);
+  const again = controller.retry(conflict, "first change", "4 rows moved.");
   const words = "Changed. 4 rows moved. Your answer is sent again.";
   assert.deepEqual(display.calls.slice(-2), [
     ["showNotice", words],
@@ -171,8 +177,8 @@ test("the dialog that sent a request shows what came of it, also after a conflic
   requests[0].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 4 }] } });
   await stored;
   assert.deepEqual(shown, []);
-  const again = controller.retry(display.calls.at(-1)[1], "first change", 4);
-  requests[1].resolve({ ok: true, moved: 2 });
+  const again = controller.retry(display.calls.at(-1)[1], "first change", "4 rows moved.");
+  requests[1].resolve({ ok: true, moved: "2 rows moved." });
   await again;
   const refused = controller.store({ do: "change", event: 3, answer: "yes" }, context);
   requests[2].resolve({ ok: false, error: { kind: "bad", text: "That is not possible." } });

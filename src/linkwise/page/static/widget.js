@@ -34,8 +34,8 @@ function openChannel(model) {
 // src/cluster_order.js
 var FEW = 12;
 var ORDERS = [
-  ["size", "Largest first"],
   ["number", "By number"],
+  ["size", "Largest first"],
   ["name", "By name"],
   ["answered", "Least answered first"]
 ];
@@ -128,10 +128,6 @@ function describeEvent(event) {
   }
   return describePair(first, second, event.answer);
 }
-function describeMoved(moved) {
-  if (moved === void 0) return "";
-  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
-}
 var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
 var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
 var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
@@ -148,7 +144,7 @@ var describeDoneEffect = (cluster) => `This marks all its ${formatCount(cluster.
 var describeName = (name) => name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
 var describeDownload = (name) => `Downloaded ${name}.`;
 var describeRefusal = (reason) => `Not stored. ${reason}`;
-var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+var describeRetry = (moved = "") => joinSentences("Changed.", moved, "Your answer is sent again.");
 var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
 var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
 function formatTime(time) {
@@ -738,9 +734,9 @@ function detectScheme() {
   const isDark = [body, document.documentElement].some((node) => node.classList.contains("dark"));
   return isDark ? "dark" : "light dark";
 }
-var chooseSlots = ({ colours = [], shades }) => shades ? shades.map(([family, shade]) => family + N_FAMILIES * (shade % N_SHADES)) : colours.map((colour) => colour % N_FAMILIES);
+var chooseSlots = ({ shades }) => new Map(shades.map(([number, family, shade]) => [number, family + N_FAMILIES * (shade % N_SHADES)]));
 var slotName = (slot) => slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
-var hasFamilies = ({ shades = [] }) => shades.some(([, shade]) => shade > 0);
+var hasFamilies = ({ shades }) => shades.some(([, , shade]) => shade > 0);
 function readPalette(root) {
   if (!root.isConnected) return null;
   const probe = h("span", { class: "lw-probe" });
@@ -774,7 +770,7 @@ function createColourTable(palette, slots, noise, highlighted) {
       table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
     }
   );
-  for (const [label, slot] of slots.entries()) setColour(label, palette.clusters[slot]);
+  for (const [number, slot] of slots) setColour(number % noise, palette.clusters[slot]);
   setColour(noise, palette.clusters[N_SLOTS]);
   return table;
 }
@@ -1221,7 +1217,7 @@ var ClustersPanel = class {
     this.#removeRows(clusters, state);
     for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
+      row.update(cluster, state, this.plot.slots.get(cluster.cluster), this.search.order === "answered");
       row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);
@@ -1648,7 +1644,7 @@ var Controller = class {
     if (this.#pending === request) this.#pending = null;
     this.display.updateStatus();
     if (reply.ok) {
-      const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
+      const [words, moved] = [describe ? describe(reply) : "", reply.moved ?? ""];
       show?.(joinSentences(words, moved));
       this.#confirm(words, moved);
     } else if (reply.error.kind === "contradiction" && reply.error.chain) {
@@ -1666,7 +1662,7 @@ var Controller = class {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
-   * @param {number} [moved] how many rows the change moved
+   * @param {string} [moved] which rows the change moved
    */
   async retry({ request, describe, pair, show, resolved }, change, moved) {
     const words = describeRetry(moved);
@@ -2483,8 +2479,8 @@ var Scatter = class {
   #viewport = null;
   /** @type {Palette | null} */
   #palette = null;
-  /** @type {number[]} */
-  #slots = [];
+  /** @type {Map<number, number>} */
+  #slots = /* @__PURE__ */ new Map();
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -2553,13 +2549,13 @@ var Scatter = class {
   /**
    * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} slots
+   * @param {Map<number, number>} slots
    */
   setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
     [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
+    if (highlighted !== null && highlighted !== this.#noise && !slots.has(highlighted)) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);

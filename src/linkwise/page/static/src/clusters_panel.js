@@ -66,7 +66,7 @@ export class ClustersPanel {
     this.foot.hidden = !state.more_clusters;
     setText(this.foot, describeUnlisted(state.more_clusters || 0));
     this.legend.hidden = !hasFamilies(state);
-    if (this.#labels !== state.labels) this.drag.cancel(); // the numbers mean other clusters now
+    if (this.#labels !== state.labels) this.drag.cancel(); // one of the two may be gone
     this.#labels = state.labels;
     this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
@@ -84,7 +84,7 @@ export class ClustersPanel {
     this.#removeRows(clusters, state);
     for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
+      row.update(cluster, state, this.plot.slots.get(cluster.cluster), this.search.order === "answered");
       row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);

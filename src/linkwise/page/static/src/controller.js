@@ -10,7 +10,6 @@ import {
   describeError,
   describeLink,
   describeMark,
-  describeMoved,
   describeNextQuestion,
   describeRefusal,
   describeRetry,
@@ -228,7 +227,7 @@ export class Controller {
     if (this.#pending === request) this.#pending = null;
     this.display.updateStatus();
     if (reply.ok) {
-      const [words, moved] = [describe ? describe(reply) : "", describeMoved(reply.moved)];
+      const [words, moved] = [describe ? describe(reply) : "", reply.moved ?? ""];
       show?.(joinSentences(words, moved));
       this.#confirm(words, moved);
     } else if (reply.error.kind === "contradiction" && reply.error.chain) {
@@ -247,7 +246,7 @@ export class Controller {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
-   * @param {number} [moved] how many rows the change moved
+   * @param {string} [moved] which rows the change moved
    */
   async retry({ request, describe, pair, show, resolved }, change, moved) {
     const words = describeRetry(moved);

@@ -142,10 +142,8 @@ export interface State {
   two_bytes: boolean;
   /** A number that changes with the labels. */
   labels: number;
-  /** The colour of each cluster. */
-  colours?: number[];
-  /** The colour family of each cluster, from 0 to 11, and its shade within the family. */
-  shades?: [number, number][];
+  /** The number of each cluster, its colour family, from 0 to 11, and its shade within the family. */
+  shades: [number, number, number][];
   event: number;
   busy: boolean;
   question: Question | null;
@@ -217,13 +215,13 @@ export interface RequestError {
 }
 
 /**
- * The fields of a result depend on the request. `moved` is the number of rows that an answer moved; it is missing if the
+ * The fields of a result depend on the request. `moved` says which rows an answer moved; it is missing if the
  * host could not read the clusters after the answer. `follows` is the number of the event that stored an answer, if the
  * reply comes before the state that shows it.
  */
 export type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
-  | { ok: true; file?: ArrayBufferView; moved?: number; follows?: number; [name: string]: any }
+  | { ok: true; file?: ArrayBufferView; moved?: string; follows?: number; [name: string]: any }
   | { ok: false; error: RequestError };
 
 /** The model of anywidget, or ours over a socket. */

@@ -37,8 +37,8 @@ export class Scatter {
   #viewport = null;
   /** @type {Palette | null} */
   #palette = null;
-  /** @type {number[]} */
-  #slots = [];
+  /** @type {Map<number, number>} */
+  #slots = new Map();
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -107,13 +107,13 @@ export class Scatter {
   /**
    * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} slots
+   * @param {Map<number, number>} slots
    */
   setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
     [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
+    if (highlighted !== null && highlighted !== this.#noise && !slots.has(highlighted)) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);
