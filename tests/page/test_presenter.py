@@ -151,7 +151,7 @@ def test_it_ends_at_the_budget_and_when_nothing_is_left():
     answer(small, 10, lambda i, j: "no")
     state = small.state()
     assert (state["ended"], state["question"]) == ("exhausted", None)
-    assert state["advice"] == {"stop": True, "text": "There are no more questions."}
+    assert state["advice"] == {"stop": True, "text": "There are no more questions.", "wrong": None}
 
 
 # ---------------------------------------------------------------- what is said

@@ -102,7 +102,7 @@ def followed():
         identities.follow(event, before, then)
         seen.append(identities.now.numbers)
     assert seen == [(0, 1), (1, 0), (1, 0), (1, 0, 2)]
-    assert [identity.numbers for identity in identities.listed()] == seen
+    assert [identity.numbers for identity in identities.list_steps()] == seen
     return identities
 
 

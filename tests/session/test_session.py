@@ -715,7 +715,7 @@ def test_labels_of_many_rows_are_kept_at_the_end_alone(path, tmp_path, monkeypat
         assert stored_labels(tmp_path / "copy.linkwise") == (1, [0, 0, 2, 3, 4, 5])
         session.answer("yes")
         assert stored_labels(path)[0] == 1
-    assert stored_labels(path) == (2, [0, 0, 0, 1, 2, 3])
+    assert stored_labels(path) == (2, [0, 0, 0, 3, 4, 5])
 
 
 def test_labels_of_few_rows_are_kept_after_every_answer(path, monkeypatch):

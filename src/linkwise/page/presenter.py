@@ -31,6 +31,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
+from linkwise.page.adviser import give_advice
 from linkwise.page.answer_list import (
     AnswerList,
     describe_suspect,
@@ -39,13 +40,20 @@ from linkwise.page.answer_list import (
     serialize_suspect,
 )
 from linkwise.page.cards import RowView, list_differing_fields
-from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
+from linkwise.page.cluster_descriptions import (
+    ClusterDescriptions,
+    choose_profiler,
+    describe_by_rules,
+    describe_by_words,
+)
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import PERSONAL, RefusedRequest, Reply, Request
+from linkwise.page.row_values import summarize_rows
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, measure_change
+from linkwise.page.stopping import measure_change
+from linkwise.reasons.profiles import Profiles
 from linkwise.session.agreement import measure_pace
 from linkwise.session.events import ASIDE, Event
 from linkwise.session.leases import OpenQuestion
@@ -128,7 +136,9 @@ class Presenter:
         self._overlap, self._gold = overlap, gold
         self._person = ""  # whose request is handled
         self._lock = threading.RLock()
-        self._coordinates = project_rows(X) if places is None else scale_places(places, len(X))
+        self._coordinates, self._axes = (
+            project_rows(X, view.items.kind) if places is None else (scale_places(places, len(X)), "")
+        )
         self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
         self._earlier = EarlierMoves(session)
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
@@ -141,6 +151,8 @@ class Presenter:
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
+        self._profile = choose_profiler(columns, view.items, session.n_rows)
+        self._profiles: tuple[int, Profiles] = (-1, {})
         self._answers: tuple[int, AnswerList] = (-1, AnswerList([], frozenset()))
         self._event = -1
         self._refresh()
@@ -198,24 +210,30 @@ class Presenter:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": advise(changes, ended=ended is not None),
+                "advice": self._advise(status, changes, ended=ended is not None),
+                "axes": self._axes,
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
+                "profiles": self._profile is not None,
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_phrase(session.learner),
-                "description": list(status.description),
+                "description": [] if session.confidence is not None else list(status.description),
                 "notes": self._notes,
                 "undo": None if listed.last is None else self._serialize(listed.last),
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
-                **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
+                **(
+                    {PERSONAL: self._personal_states(people, ended, changes, status)}
+                    if people or self._here
+                    else {}
+                ),
             }
             return found
 
     def _personal_states(
-        self, people: Sequence[str], ended: str | None, changes: Sequence[float]
+        self, people: Sequence[str], ended: str | None, changes: Sequence[float], status: Status
     ) -> dict[str, dict[str, Any]]:
         """What each person is shown: their own question, undo and counts.
 
@@ -235,7 +253,7 @@ class Presenter:
             states[person] = {
                 "question": question,
                 "ended": (ended or "waiting") if question is None else None,
-                "advice": advise(changes, ended=ended is not None and question is None),
+                "advice": self._advise(status, changes, ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {
@@ -265,6 +283,9 @@ class Presenter:
         if status.n_suspects or not status.n_answers + status.n_volunteered:
             return describe_errors(status)
         return f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
+
+    def _advise(self, status: Status, changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
+        return give_advice(changes, status.description, self._session.confidence, ended=ended)
 
     def agreement(self) -> float | None:
         """Return the adjusted Rand index of clusters and classes; None without classes."""
@@ -473,13 +494,13 @@ class Presenter:
         listed = self._list_answers()
         events = [e for e in listed.events if before is None or e.number < before]
         newest = [serialize_event(e, listed.changed, self._view.name) for e in events[::-1][:limit]]
-        return {"events": newest, "more": len(events) > len(newest)}
+        return {"events": self._add_values(newest), "more": len(events) > len(newest)}
 
     def _list_suspects(self, request: Request) -> dict[str, Any]:
         suspects = self._session.suspects
         listed = suspects[: requests.MOST_EVENTS]
         return {
-            "suspects": [serialize_suspect(suspect, self._view.name) for suspect in listed],
+            "suspects": self._add_values([serialize_suspect(suspect, self._view.name) for suspect in listed]),
             "more": len(suspects) - len(listed),
         }
 
@@ -508,6 +529,13 @@ class Presenter:
         clusters = [{"cluster": cluster, "text": lines} for cluster, lines in described.clusters.items()]
         return {"clusters": clusters, "fidelity": described.fidelity, "notes": described.notes}
 
+    def _list_profiles(self, request: Request) -> dict[str, Any]:
+        """Say in a line what distinguishes each cluster. Pages ask after they show the state."""
+        if self._profile is not None and self._profiles[0] != self._counter:
+            self._profiles = self._counter, self._profile(self._labels)
+        found = [{"cluster": number, "text": text} for number, text in self._profiles[1].items()]
+        return {"labels": self._counter, "profiles": found}
+
     def _why(self, request: Request) -> dict[str, Any]:
         first, second = self._read_pair(request)
         if first == second:
@@ -535,7 +563,7 @@ class Presenter:
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
         "item": _item, "find": _find, "history": _history, "suspects": _list_suspects,
         "review": _list_cases,
-        "rules": _list_rules, "why": _why, "export": _export,
+        "rules": _list_rules, "profiles": _list_profiles, "why": _why, "export": _export,
     }  # fmt: skip
 
     # ------------------------------------------------------------ the present state
@@ -657,9 +685,17 @@ class Presenter:
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """Return the links of a conflict, each with its event."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return serialize_chain(
+        links = serialize_chain(
             self._session.history, chain, self._asked_pair(request), changed, self._view.name
         )
+        return self._add_values(links)
+
+    def _add_values(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Add a line about each row to what is said about pairs."""
+        for entry in entries:
+            rows = [row for row in (entry["first"], entry["second"]) if row is not None]
+            entry["values"] = summarize_rows(self._view, rows)
+        return entries
 
     def _asked_pair(self, request: Request) -> frozenset[int]:
         """Return the two rows of a refused request."""

@@ -108,7 +108,7 @@ class Identities:
         self._n_applied = n_events + 2
         self.now = self._steps[n_events + 1][1]
 
-    def listed(self) -> list[Identity]:
+    def list_steps(self) -> list[Identity]:
         """List what held at the start, and after each event since."""
         return [identity for _, identity in self._steps[1 : self._n_applied]]
 

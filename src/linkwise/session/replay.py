@@ -215,7 +215,7 @@ class Replay:
 
     def labels_by_event(self) -> Iterator[tuple[int, Labels]]:
         """Yield the number of each settled event and the labels after it, in another run; 0 is the start."""
-        for (number, run), identity in zip(self._retrace(), self._identities.listed(), strict=False):
+        for (number, run), identity in zip(self._retrace(), self._identities.list_steps(), strict=False):
             yield number, number_rows(run.labels, identity.numbers)
 
     def snapshot(self) -> Snapshot:

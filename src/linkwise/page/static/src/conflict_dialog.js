@@ -3,6 +3,7 @@ import { createButton, renderIcon } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
+import { renderValues } from "./row_values.js";
 import {
   ANOTHER_CONFLICT,
   ANSWER_LABELS,
@@ -70,6 +71,7 @@ function renderLink(page, link, resolve) {
       "div",
       { class: "lw-description" },
       pair,
+      renderValues(page, link),
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
     ),
     h("div", { class: "lw-resolutions" }, renderResolutions(link, resolve)),

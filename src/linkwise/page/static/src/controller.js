@@ -140,6 +140,11 @@ export class Controller {
     return this.#items.load(row);
   }
 
+  /** How some rows look; none if the host cannot tell. @param {number[]} rows */
+  loadItems(rows) {
+    return this.#items.loadAll(rows);
+  }
+
   // ---------------------------------------------------------------- what the person does
   /** @param {Answer} answer */
   async answer(answer) {

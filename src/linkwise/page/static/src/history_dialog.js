@@ -6,6 +6,7 @@ import { createRowLink } from "./item_dialog.js";
 import { openNote } from "./note_dialog.js";
 import { describeNote, formatSeconds, NOTE } from "./note_wording.js";
 import { clamp } from "./numbers.js";
+import { renderValues } from "./row_values.js";
 import {
   ANSWER_LABELS,
   describeChange,
@@ -74,6 +75,7 @@ function renderEvent(page, event, store) {
       "div",
       { class: "lw-description" },
       title,
+      isPair && renderValues(page, event),
       h(
         "span",
         { class: "lw-soft" },

@@ -62,6 +62,8 @@ export interface SessionEvent {
   first: number;
   second: number;
   names: string[];
+  /** A short line about each row; only where events are listed. */
+  values?: string[];
   answer: Answer;
   pairs: number;
   text: string | null;
@@ -84,6 +86,7 @@ export interface Suspect {
   first: number;
   second: number;
   names: [string, string];
+  values?: string[];
   answer: "yes" | "no";
   grade: "likely wrong" | "very likely wrong";
   /** What speaks against it, as a sentence. */
@@ -116,6 +119,7 @@ export interface ConflictLink {
   first: number;
   second: number;
   names: [string, string];
+  values?: string[];
   answer: "yes" | "no";
   event: number | null;
   kind: "answer" | "add" | "import" | "done";
@@ -135,6 +139,7 @@ export interface Counts {
 export interface State {
   protocol: number;
   title: string;
+  kind?: "record" | "text" | "image" | "series";
   /** Path of the session file; null while the session is in memory only. */
   place: string | null;
   rows: number;
@@ -153,10 +158,15 @@ export interface State {
   budget: number | null;
   counts: Counts;
   changes: number[];
-  advice: { stop: boolean | null; text: string };
+  /** When to stop, in words, and the share of the rows that are probably in a wrong cluster, if the learner knows. */
+  advice: { stop: boolean | null; text: string; wrong?: number | null };
+  /** What the plot shows, as a sentence; empty if the places of the rows were given. */
+  axes?: string;
   clusters: Cluster[];
   more_clusters: number;
   rules?: boolean;
+  /** Whether the host can say in a line what distinguishes each cluster. */
+  profiles?: boolean;
   learner: string;
   description: string[];
   notes?: string[];

@@ -17,7 +17,7 @@ const REACH = 9; // pixels around the pointer
 /**
  * @typedef {object} Handlers
  * @property {(row: number, px: number, py: number) => void} hover -1: no row is under the pointer
- * @property {(row: number) => void} choose a click, or Enter
+ * @property {(row: number, isPair: boolean) => void} choose a click, or Enter; with Ctrl or Cmd a row of a pair
  * @property {() => boolean} canZoom whether the wheel zooms
  */
 
@@ -70,7 +70,7 @@ export class Scatter {
       zoom: (factor, px, py) => this.zoom(factor, px, py),
       point: (px, py, reach) => this.#point(px, py, reach),
       leave: () => this.#leave(),
-      choose: () => this.#choose(),
+      choose: (isPair) => this.#choose(isPair),
       setKeyboard: (isKeyboard) => {
         this.#withCross = isKeyboard;
         this.#drawLater();
@@ -216,9 +216,9 @@ export class Scatter {
       size: diameter,
       ink: palette.ink,
       paper: palette.paper,
-      marks: this.#marks.map(({ row, tag, square, dashed }) => {
+      marks: this.#marks.map(({ row, ...sign }) => {
         const [x, y] = this.#locate(viewport, row);
-        return { x, y, tag, square, dashed };
+        return { x, y, ...sign };
       }),
       hovered: this.#hovered >= 0 ? this.#locate(viewport, this.#hovered) : null,
       withCross: this.#withCross,
@@ -292,9 +292,9 @@ export class Scatter {
     this.#drawLater();
   }
 
-  #choose() {
+  #choose(/** @type {boolean} */ isPair) {
     if (this.#hovered < 0) return false;
-    this.handlers.choose(this.#hovered);
+    this.handlers.choose(this.#hovered, isPair);
     return true;
   }
 }
