@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -183,7 +184,8 @@ class Presenter:
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            listed = self._list_answers()
+            listed, confidence = self._list_answers(), session.confidence
+            advise = partial(give_advice, changes, status.description, confidence)
             found = {
                 "protocol": PROTOCOL,
                 "title": self._title,
@@ -210,30 +212,26 @@ class Presenter:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": self._advise(status, changes, ended=ended is not None),
+                "advice": advise(ended=ended is not None),
                 "axes": self._axes,
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "profiles": self._profile is not None,
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_phrase(session.learner),
-                "description": [] if session.confidence is not None else list(status.description),
+                "description": [] if confidence is not None else list(status.description),
                 "notes": self._notes,
                 "undo": None if listed.last is None else self._serialize(listed.last),
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
                 **({"guidelines": self._guidelines} if self._guidelines else {}),
-                **(
-                    {PERSONAL: self._personal_states(people, ended, changes, status)}
-                    if people or self._here
-                    else {}
-                ),
+                **({PERSONAL: self._personal_states(people, ended, advise)} if people or self._here else {}),
             }
             return found
 
     def _personal_states(
-        self, people: Sequence[str], ended: str | None, changes: Sequence[float], status: Status
+        self, people: Sequence[str], ended: str | None, advise: Callable[..., dict[str, Any]]
     ) -> dict[str, dict[str, Any]]:
         """What each person is shown: their own question, undo and counts.
 
@@ -253,7 +251,7 @@ class Presenter:
             states[person] = {
                 "question": question,
                 "ended": (ended or "waiting") if question is None else None,
-                "advice": self._advise(status, changes, ended=ended is not None and question is None),
+                "advice": advise(ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {
@@ -283,9 +281,6 @@ class Presenter:
         if status.n_suspects or not status.n_answers + status.n_volunteered:
             return describe_errors(status)
         return f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
-
-    def _advise(self, status: Status, changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
-        return give_advice(changes, status.description, self._session.confidence, ended=ended)
 
     def agreement(self) -> float | None:
         """Return the adjusted Rand index of clusters and classes; None without classes."""
