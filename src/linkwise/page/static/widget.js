@@ -958,11 +958,15 @@ function loadPictures(page, node, rows, show) {
       }
     }
   };
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    observer.disconnect();
-    load();
-  });
+  const look = (
+    /** @type {IntersectionObserverCallback} */
+    (entries, observer2) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer2.disconnect();
+      load();
+    }
+  );
+  const observer = new IntersectionObserver(look, { rootMargin: "300px" });
   observer.observe(node);
 }
 function renderValues(page, { first, second, names, values = [] }) {

@@ -20,11 +20,12 @@ export function loadPictures(page, node, rows, show) {
       }
     }
   };
-  const observer = new IntersectionObserver((entries) => {
+  const look = /** @type {IntersectionObserverCallback} */ (entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
     load();
-  });
+  };
+  const observer = new IntersectionObserver(look, { rootMargin: "300px" }); // a little before they are seen
   observer.observe(node);
 }
 
