@@ -97,8 +97,8 @@ class Stub:
         sizes = np.bincount(self._kind, minlength=10).tolist()
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
-            "two_bytes": False, "labels": n + 1, "colours": list(range(10)),
-            "shades": [[kind, 0] for kind in range(10)],
+            "two_bytes": False, "labels": n + 1,
+            "shades": [[kind, kind, 0] for kind in range(10)],
             "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
             "budget": None, "counts": {"answers": n, "no": n, **counts},

@@ -18,7 +18,7 @@ from linkwise.datasets import scale_to_unit
 from linkwise.page import opening
 from linkwise.page.cards import RowView
 from linkwise.page.presenter import Presenter
-from linkwise.page.stopping import count_moved_rows
+from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.session import Session
 
 READ_MS = 170  # a key that comes sooner after its question is not taken
@@ -130,8 +130,7 @@ def press(page: Any, key: str) -> None:
 
 def describe_moved(before: Any, session: Session) -> str:
     """What the page says about the rows that moved since the session had these labels."""
-    n = count_moved_rows(before, session.labels)
-    return {0: "No row moved.", 1: "1 row moved."}.get(n, f"{n} rows moved.")
+    return describe_moves(find_moves(before, session.labels), session.cluster_names)
 
 
 def by_truth(page: Any, bundled: Bundled) -> str:

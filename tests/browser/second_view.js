@@ -9,7 +9,7 @@ async () => {
     question: { id: "0:0-1", differing: ["x"], why: "", guess: "yes", first: item(0, "p", 0), second: item(1, "q", 1) },
     ended: null, budget: null,
     counts: { answers: 0, yes: 0, no: 0, unsure: 0, added: 0, imported: 0, done: 0, inferred: 0 },
-    changes: [], advice: { stop: null, text: "" },
+    shades: [[0, 0, 0]], changes: [], advice: { stop: null, text: "" },
     clusters: [{ cluster: 0, size: 2, name: "", exemplar: 0, exemplars: [0], exemplar_names: ["p"], done: false }],
     more_clusters: 0, learner: "COBRAS", description: [], undo: null,
   };

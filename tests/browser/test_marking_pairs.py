@@ -98,7 +98,10 @@ def test_contradiction_by_taking_a_link_back(chained):
     page, session = chained
     volunteer(page, 0, 4, "Mark as same")
     page.get_by_role("button", name="Take back (row 2 and row 1: same)").click()
-    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same. 2 rows moved."
+    assert (
+        notice(page, "Saved")
+        == "Saved: row 0 and row 4 are marked as same. 3 rows moved: most from Cluster 0 to Cluster 1."
+    )
     assert session.labels[0] == session.labels[4] != session.labels[2]
 
 
@@ -204,26 +207,28 @@ def test_the_rows_that_moved_are_shown_and_announced(served, browse):
 
     main, above = ".linkwise > [role=status]", "dialog > [role=status]"
     first = "row {} and row {}".format(*pair(page))
+    split = "Cluster 1 is new, split off from Cluster 0."
+    join = "Cluster 1 is now part of Cluster 0."
     press(page, "n")
-    check("1 row moved.", main)
+    check(f"1 row moved: {split}", main)
     press(page, "u")
-    check(f"Taken back: “{first}: different”. 1 row moved.", main)
+    check(f"Taken back: “{first}: different”. 1 row moved: {join}", main)
     press(page, "n")
     press(page, "s")
-    check("1 row moved.", main)
+    check("1 row moved from Cluster 0 to Cluster 1.", main)
     page.keyboard.press("h")
     line = page.locator(".lw-history > li").last
     line.wait_for()
     line.get_by_role("button", name="Same", exact=True).click()
-    check(f"Saved: {first} are now “same”. 2 rows moved.", above)
+    check(f"Saved: {first} are now “same”. 2 rows moved: {join}", above)
     line.get_by_role("button", name="Different", exact=True).click()
-    check(f"Saved: {first} are now “different”. 2 rows moved.", above)
+    check(f"Saved: {first} are now “different”. 2 rows moved: {split}", above)
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     question = page.locator(".lw-eyebrow").inner_text()
     press(page, "u")  # takes back the change, so the number of the question stays
     assert page.locator(".lw-eyebrow").inner_text() == question
-    check("Taken back: “the change of answer 3 to Different”. 2 rows moved.", main)
+    check(f"Taken back: “the change of answer 3 to Different”. 2 rows moved: {join}", main)
     page.keyboard.press("h")
     line.wait_for()
     line.get_by_role("button", name="Take back").click()

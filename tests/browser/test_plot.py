@@ -47,7 +47,7 @@ def seen(page, server):
         "shown": shown,
         "at": positions(places, edge["width"], edge["height"]) * ratio,
         "labels": labels,
-        "colours": np.array([colours[str(k)] for k in range(labels.max() + 1)]) / 255,
+        "colours": np.array([colours.get(str(k), [0, 0, 0]) for k in range(labels.max() + 1)]) / 255,
         "paper": np.array([float(v) for v in paper.removeprefix("rgb(").rstrip(")").split(",")]) / 255,
         "reach": 7 * ratio,
     }
@@ -219,7 +219,6 @@ def test_colours_are_the_same_after_a_reload(served, browse):
     page.wait_for_selector(".lw-cluster")
     assert page.evaluate(COLOUR) == before
     assert browse(server).evaluate(COLOUR) == before
-    assert server.hub.presenter.state()["colours"] != list(range(len(before)))  # they were numbered anew
 
 
 class Crowd:
@@ -262,7 +261,7 @@ def test_more_clusters_than_a_byte_can_tell(served, browse, script):
     shown, edge = picture(box.screenshot()), box.bounding_box()
     places = np.frombuffer(server.hub.presenter.places(), "<f4").reshape(-1, 2)
     x, y = np.floor(positions(places, edge["width"], edge["height"])).astype(int).T
-    shades = [(family, shade % 4) for family, shade in server.hub.presenter.state()["shades"]]
+    shades = [(family, shade % 4) for _, family, shade in server.hub.presenter.state()["shades"]]
     css = [f"cluster-{family}-{shade}" if shade else f"cluster-{family}" for family, shade in shades]
     assert len(set(css)) > 40
     palette = np.array([colour_of(page, name) for name in css])

@@ -37,10 +37,10 @@ class Log:
     def prompt(self):
         pass
 
-    def confirm_answer(self, answer, status):
+    def confirm_answer(self, answer, status, moved):
         self.seen.append(("saved", answer))
 
-    def confirm_undo(self, event, status):
+    def confirm_undo(self, event, status, moved):
         self.seen.append(("undone", event and event.answer))
 
     def reject(self, why):

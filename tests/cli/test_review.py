@@ -123,7 +123,7 @@ def test_a_note_on_the_stream(linkwise, disputed):
 
 
 def test_status_counts_the_pairs_that_wait(linkwise, disputed):
-    told = "".join(linkwise("status", disputed.path).stdout.split())  # a long path is broken where a line ends
+    told = "".join(linkwise("status", disputed.path).stdout.split())  # lines break a long path
     assert f"2pairstoreview:linkwisereview{disputed.session}" in told
     assert json.loads(linkwise("status", disputed.path, "--json").stdout)["review"] == 2
     linkwise("review", disputed.path, said="y\nn\n")

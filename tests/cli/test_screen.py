@@ -100,9 +100,12 @@ def test_heading_and_keys():
 def test_clusters():
     assert drawn(screen.draw_cluster_bars((48, 71, 59), width=80)) == (
         "3 clusters of 178 rows\n"
+        "   0  48  ███████████████████████████\n"
         "   1  71  ████████████████████████████████████████\n"
         "   2  59  █████████████████████████████████\n"
-        "   0  48  ███████████████████████████\n"
+    )
+    assert drawn(screen.draw_cluster_bars((3, 48, 71), width=30, numbers=(-1, 4, 12))) == (
+        "3 clusters of 122 rows\nnone   3  █\n   4  48  ████████\n  12  71  ████████████\n"
     )
     many = drawn(screen.draw_cluster_bars((100, *range(1, 20)), width=30)).splitlines()
     assert many[0] == "20 clusters of 290 rows"

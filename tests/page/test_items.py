@@ -111,14 +111,24 @@ def test_a_desk_of_a_data_file(tmp_path):
 # ---------------------------------------------------------------- places
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1), (5, 1), (3, 5)])
 def test_any_rows_have_places(shape):
-    places = project_rows(np.random.default_rng(0).normal(size=shape))
+    places, _ = project_rows(np.random.default_rng(0).normal(size=shape))
     assert places.shape == (shape[0], 2)
     assert places.dtype == np.float32
     assert np.abs(places).max() <= 1
 
 
 def test_identical_rows_stand_in_the_middle():
-    assert project_rows(np.full((4, 3), 7.0)).tolist() == [[0, 0]] * 4
+    places, axes = project_rows(np.full((4, 3), 7.0))
+    assert places.tolist() == [[0, 0]] * 4
+    assert axes == ""
+
+
+def test_the_axes_say_what_they_show():
+    X = np.array([[4.0, 0.0, 0.0], [-4.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, -3.0, 0.0]])
+    assert project_rows(X)[1] == (
+        "Axes: principal components of the compared columns (64% and 36% of the variance)."
+    )
+    assert "of the images (" in project_rows(X, "image")[1]
 
 
 def test_coordinates_keep_their_shape():

@@ -8,9 +8,9 @@ from linkwise.data.items import value_items
 from linkwise.page.cards import RowView, create_namer
 from linkwise.page.presenter import Presenter
 from linkwise.page.recent_moves import MOST_EVENTS, MOST_LISTED, RecentMoves
-from linkwise.page.stopping import count_moved_rows
 from linkwise.page.team_report import describe_team
 from linkwise.session.examples import Example
+from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.session import Session
 
 PEOPLE = ("anna", "ben")
@@ -98,11 +98,11 @@ def test_each_person_is_told_what_their_answer_moved_with_the_following_state():
         reply = send(presenter, "anna", do="answer", question=question["id"], answer=answer).body
         assert "moved" not in reply
         parts = presenter.state(PEOPLE)["personal"]
-        moved = count_moved_rows(before, presenter._labels)
-        assert parts["anna"]["moves"][-1] == {"event": reply["follows"], "moved": moved, "others": 0}
+        moved = describe_moves(find_moves(before, presenter._labels), {})
+        assert parts["anna"]["moves"][-1] == {"event": reply["follows"], "moved": moved}
         assert parts["ben"]["moves"] == []
         found.append(moved)
-    assert any(found)
+    assert set(found) > {"No row moved."}
     assert len(parts["anna"]["moves"]) == MOST_LISTED
 
 
@@ -114,9 +114,20 @@ def test_answers_that_come_together_are_told_what_they_moved_together(presenter)
         reply = send(presenter, person, do="answer", question=question, answer="no")
         numbers[person] = reply.body["follows"]
     parts = presenter.state(PEOPLE)["personal"]
-    moved = count_moved_rows(before, presenter._labels)
+    moves = find_moves(before, presenter._labels)
+    together = " 1 other answer came at the same moment." if moves.n_rows else ""
     for person in PEOPLE:
-        assert parts[person]["moves"] == [{"event": numbers[person], "moved": moved, "others": 1}]
+        moved = f"{describe_moves(moves, {})}{together}"
+        assert parts[person]["moves"] == [{"event": numbers[person], "moved": moved}]
+
+
+def test_whoever_answered_at_the_same_moment_is_counted():
+    moves, before = RecentMoves(), np.array([0, 0, 1], dtype=np.int32)
+    moves.note([4, 5, 6], before, np.array([0, 1, 1], dtype=np.int32), {1: "reds"})
+    moves.note([7, 8], before, before, {})
+    found = moves._found
+    assert found[5] == "1 row moved from Cluster 0 to reds. 2 other answers came at the same moment."
+    assert found[8] == "No row moved."
 
 
 def test_a_person_alone_is_told_by_the_reply(presenter):
@@ -127,9 +138,9 @@ def test_a_person_alone_is_told_by_the_reply(presenter):
 
 def test_old_moves_are_forgotten():
     moves, labels = RecentMoves(), np.zeros(3, dtype=np.int32)
-    moves.note([], labels, labels)
+    moves.note([], labels, labels, {})
     for number in range(MOST_EVENTS + 5):
-        moves.note([number], labels, labels)
+        moves.note([number], labels, labels, {})
     assert list(moves._found) == list(range(5, MOST_EVENTS + 5))
 
 

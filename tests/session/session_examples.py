@@ -59,6 +59,13 @@ def present(session):
     return None if q is None else (q.first, q.second, q.why, q.expected), session.labels.tolist()
 
 
+def asked_and_parted(session):
+    """What is asked, and which rows are together, whatever the numbers of the clusters."""
+    asked, labels = present(session)
+    order = list(dict.fromkeys(labels))
+    return asked, [order.index(label) for label in labels]
+
+
 def image(session):
     """All that a session tells: what holds, the clustering, and what the learner says about both."""
     history = [(*told(e)[1:4], e.answer, e.facts, e.source, *remark(e)) for e in session.history]
@@ -79,7 +86,6 @@ def learned(session):
         None if shares is None else shares.tolist(),
         [session.why(first, second) for first, second in WHY if max(first, second) < session.n_rows],
         session.cluster_names,
-        session.cluster_colours,
         session.cluster_shades,
         session.labels_are_current,
     )

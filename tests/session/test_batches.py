@@ -62,7 +62,7 @@ def state(session):
     return (
         None if q is None else (q.first, q.second, q.why),
         session.labels.tolist(),
-        session.cluster_colours,
+        session.cluster_shades,
         [(f.first, f.second, f.answer, f.source) for f in session.evidence],
         [session.evidence.verdict(i, j) for i in range(15) for j in range(i)],
         [(s.first, s.second, s.grade) for s in session.suspects],

@@ -1,4 +1,4 @@
-"""Colours of clusters: they stay with the rows that had them."""
+"""Numbers and colours of clusters: they stay with the rows that had them."""
 
 from __future__ import annotations
 
@@ -10,49 +10,68 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise.active.cobras.cobras import COBRAS
-from linkwise.session.colours import Colours, carry_colours, count_shared_rows, find_heirs, group_clusters
+from linkwise.session.colours import (
+    Identities,
+    Identity,
+    carry_identity,
+    count_shared_rows,
+    find_heirs,
+    group_clusters,
+    number_rows,
+)
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 
-
-def after(before, colours, labels):
-    return carry_colours(np.array(before, np.int32), colours, np.array(labels, np.int32))
+MANY = [-1] * 20  # rows without a cluster, so that there are more rows than numbers
 
 
-def test_new_numbers_keep_colours():
+def after(before, numbers, labels, n_given=None):
+    shades = tuple((number, 0) for number in numbers)
+    identity = Identity(tuple(numbers), shades, max(numbers) + 1 if n_given is None else n_given)
+    steps = (np.array([*step, *MANY], np.int32) for step in (before, labels))
+    return list(carry_identity(identity, *steps).numbers)
+
+
+def test_what_the_learner_numbers_anew_keeps_its_numbers():
     assert after([0, 0, 1, 1, 2], [0, 1, 2], [2, 2, 0, 0, 1]) == [1, 2, 0]
 
 
-def test_the_larger_part_keeps_the_colour():
+def test_the_larger_part_keeps_the_number():
     assert after([0, 0, 0, 1], [0, 1], [0, 1, 1, 2]) == [2, 0, 1]
 
 
-def test_the_larger_of_two_that_merge_gives_the_colour():
+def test_the_larger_of_two_that_merge_gives_the_number():
     assert after([0, 1, 1, 2], [5, 3, 1], [0, 0, 0, 1]) == [3, 1]
 
 
-def test_noise_has_no_colour():
-    assert after([-1, -1, 0, 0], [4], [0, 0, -1, 1]) == [0, 4]
+def test_noise_has_no_number():
+    assert after([-1, -1, 0, 0], [4], [0, 0, -1, 1]) == [5, 4]
     assert after([0, 0], [0], [-1, -1]) == []
+    assert number_rows(labels(1, -1, 0), (7, 4)).tolist() == [4, -1, 7]
+    assert number_rows(labels(-1), ()).tolist() == [-1]
 
 
-def test_each_cluster_that_is_new_takes_the_lowest_free_colour():
-    assert after([0, 0, 0, 1], [1, 4], [2, 0, 1, 3]) == [1, 0, 2, 4]
+def test_a_number_is_given_once():
+    assert after([0, 0, 0, 1], [1, 4], [2, 0, 1, 3]) == [1, 5, 6, 4]
+    assert after([0, 0, 1], [0, 1], [0, 0, 0], n_given=9) == [0]
+    assert after([0, 0, 0], [0], [0, 0, 1], n_given=9) == [0, 9]
 
 
-def test_of_equal_parts_the_first_keeps_the_colour():
-    assert after([0, 0, 0, 0], [3], [1, 1, 0, 0]) == [3, 0]
+def test_when_as_many_numbers_as_rows_were_given_the_lowest_that_is_free_is_given_again():
+    rows = 4 + len(MANY)
+    assert after([0, 0, 0, 1], [1, 4], [2, 0, 1, 3], n_given=rows) == [1, 0, 2, 4]
+    assert after([0, 0, 0, 1], [1, 4], [2, 0, 1, 3], n_given=rows - 1) == [1, rows - 1, 0, 4]
 
 
-def test_of_equal_clusters_that_merge_the_first_gives_the_colour():
+def test_of_equal_parts_the_first_keeps_the_number():
+    assert after([0, 0, 0, 0], [3], [1, 1, 0, 0]) == [3, 4]
+
+
+def test_of_equal_clusters_that_merge_the_first_gives_the_number():
     assert after([1, 0], [7, 5], [0, 0]) == [7]
 
 
-def test_a_cluster_that_was_noise_takes_a_free_colour():
-    assert after([-1, -1, -1, 0], [0], [0, 0, 0, 1]) == [1, 0]
-
-
-# ---------------------------------------------------------------- the colours after each event
+# ---------------------------------------------------------------- after each event
 LABELS_OF_TWELVE = st.lists(st.integers(-1, 11), min_size=30, max_size=30)
 LABELS_OF_TWENTY = st.lists(st.integers(-1, 19), min_size=30, max_size=30)
 
@@ -71,67 +90,84 @@ SPLIT = labels(1, 1, 0, 2)
 FIRST, SECOND, THIRD, OTHER = (answer(number, row) for number, row in enumerate((0, 1, 2, 0), 1))
 
 
+def begin(identities, start):
+    identities.begin([], [], start, None)
+
+
 def followed():
-    colours = Colours()
-    colours.begin([], START)
-    seen = [colours.now]
+    identities = Identities()
+    begin(identities, START)
+    seen = [identities.now.numbers]
     for event, before, then in ((FIRST, START, SWAPPED), (SECOND, SWAPPED, SWAPPED), (THIRD, SWAPPED, SPLIT)):
-        colours.follow(event, before, then)
-        seen.append(colours.now)
-    assert seen == [[0, 1], [1, 0], [1, 0], [1, 0, 2]]
-    return colours
+        identities.follow(event, before, then)
+        seen.append(identities.now.numbers)
+    assert seen == [(0, 1), (1, 0), (1, 0), (1, 0, 2)]
+    assert [identity.numbers for identity in identities.list_steps()] == seen
+    return identities
 
 
-def test_at_the_start_a_colour_is_the_number_of_its_cluster():
-    colours = Colours()
-    assert colours.now == []
-    colours.begin([FIRST], labels(0, 2, 1, 2))
-    assert colours.now == [0, 1, 2]
-    colours.begin([], labels(-1, -1))
-    assert colours.now == []
+def test_at_the_start_a_number_is_that_of_the_learner():
+    identities = Identities()
+    assert identities.now == Identity((), (), 0)
+    identities.begin([FIRST], [], labels(0, 2, 1, 2), None)
+    assert identities.now.numbers == (0, 1, 2)
+    begin(identities, labels(-1, -1))
+    assert identities.now.numbers == ()
 
 
-def test_colours_follow_each_event():
+def test_what_is_added_before_the_first_answer_changes_no_numbers():
+    identities = Identities()
+    identities.begin([FIRST], [SECOND], SPLIT, lambda: START)
+    assert identities.now.numbers == (1, 0, 2)
+    identities.begin([FIRST], [SECOND], None, None)  # it is not computed again
+    assert identities.now.numbers == (1, 0, 2)
+    identities.begin([FIRST], [THIRD], SWAPPED, lambda: START)
+    assert identities.now.numbers == (1, 0)
+    identities.go_back(0)
+    assert identities.now.numbers == (1, 0)
+
+
+def test_numbers_follow_each_event():
     followed()
 
 
 def test_steps_of_the_last_time_are_remembered():
     """Their labels are not looked at again."""
-    colours = followed()
+    identities = followed()
     for _ in range(2):
-        colours.begin([], None)
-        seen = [colours.now]
+        begin(identities, None)
+        seen = [identities.now.numbers]
         for event in (FIRST, SECOND, THIRD):
-            colours.follow(event, None, labels(0, 0, 0, 0))
-            seen.append(colours.now)
-        assert seen == [[0, 1], [1, 0], [1, 0], [1, 0, 2]]
-    colours.follow(OTHER, SPLIT, START)
-    assert colours.now == [0, 1]
+            identities.follow(event, None, labels(0, 0, 0, 0))
+            seen.append(identities.now.numbers)
+        assert seen == [(0, 1), (1, 0), (1, 0), (1, 0, 2)]
+    identities.follow(OTHER, SPLIT, START)
+    assert identities.now.numbers == (0, 1)
 
 
-def test_colours_are_computed_from_the_first_event_that_differs():
-    colours = followed()
-    colours.begin([], None)
-    colours.follow(FIRST, None, None)
-    colours.follow(OTHER, SWAPPED, labels(2, 2, 1, 0))
-    assert colours.now == [1, 2, 0]
-    colours.follow(THIRD, labels(2, 2, 1, 0), START)
-    assert colours.now == [0, 1]
-    colours.begin([SECOND], START)
-    assert colours.now == [0, 1]
-    colours.follow(FIRST, START, SPLIT)
-    assert colours.now == [1, 0, 2]
+def test_numbers_are_computed_from_the_first_event_that_differs():
+    identities = followed()
+    begin(identities, None)
+    identities.follow(FIRST, None, None)
+    identities.follow(OTHER, SWAPPED, labels(2, 2, 1, 0))
+    assert identities.now.numbers == (1, 2, 0)
+    identities.follow(THIRD, labels(2, 2, 1, 0), START)
+    assert identities.now.numbers == (0, 1)
+    identities.begin([SECOND], [], START, None)
+    assert identities.now.numbers == (0, 1)
+    identities.follow(FIRST, START, SPLIT)
+    assert identities.now.numbers == (1, 0, 2)
 
 
 # ---------------------------------------------------------------- families
 def shades_of(*steps, X=None):
     """The shades after labels that follow each other."""
-    colours = Colours(X)
+    identities = Identities(X)
     steps = [labels(*step) for step in steps]
-    colours.begin([], steps[0])
+    begin(identities, steps[0])
     for number, (before, then) in enumerate(pairwise(steps), 1):
-        colours.follow(answer(number, number), before, then)
-    return colours.shades
+        identities.follow(answer(number, number), before, then)
+    return list(identities.now.shades)
 
 
 def test_a_cluster_that_splits_off_joins_the_family_of_its_parent():
@@ -221,29 +257,37 @@ def test_twelve_clusters_at_the_start_have_families_of_their_own_wherever_they_l
 
 
 @given(st.lists(LABELS_OF_TWELVE, min_size=1, max_size=5))
-def test_with_twelve_clusters_the_family_is_the_colour(steps):
-    colours = Colours()
+def test_of_twelve_clusters_each_has_a_family_of_its_own(steps):
+    identities = Identities()
     steps = [labels(*step) for step in steps]
-    colours.begin([], steps[0])
+    begin(identities, steps[0])
     for number, (before, then) in enumerate(pairwise(steps), 1):
-        colours.follow(answer(number, number), before, then)
-        assert colours.shades == [(colour, 0) for colour in colours.now]
+        identities.follow(answer(number, number), before, then)
+        families = [family for family, _ in identities.now.shades]
+        assert len(set(families)) == len(families)
+        assert {shade for _, shade in identities.now.shades} <= {0}
 
 
 @given(st.lists(LABELS_OF_TWENTY, min_size=2, max_size=5))
-def test_no_two_clusters_share_a_shade_and_heirs_keep_theirs(steps):
+def test_no_two_clusters_share_a_number_or_shade_and_heirs_keep_theirs(steps):
     steps = [labels(*step) for step in steps]
-    colours = Colours(np.arange(60.0).reshape(30, 2))
-    colours.begin([], steps[0])
+    identities = Identities(np.arange(60.0).reshape(30, 2))
+    begin(identities, steps[0])
+    given_before = set(identities.now.numbers)
     for number, (before, then) in enumerate(pairwise(steps), 1):
-        was = dict(zip(colours.now, colours.shades, strict=True))
-        old = dict(enumerate(colours.now))
-        colours.follow(answer(number, number), before, then)
-        assert len(set(colours.shades)) == len(colours.shades) == len(colours.now)
-        assert all(0 <= family < 12 for family, _ in colours.shades)
-        for new, parent in find_heirs(before, then)[0].items():
-            assert colours.now[new] == old[parent]
-            assert colours.shades[new] == was[old[parent]]
+        was = identities.now
+        identities.follow(answer(number, number), before, then)
+        now = identities.now
+        assert len(set(now.numbers)) == len(set(now.shades)) == len(now.shades) == len(now.numbers)
+        assert all(0 <= family < 12 for family, _ in now.shades)
+        assert max(now.numbers, default=0) < len(then)
+        heirs = find_heirs(before, then)[0]
+        for new, parent in heirs.items():
+            assert (now.numbers[new], now.shades[new]) == (was.numbers[parent], was.shades[parent])
+        if now.n_given < len(then):
+            fresh = {number for new, number in enumerate(now.numbers) if new not in heirs}
+            assert not fresh & given_before
+        given_before |= set(now.numbers)
 
 
 # ---------------------------------------------------------------- clusters that share rows
@@ -269,16 +313,6 @@ LABELS = st.lists(st.integers(-1, 6), min_size=1, max_size=30)
 
 
 @given(LABELS, st.data())
-def test_no_two_share_one(before, data):
-    then = data.draw(st.lists(st.integers(-1, 6), min_size=len(before), max_size=len(before)))
-    start = list(range(max(before) + 1))
-    found = after(before, start, then)
-    assert len(found) == max(then) + 1
-    assert len(set(found)) == len(found)
-    assert after(before, start, before)[: len(start)] == start
-
-
-@given(LABELS, st.data())
 def test_shared_counts_rows(before, data):
     then = data.draw(st.lists(st.integers(-1, 6), min_size=len(before), max_size=len(before)))
     source, target, rows = count_shared_rows(np.array(before), np.array(then))
@@ -288,7 +322,7 @@ def test_shared_counts_rows(before, data):
 
 
 # ---------------------------------------------------------------- of a session
-def test_shades_survive_answers_undo_and_a_restart(tmp_path):
+def test_numbers_and_shades_survive_answers_undo_and_a_restart(tmp_path):
     rng = np.random.default_rng(0)
     kind = np.arange(160) % 40
     X = rng.uniform(-20, 20, (40, 3))[kind] + rng.normal(0, 0.1, (160, 3))
@@ -296,18 +330,25 @@ def test_shades_survive_answers_undo_and_a_restart(tmp_path):
     with Session.open(path, X, COBRAS(n_init=1, random_state=0)) as session:
         seen = []
         for _ in range(90):
-            seen.append((session.labels, session.cluster_colours, session.cluster_shades))
+            seen.append((session.labels, session.cluster_shades))
             q = session.question
             session.answer(bool(kind[q.first] == kind[q.second]))
-        last = session.cluster_shades
-        assert len(last) > 16
-        assert any(shade for _, shade in last)
-        for (before, _, shades), (then, _, after_it) in pairwise(seen):
-            for new, old in find_heirs(before, then)[0].items():
-                assert after_it[new] == shades[old]
+        last, shades = session.labels, session.cluster_shades
+        assert len(shades) > 16
+        assert any(shade for _, shade in shades.values())
+        assert shades.keys() == set(last.tolist())
+        for (before, was), (then, now) in pairwise(seen):
+            assert all(now[number] == was[number] for number in now.keys() & was.keys())
+            kept = [
+                number
+                for number in was
+                if (before == number).sum() < 2 * ((before == number) & (then == number)).sum()
+            ]
+            assert len(kept) >= len(was) - 2
         with Session.open(path, X) as again:
-            assert again.cluster_shades == last
-        for found, colours, shades in reversed(seen[-20:]):
+            assert (again.labels.tolist(), again.cluster_shades) == (last.tolist(), shades)
+        for found, shades in reversed(seen[-20:]):
             session.undo()
-            assert session.labels.tolist() == found.tolist()
-            assert (session.cluster_colours, session.cluster_shades) == (colours, shades)
+            assert (session.labels.tolist(), session.cluster_shades) == (found.tolist(), shades)
+    with Session.open(path) as kept:
+        assert kept.labels.tolist() == seen[-20][0].tolist()

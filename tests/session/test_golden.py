@@ -83,7 +83,7 @@ def test_it_goes_on_with_its_data(name, path):
     wanted = EXPECTED[name]
     with Session.open(path, rows_of(name)) as session:
         # a learner that was changed on purpose shows other labels than the file holds
-        assert session.labels.tolist() == wanted.get("labels_now", wanted["labels"])
+        assert renumber(session.labels) == renumber(wanted.get("labels_now", wanted["labels"]))
         n_answers = session.status.n_answers
         if session.question is not None:
             session.answer("unsure")
@@ -125,6 +125,12 @@ def test_seconds_and_notes_stay_with_their_answers(tmp_path):
             assert found == wanted
 
 
+def renumber(labels):
+    """Number clusters by their first rows: files of earlier versions hold the numbers of the learner."""
+    order = list(dict.fromkeys(labels if isinstance(labels, list) else labels.tolist()))
+    return [order.index(label) for label in labels]
+
+
 # ---------------------------------------------------------------- answers that may be wrong
 def show_errors(session):
     """What a session shows whose answers may be wrong."""
@@ -141,7 +147,7 @@ def show_errors(session):
             for s in session.suspects
         ],
         "error_rate": list(session.error_rate),
-        "labels": session.labels.tolist(),
+        "labels": renumber(session.labels),
         "sure": [event.number for event in session.history if event.is_sure],
         "must_link": session.constraints.must_link.tolist(),
         "cannot_link": session.constraints.cannot_link.tolist(),
@@ -154,6 +160,7 @@ def test_a_session_with_wrong_answers_is_replayed_to_the_bit(tmp_path):
     path, wanted = tmp_path / "errors.linkwise", json.loads((GOLDEN / "expected-errors.json").read_text())
     shutil.copy(GOLDEN / "iris-kin-errors.linkwise", path)
     question = wanted.pop("question")
+    wanted["labels"] = renumber(wanted["labels"])
     with Session.open(path) as kept:
         assert show_errors(kept) == wanted
         kinds = {event.kind for event in kept.events}

@@ -268,7 +268,7 @@ def test_another_learner_takes_over(path):
     with Session.open(path, X, Backwards()) as session:
         assert pair(session.question) == (5, 4)
         assert session.learner["name"].endswith("Backwards")
-        assert session.labels.tolist() == [0, 0, 1, 2, 3, 4]
+        assert session.labels.tolist() == [0, 0, 2, 3, 4, 5]
     with Session.open(path) as kept:
         assert kept.learner == {"name": f"{__name__}.Backwards", "parameters": {}}
 
@@ -283,7 +283,7 @@ def test_labels_of_another_learner_are_kept_at_once(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("UPDATE snapshot SET labels = zeroblob(24)")
     with Session.open(path, X, Backwards()):
-        assert stored_labels(path) == (1, [0, 0, 1, 2, 3, 4])
+        assert stored_labels(path) == (1, [0, 0, 2, 3, 4, 5])
 
 
 # ---------------------------------------------------------------- asking and answering
@@ -294,7 +294,7 @@ def test_answers_are_stored_and_lead_to_the_next_question(session):
     assert (pair(session.question), session.question_id) == ((1, 2), "1:1-2")
     session.answer(False, question_id="1:1-2")
     assert last(session) == ("answer", 1, 2, "no", None, (), "")
-    assert session.labels.tolist() == [0, 0, 1, 2, 3, 4]
+    assert session.labels.tolist() == [0, 0, 2, 3, 4, 5]
 
 
 def test_only_facts_about_pairs_change_the_name_of_a_question(session):
@@ -688,7 +688,7 @@ def test_a_session_moves_from_memory_to_a_file(path, tmp_path):
     session.save(path)
     with pytest.raises(SessionError, match="the session in memory is closed"):
         memory.last()
-    assert stored_labels(path) == (1, [0, 0, 1, 2, 3, 4])
+    assert stored_labels(path) == (1, [0, 0, 2, 3, 4, 5])
     session.answer("no")
     with Session.open(path) as kept:
         assert len(kept.events) == 2
@@ -712,17 +712,17 @@ def test_labels_of_many_rows_are_kept_at_the_end_alone(path, tmp_path, monkeypat
         session.answer("yes")
         assert stored_labels(path) == (0, [0, 1, 2, 3, 4, 5])
         session.save_copy(tmp_path / "copy.linkwise")
-        assert stored_labels(tmp_path / "copy.linkwise") == (1, [0, 0, 1, 2, 3, 4])
+        assert stored_labels(tmp_path / "copy.linkwise") == (1, [0, 0, 2, 3, 4, 5])
         session.answer("yes")
         assert stored_labels(path)[0] == 1
-    assert stored_labels(path) == (2, [0, 0, 0, 1, 2, 3])
+    assert stored_labels(path) == (2, [0, 0, 0, 3, 4, 5])
 
 
 def test_labels_of_few_rows_are_kept_after_every_answer(path, monkeypatch):
     monkeypatch.setattr(module, "SNAPSHOT_MAX_ROWS", 6)
     with Session.open(path, X, Neighbours()) as session:
         session.answer("yes")
-        assert stored_labels(path) == (1, [0, 0, 1, 2, 3, 4])
+        assert stored_labels(path) == (1, [0, 0, 2, 3, 4, 5])
 
 
 def test_without_data_no_labels_are_kept(path):
@@ -730,7 +730,7 @@ def test_without_data_no_labels_are_kept(path):
         session.answer("yes")
     with Session.open(path) as kept:
         kept.add(4, 5, "must-link")
-    assert stored_labels(path) == (1, [0, 0, 1, 2, 3, 4])
+    assert stored_labels(path) == (1, [0, 0, 2, 3, 4, 5])
 
 
 def test_leaving_the_block_closes_the_file(path):

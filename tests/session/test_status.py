@@ -36,12 +36,13 @@ def test_every_number_counts_its_own_kind_of_event():
 
 @pytest.mark.parametrize(
     ("labels", "sizes"),
-    [([], ()), ([0], (1,)), ([2, 0, 2], (1, 0, 2)), ([1, 1], (0, 2)), ([-1, 0, -1, 1], (2, 1, 1))],
-    ids=["no rows", "one row", "an empty cluster", "an empty one first", "noise first"],
+    [([], ()), ([0], (1,)), ([2, 0, 2], (1, 2)), ([1, 1], (2,)), ([-1, 0, -1, 1], (2, 1, 1))],
+    ids=["no rows", "one row", "a gap", "a gap first", "noise first"],
 )
 def test_sizes_are_in_order_of_the_clusters(labels, sizes):
     found = build_status([], np.array(labels, dtype=np.int32), Evidence(max(1, len(labels))), None)
     assert found.cluster_sizes == sizes
+    assert found.cluster_numbers == tuple(sorted(set(labels)))
     assert (found.n_rows, found.n_answers, found.n_inferred) == (len(labels), 0, 0)
     assert (found.reason, found.description) == (None, ())
 

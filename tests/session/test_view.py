@@ -127,7 +127,7 @@ def test_a_new_session():
     assert session.ids == ["0", "1", "2", "3", "4"]
     assert session.source == {"file": "a.csv"}
     assert session.learner == {"name": f"{__name__}.Neighbours", "parameters": {}}
-    assert session.labels.tolist() == session.cluster_colours == [0, 1, 2, 3, 4]
+    assert session.labels.tolist() == list(session.cluster_shades) == [0, 1, 2, 3, 4]
     assert session.labels_are_current is True
     assert (session.events, session.history, session.names, session.cluster_names) == ([], [], {}, {})
     assert session.constraints == Constraints(5)
@@ -144,13 +144,11 @@ def test_what_is_read_is_a_copy():
     session = lw.Session(X, Neighbours(), ids=list("abcde"), source={"file": "a.csv"})
     session.answer("yes")
     session.labels[:] = 4
-    session.cluster_colours[:] = [4]
     session.cluster_shades.clear()
     for read in (session.ids, session.events, session.source, session.learner):
         read.clear()
-    assert session.labels.tolist() == [0, 0, 1, 2, 3]
-    assert session.cluster_colours == [0, 2, 3, 4]
-    assert session.cluster_shades == [(0, 0), (2, 0), (3, 0), (4, 0)]
+    assert session.labels.tolist() == [0, 0, 2, 3, 4]
+    assert session.cluster_shades == {0: (0, 0), 2: (2, 0), 3: (3, 0), 4: (4, 0)}
     assert session.ids == list("abcde")
     assert len(session.events) == 1
     assert session.source == {"file": "a.csv"}
@@ -208,9 +206,9 @@ def test_what_is_known_and_why():
     session.add(1, 4, "cannot-link")
     assert list(session.evidence) == [Fact(0, 1, "yes"), Fact(1, 4, "no")]
     assert session.constraints == Constraints(5, [(0, 1)], [(1, 4)])
-    assert session.labels.tolist() == [0, 0, 1, 2, 3]
+    assert session.labels.tolist() == [0, 0, 2, 3, 4]
     told = session.why(0, 4)
-    assert (told.by, told.clusters, told.facts) == ("answers", (0, 3), (Fact(0, 1, "yes"), Fact(1, 4, "no")))
+    assert (told.by, told.clusters, told.facts) == ("answers", (0, 4), (Fact(0, 1, "yes"), Fact(1, 4, "no")))
     assert session.why(2, 3).by == "nothing"
     assert session.representatives is None
     assert session.column_shares is None
@@ -239,13 +237,13 @@ def test_history_and_names_are_what_holds():
     assert session.history == settle_events(session.events)
     assert session.remaining_events == drop_undone(session.events)
     assert session.names == {0: "ripe", 3: "green"}
-    assert session.labels.tolist() == [0, 0, 0, 1, 2]
-    assert session.cluster_names == {0: "ripe", 1: "green"}
+    assert session.labels.tolist() == [0, 0, 0, 3, 4]
+    assert session.cluster_names == {0: "ripe", 3: "green"}
     session.set_name(1, "sweet")  # the same cluster
-    assert session.cluster_names == {0: "sweet", 1: "green"}
+    assert session.cluster_names == {0: "sweet", 3: "green"}
     session.set_name(1, "")
     assert session.names == {0: "ripe", 3: "green"}
-    assert session.cluster_names == {1: "green"}
+    assert session.cluster_names == {3: "green"}
 
 
 def test_status_counts_and_tells():
@@ -259,16 +257,23 @@ def test_status_counts_and_tells():
     assert session.status.reason == "exhausted"
 
 
-def test_colours_stay_with_their_clusters(path):
+def test_numbers_stay_with_their_clusters(path):
     with Session.open(path, X, Neighbours()) as session:
         session.add(3, 4, "must-link")
-        assert session.cluster_colours == [0, 1, 2, 3]
+        assert session.labels.tolist() == [0, 1, 2, 3, 3]
         session.answer("yes")
-        assert session.cluster_colours == [0, 2, 3]
-    with Session.open(path) as kept:
-        assert kept.labels.tolist() == [0, 0, 1, 2, 2]
-        assert kept.cluster_shades == [(0, 0), (1, 0), (2, 0)]
-        assert kept.cluster_colours == [0, 1, 2]  # without the data there are only numbers
+        assert session.labels.tolist() == [0, 0, 2, 3, 3]
+        assert session.status.cluster_numbers == (0, 2, 3)
+        assert session.join(X)["cluster"].to_list() == [0, 0, 2, 3, 3]
+        told = [labels.tolist() for _, labels in session.retold()]
+        assert told == [[0, 1, 2, 3, 3], [0, 0, 2, 3, 3]]
+    with Session.open(path) as kept:  # also without the data
+        assert kept.labels.tolist() == [0, 0, 2, 3, 3]
+        assert kept.cluster_shades == {0: (0, 0), 2: (1, 0), 3: (2, 0)}
+    with Session.open(path, X, Neighbours()) as again:
+        assert again.labels.tolist() == [0, 0, 2, 3, 3]
+        again.undo(2)
+        assert again.labels.tolist() == [0, 1, 2, 3, 3]
 
 
 def test_retold_is_how_the_clustering_came_about():
@@ -279,8 +284,8 @@ def test_retold_is_how_the_clustering_came_about():
     assert next(story)[0] == 0
     session.answer("yes")
     assert [(number, labels.tolist()) for number, labels in story] == [
-        (1, [0, 0, 1, 2, 3]),
-        (2, [0, 0, 1, 2, 3]),
+        (1, [0, 0, 2, 3, 4]),
+        (2, [0, 0, 2, 3, 4]),
     ]
     assert len(list(session.retold())) == 4
 
@@ -291,7 +296,7 @@ def test_without_the_data_the_last_labels_are_read(reader):
     writer.answer("yes")
     assert kept.X is None
     assert (kept.n_rows, kept.ids) == (5, ["0", "1", "2", "3", "4"])
-    assert kept.labels.tolist() == [0, 0, 1, 2, 3]
+    assert kept.labels.tolist() == [0, 0, 2, 3, 4]
     assert kept.labels_are_current is True
     assert kept.status == writer.status
     assert kept.constraints == writer.constraints
@@ -315,7 +320,7 @@ def test_labels_are_older_than_answers_that_came_without_the_data(path):
         assert (kept.status.reason, kept.status.description) == (None, ())
         assert kept.status.n_volunteered == 1
     with Session.open(path, X, Neighbours()) as session:
-        assert session.labels.tolist() == [0, 1, 0, 2, 3]
+        assert session.labels.tolist() == [0, 1, 0, 3, 4]
 
 
 @pytest.mark.parametrize("n_answers", [0, 1])
@@ -326,7 +331,7 @@ def test_without_kept_labels_no_clusters_are_known(path, n_answers):
     execute(path, "DELETE FROM snapshot")
     with Session.open(path) as kept:
         assert kept.labels.tolist() == [0, 0, 0, 0, 0]
-        assert kept.cluster_colours == [0]
+        assert kept.cluster_shades == {0: (0, 0)}
         assert kept.labels_are_current is False
         with pytest.raises(SessionError, match="The clusters are older than the answers"):
             kept.set_done(0)
@@ -347,7 +352,6 @@ READ = {
     "evidence": lambda s: list(s.evidence),
     "constraints": lambda s: s.constraints,
     "labels": lambda s: s.labels.tolist(),
-    "cluster_colours": lambda s: s.cluster_colours,
     "cluster_shades": lambda s: s.cluster_shades,
     "cluster_names": lambda s: s.cluster_names,
     "names": lambda s: s.names,
@@ -416,7 +420,7 @@ def test_what_was_stored_but_not_heard_of_is_taken_in():
     session._store.append("answer", after=0, first=0, second=1, answer="no")
     assert [e.number for e in session.events] == [1]
     session._store.append("answer", after=1, first=1, second=2, answer="yes")
-    assert session.labels.tolist() == [0, 1, 1, 2, 3]
+    assert session.labels.tolist() == [0, 1, 1, 3, 4]
     assert list(session.evidence) == [Fact(0, 1, "no"), Fact(1, 2, "yes")]
 
 

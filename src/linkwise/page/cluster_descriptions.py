@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from linkwise.asking.learner import Labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items
 from linkwise.reasons.explanation import explain
+from linkwise.reasons.profiles import Profiles, create_profiler, create_text_profiler
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import describe_cluster, describe_rules
 from linkwise.reasons.telling_words import telling_words
@@ -48,3 +50,14 @@ def describe_by_words(labels: Labels, items: Items) -> ClusterDescriptions:
     lines = {cluster.cluster: cluster.lines() for cluster in words}
     text = "\n\n".join("\n".join(each) for each in lines.values())
     return ClusterDescriptions(lines, None, ["These words tell the clusters apart best."], text)
+
+
+def choose_profiler(
+    columns: Encoded | None, items: Items, n_rows: int
+) -> Callable[[Labels], Profiles] | None:
+    """Return a function that says in a line what distinguishes each cluster; None for other kinds of rows."""
+    if columns is not None:
+        return create_profiler(columns)
+    if items.kind == "text":
+        return create_text_profiler(lambda row: str(items.content(row)), n_rows)
+    return None

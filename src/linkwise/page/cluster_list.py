@@ -14,7 +14,7 @@ from linkwise.constraints.evidence import Groups
 from linkwise.session.session import Session
 
 MOST_CLUSTERS = 200  # in the list
-EXEMPLARS = 3
+EXEMPLARS = 5
 SAMPLE = 20_000  # rows among which exemplars are searched
 
 

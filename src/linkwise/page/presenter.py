@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,6 +32,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
+from linkwise.page.adviser import give_advice
 from linkwise.page.answer_list import (
     AnswerList,
     check_owner,
@@ -41,18 +43,26 @@ from linkwise.page.answer_list import (
     serialize_suspect,
 )
 from linkwise.page.cards import RowView, list_differing_fields
-from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
+from linkwise.page.cluster_descriptions import (
+    ClusterDescriptions,
+    choose_profiler,
+    describe_by_rules,
+    describe_by_words,
+)
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.recent_moves import RecentMoves
 from linkwise.page.requests import PERSONAL, RefusedRequest, Reply, Request
+from linkwise.page.row_values import summarize_rows
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, count_moved_rows, measure_change
+from linkwise.page.stopping import measure_change
 from linkwise.page.team_report import describe_team
+from linkwise.reasons.profiles import Profiles
 from linkwise.session.agreement import measure_pace
 from linkwise.session.events import ASIDE, Event
 from linkwise.session.leases import OpenQuestion
+from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, count_suspects, describe_errors
@@ -131,7 +141,9 @@ class Presenter:
         self._overlap, self._gold = overlap, gold
         self._person = ""  # whose request is handled
         self._lock = threading.RLock()
-        self._coordinates = project_rows(X) if places is None else scale_places(places, len(X))
+        self._coordinates, self._axes = (
+            project_rows(X, view.items.kind) if places is None else (scale_places(places, len(X)), "")
+        )
         self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
         self._earlier = EarlierMoves(session)
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
@@ -141,10 +153,12 @@ class Presenter:
         self._here: set[str] = set()  # people who look at a page, as of the last state
         self._counter = 0
         self._labels: Labels = session.labels
-        self._colours, self._shades = session.cluster_colours, session.cluster_shades
+        self._shades = session.cluster_shades
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
+        self._profile = choose_profiler(columns, view.items, session.n_rows)
+        self._profiles: tuple[int, Profiles] = (-1, {})
         self._answers: tuple[int, AnswerList] = (-1, AnswerList([], frozenset()))
         self._event = -1
         self._refresh()
@@ -175,7 +189,10 @@ class Presenter:
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            listed = self._list_answers()
+            listed, confidence = self._list_answers(), session.confidence
+            advise = partial(
+                give_advice, changes, status.description, confidence, n_suspects=status.n_suspects
+            )
             found = {
                 "protocol": PROTOCOL,
                 "title": self._title,
@@ -184,8 +201,7 @@ class Presenter:
                 "rows": session.n_rows,
                 "two_bytes": self._needs_two_bytes(),
                 "labels": self._counter,
-                "colours": self._colours,
-                "shades": self._shades,
+                "shades": [[number, *shade] for number, shade in sorted(self._shades.items())],
                 "event": self._event,
                 "busy": False,
                 "question": None if ended else self._question(),
@@ -203,24 +219,26 @@ class Presenter:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": advise(changes, ended=ended is not None, n_suspects=status.n_suspects),
+                "advice": advise(ended=ended is not None),
+                "axes": self._axes,
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
+                "profiles": self._profile is not None,
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_phrase(session.learner),
-                "description": list(status.description),
+                "description": [] if confidence is not None else list(status.description),
                 "notes": self._notes,
                 "undo": None if listed.last is None else self._serialize(listed.last),
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
                 **serialize_guidelines(*self._guidelines, self._view.name),
-                **({PERSONAL: self._personal_states(people, ended, changes)} if people or self._here else {}),
+                **({PERSONAL: self._personal_states(people, ended, advise)} if people or self._here else {}),
             }
             return found
 
     def _personal_states(
-        self, people: Sequence[str], ended: str | None, changes: Sequence[float]
+        self, people: Sequence[str], ended: str | None, advise: Callable[..., dict[str, Any]]
     ) -> dict[str, dict[str, Any]]:
         """What each person is shown: their own question, undo and counts.
 
@@ -228,7 +246,7 @@ class Presenter:
         """
         history = self._session.history
         counts = Counter(event.source for event in history if event.kind == "answer")
-        paces, n_suspects = measure_pace(history), self._session.status.n_suspects
+        paces = measure_pace(history)
         for person in self._here - set(people):
             self._session.release(person)
         self._here = set(people)
@@ -240,9 +258,7 @@ class Presenter:
             states[person] = {
                 "question": question,
                 "ended": (ended or "waiting") if question is None else None,
-                "advice": advise(
-                    changes, ended=ended is not None and question is None, n_suspects=n_suspects
-                ),
+                "advice": advise(ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {
@@ -363,7 +379,8 @@ class Presenter:
             raise RefusedRequest("failed", str(error)) from None
         body, file = result if isinstance(result, tuple) else (result, None)
         if follows and do in MOVING_ACTIONS and self._try_refresh():
-            body = {**body, "moved": count_moved_rows(before, self._labels)}
+            names = self._session.cluster_names
+            body = {**body, "moved": describe_moves(find_moves(before, self._labels), names)}
         return body, file
 
     def _has_new_event(self, before: int) -> bool:
@@ -504,17 +521,19 @@ class Presenter:
         listed = self._list_answers()
         events = [e for e in listed.events if before is None or e.number < before]
         newest = [serialize_event(e, listed.changed, self._view.name) for e in events[::-1][:limit]]
-        return {"events": newest, "more": len(events) > len(newest)}
+        return {"events": self._add_values(newest), "more": len(events) > len(newest)}
 
     def _list_suspects(self, request: Request) -> dict[str, Any]:
         suspects = self._session.suspects
         listed = suspects[: requests.MOST_EVENTS]
         sources = {event.number: event.source for event in self._session.history}
         return {
-            "suspects": [
-                serialize_suspect(suspect, sources.get(suspect.number, ""), self._view.name)
-                for suspect in listed
-            ],
+            "suspects": self._add_values(
+                [
+                    serialize_suspect(suspect, sources.get(suspect.number, ""), self._view.name)
+                    for suspect in listed
+                ]
+            ),
             "more": len(suspects) - len(listed),
         }
 
@@ -542,6 +561,13 @@ class Presenter:
         described = self._describe()
         clusters = [{"cluster": cluster, "text": lines} for cluster, lines in described.clusters.items()]
         return {"clusters": clusters, "fidelity": described.fidelity, "notes": described.notes}
+
+    def _list_profiles(self, request: Request) -> dict[str, Any]:
+        """Say in a line what distinguishes each cluster. Pages ask after they show the state."""
+        if self._profile is not None and self._profiles[0] != self._counter:
+            self._profiles = self._counter, self._profile(self._labels)
+        found = [{"cluster": number, "text": text} for number, text in self._profiles[1].items()]
+        return {"labels": self._counter, "profiles": found}
 
     def _why(self, request: Request) -> dict[str, Any]:
         first, second = self._read_pair(request)
@@ -571,7 +597,7 @@ class Presenter:
         "example": _set_example, "team": lambda self, _: {"report": describe_team(self._session)},
         "item": _item, "find": _find, "history": _history, "suspects": _list_suspects,
         "review": _list_cases,
-        "rules": _list_rules, "why": _why, "export": _export,
+        "rules": _list_rules, "profiles": _list_profiles, "why": _why, "export": _export,
     }  # fmt: skip
 
     # ------------------------------------------------------------ the present state
@@ -580,18 +606,16 @@ class Presenter:
         last = self._last_event()
         if last == self._event:
             return
-        labels, colours = self._session.labels, self._session.cluster_colours
-        shades = self._session.cluster_shades
+        labels, shades = self._session.labels, self._session.cluster_shades
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind not in ASIDE]
             share = measure_change(self._labels, labels)
             if self._here:
-                self._moves.note(new, self._labels, labels)
+                self._moves.note(new, self._labels, labels, self._session.cluster_names)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
-        are_new = (colours, shades) != (self._colours, self._shades)
-        if self._event < 0 or are_new or not np.array_equal(labels, self._labels):
-            self._labels, self._colours, self._counter = labels, colours, self._counter + 1
-            self._shades = shades
+        is_new = self._event < 0 or shades != self._shades or not np.array_equal(labels, self._labels)
+        if is_new:
+            self._labels, self._shades, self._counter = labels, shades, self._counter + 1
             self._typical = find_exemplars(labels, self._X)
         self._clusters = summarize_clusters(self._labels, self._typical, self._session)
         self._event = last
@@ -697,9 +721,17 @@ class Presenter:
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """Return the links of a conflict, each with its event."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return serialize_chain(
+        links = serialize_chain(
             self._session.history, chain, self._asked_pair(request), changed, self._view.name
         )
+        return self._add_values(links)
+
+    def _add_values(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Add a line about each row to what is said about pairs."""
+        for entry in entries:
+            rows = [row for row in (entry["first"], entry["second"]) if row is not None]
+            entry["values"] = summarize_rows(self._view, rows)
+        return entries
 
     def _asked_pair(self, request: Request) -> frozenset[int]:
         """Return the two rows of a refused request."""

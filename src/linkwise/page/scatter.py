@@ -7,18 +7,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwise.data.roles import Kind
 from linkwise.errors import DataError
+from linkwise.reasons.sentences import format_percent
 from linkwise.session.projection import project_on_components
 
 Places = NDArray[np.float32]
+COMPARED = {"record": "compared columns", "text": "texts", "image": "images", "series": "curves"}
 
 
-def project_rows(X: NDArray[Any]) -> Places:
-    """Return the first two principal components, of shape (n_rows, 2), within [-1, 1].
+def project_rows(X: NDArray[Any], kind: Kind = "record") -> tuple[Places, str]:
+    """Return the first two principal components within [-1, 1], and a sentence about them.
 
     Above 100 000 rows the axes are those of a sample.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    kind : {"record", "text", "image", "series"}
+        The kind of the rows.
+
+    Returns
+    -------
+    places : ndarray of shape (n_rows, 2), float32
+    sentence : str
+        Empty if all rows are the same.
     """
-    return scale_places(project_on_components(X).places)
+    found = project_on_components(X)
+    return scale_places(found.places), describe_axes(found.shares, kind)
+
+
+def describe_axes(shares: tuple[float, float], kind: Kind) -> str:
+    """Put into words what the plot shows, and how much of it; empty if all rows are the same.
+
+    Parameters
+    ----------
+    shares : tuple of float
+        The share of the variance along each of the two axes.
+    kind : {"record", "text", "image", "series"}
+        The kind of the rows.
+    """
+    across, up = (format_percent(share) for share in shares)
+    if not any(shares):
+        return ""
+    return f"Axes: principal components of the {COMPARED[kind]} ({across} and {up} of the variance)."
 
 
 def scale_places(places: ArrayLike, n_rows: int | None = None) -> Places:

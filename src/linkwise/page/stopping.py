@@ -70,12 +70,10 @@ def advise(changes: Sequence[float], *, ended: bool, n_suspects: int = 0) -> dic
             "text": f"After {left} more answer{'s' * (left > 1)}, linkwise can advise when to stop.",
         }
     if max(last) < STILL and n_suspects:
-        are = "is" if n_suspects == 1 else "are"
         return {
             "stop": False,
             "text": f"The last {WINDOW} answers moved fewer than 1 in 100 rows, but"
-            f" {count_noun(n_suspects, 'answer')} {are} probably wrong. Check"
-            f" {'it' if n_suspects == 1 else 'them'} before you stop.",
+            f" {ask_to_check(n_suspects)}",
         }
     if max(last) < STILL:
         return {
@@ -88,3 +86,9 @@ def advise(changes: Sequence[float], *, ended: bool, n_suspects: int = 0) -> dic
         "text": f"{busy} of the last {WINDOW} answers still moved rows, at most {max(last):.0%} of them. "
         "Continue.",
     }
+
+
+def ask_to_check(n_suspects: int) -> str:
+    """Say how many answers are probably wrong, and what to do."""
+    are, them = ("is", "it") if n_suspects == 1 else ("are", "them")
+    return f"{count_noun(n_suspects, 'answer')} {are} probably wrong. Check {them} before you stop."

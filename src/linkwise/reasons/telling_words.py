@@ -46,6 +46,13 @@ class ClusterWords:
         ]
 
 
+class TextCounts(NamedTuple):
+    """The words of texts in alphabetical order, and a sparse matrix with 1 for each word of each text."""
+
+    words: Any
+    counts: Any
+
+
 def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> list[ClusterWords]:
     """Find the words by which clusters of texts differ most.
 
@@ -76,9 +83,19 @@ def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> li
     cluster 1: 3 rows
       car: in 100% of its texts, in 0% of the others
     """
-    of_rows = read_labels(labels, len(texts))
+    return rank_words(count_texts(texts), read_labels(labels, len(texts)), most)
+
+
+def count_texts(texts: Sequence[str | None]) -> TextCounts:
+    """Find which texts have which words."""
     words, counts = word_counts(texts)
     counts.data[:] = 1.0
+    return TextCounts(words, counts)
+
+
+def rank_words(counted: TextCounts, of_rows: Any, most: int) -> list[ClusterWords]:
+    """Find the words by which clusters differ most, of texts that are counted; see `telling_words`."""
+    words, counts = counted
     in_texts = np.asarray(counts.sum(axis=0)).ravel()
     rarity = np.log((1 + len(of_rows)) / (1 + in_texts))
     found = []

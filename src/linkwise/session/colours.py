@@ -1,19 +1,22 @@
-"""The colour of each cluster, as a number that stays with its rows from answer to answer.
+"""The number and the colour of each cluster, which stay with its rows from answer to answer.
 
-Colours depend only on the events that count. They are therefore the same after a restart and for a second
-reader, and after an undo they are as they were before the answer.
+A learner numbers its clusters anew after each answer. People see another number, and exports hold it: each
+cluster is given one when it appears, and keeps it while it keeps most of its rows. A number is given once, so
+no cluster has the number of one that is gone (only when as many numbers as rows were given, they are given
+again). Numbers and colours depend only on the events that count. They are therefore the same after a restart
+and for a second reader, and after an undo they are as they were before the answer.
 
-Not more than twelve colours can be told apart. Therefore a cluster also has a shade: the number of a colour
-family, and its place in the family. As long as there have never been more than twelve clusters, each has a
-family of its own, the one with the number of its colour. A further cluster joins the family of the cluster
-that it split off from, so clusters of one family lie near each other.
+Not more than twelve colours can be told apart. Therefore the colour of a cluster is a shade: the number of a
+colour family, and its place in the family. As long as there have never been more than twelve clusters, each
+has a family of its own. A further cluster joins the family of the cluster that it split off from, so clusters
+of one family lie near each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +30,28 @@ Shade = tuple[int, int]
 """A colour family, and the place in it."""
 
 
-class Colours:
-    """The colours after each event of a run.
+class Identity(NamedTuple):
+    """What tells the clusters apart after an event.
 
-    When a run is repeated after an undo, colours are computed from the first event that differs.
+    Attributes
+    ----------
+    numbers : tuple of int
+        The number that people see, of each cluster of the learner.
+    shades : tuple of (int, int)
+        Their colour families and shades.
+    n_given : int
+        How many numbers were given so far.
+    """
+
+    numbers: tuple[int, ...] = ()
+    shades: tuple[Shade, ...] = ()
+    n_given: int = 0
+
+
+class Identities:
+    """The numbers and colours after each event of a run.
+
+    When a run is repeated after an undo, they are computed from the first event that differs.
 
     Parameters
     ----------
@@ -39,77 +60,110 @@ class Colours:
 
     Attributes
     ----------
-    now : list of int
-        The colour of each cluster after the last event.
-    shades : list of (int, int)
-        The family and the shade of each cluster.
+    now : Identity
+        The numbers and colours after the last event.
     """
 
     def __init__(self, X: NDArray[Any] | None = None) -> None:
-        self.now: list[int] = []
-        self.shades: list[Shade] = []
+        self.now = Identity()
         self._X = X
-        self._steps: list[tuple[list[Event], list[int], list[Shade]]] = []  # events, and what follows them
+        self._steps: list[tuple[list[Event], Identity]] = []  # events, and what follows them
         self._n_applied = 0
 
-    def begin(self, known: Sequence[Event], labels: Labels) -> None:
-        """Start with the events before the first answer: there the colour of a cluster is its number."""
+    def begin(
+        self, imported: Sequence[Event], added: Sequence[Event], labels: Labels, first: Callable[[], Labels]
+    ) -> None:
+        """Start with the events before the first answer.
+
+        The number of a cluster is that of the learner before a person added anything.
+
+        Parameters
+        ----------
+        imported : sequence of Event
+            The imports that come first.
+        added : sequence of Event
+            All other events before the first answer.
+        labels : ndarray of shape (n_rows,)
+            The labels that follow from both.
+        first : callable
+            Returns the labels that follow from the imports alone.
+        """
         self._n_applied = 0
-        if not self._repeat_step(list(known)):
-            self._add_step(list(known), list(range(int(labels.max()) + 1)), begin_shades(labels, self._X))
+        if self._repeat_step(list(imported)) and self._repeat_step(list(added)):
+            return
+        start = first() if added else labels
+        if self._n_applied == 0:
+            n_clusters = int(start.max()) + 1
+            shades = tuple(begin_shades(start, self._X))
+            self._add_step(imported, Identity(tuple(range(n_clusters)), shades, n_clusters))
+        self._add_step(added, carry_identity(self.now, start, labels))
 
     def follow(self, event: Event, before: Labels, after: Labels) -> None:
         """Add one event, with the labels before and after it."""
-        if self._repeat_step([event]):
-            return
-        if before is after:
-            self._add_step([event], self.now, self.shades)
-        else:
-            heirs, parents = find_heirs(before, after)
-            n_clusters = int(after.max()) + 1
-            shades = carry_shades(self.shades, heirs, parents, n_clusters)
-            self._add_step([event], fill_colours(self.now, heirs, n_clusters), shades)
+        if not self._repeat_step([event]):
+            self._add_step([event], carry_identity(self.now, before, after))
 
     def go_back(self, n_events: int) -> None:
         """Go back to the state some events after the start."""
-        self._n_applied = n_events + 1
-        _, self.now, self.shades = self._steps[n_events]
+        self._n_applied = n_events + 2
+        self.now = self._steps[n_events + 1][1]
+
+    def list_steps(self) -> list[Identity]:
+        """List what held at the start, and after each event since."""
+        return [identity for _, identity in self._steps[1 : self._n_applied]]
 
     def _repeat_step(self, events: list[Event]) -> bool:
         """Repeat the next step of the previous run if its events are the same; return whether they are."""
         if self._n_applied == len(self._steps) or self._steps[self._n_applied][0] != events:
             return False
-        _, self.now, self.shades = self._steps[self._n_applied]
+        self.now = self._steps[self._n_applied][1]
         self._n_applied += 1
         return True
 
-    def _add_step(self, events: list[Event], colours: list[int], shades: list[Shade]) -> None:
+    def _add_step(self, events: Sequence[Event], now: Identity) -> None:
         """Replace the rest of the previous run by a new step."""
-        self._steps[self._n_applied :] = [(events, colours, shades)]
-        self.now, self.shades = colours, shades
+        self._steps[self._n_applied :] = [(list(events), now)]
+        self.now = now
         self._n_applied += 1
 
 
-def carry_colours(before: Labels, colours: Sequence[int], after: Labels) -> list[int]:
-    """Carry the colours of the clusters before an answer over to the clusters after it.
+def number_rows(labels: Labels, numbers: Sequence[int]) -> Labels:
+    """Return the number of the cluster of each row, for labels of the learner; noise stays -1."""
+    return np.array([*numbers, -1], dtype=np.int32)[labels]
 
-    Clusters get new numbers after an answer, but a colour should stay with its rows: each new cluster takes
-    the colour of the old one with which it shares most rows, if that is free; the others take the lowest free
-    numbers, in the order of the clusters. No two clusters have the same colour.
+
+def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identity:
+    """Carry numbers and shades of the clusters before an event over to the clusters after it.
+
+    Each new cluster continues the old one with which it shares most rows, if no other one does. All others
+    are given new numbers, in the order of the clusters.
 
     Parameters
     ----------
+    identity : Identity
+        Of the clusters of `before`.
     before, after : ndarray of shape (n_rows,)
-        Clusters 0, 1, ...; noise is -1 and has no colour.
-    colours : sequence of int
-        The colour of each cluster of `before`.
+        Clusters 0, 1, ...; noise is -1 and has neither number nor shade.
 
     Returns
     -------
-    list of int
-        The colour of each cluster of `after`.
+    Identity
+        Of the clusters of `after`.
     """
-    return fill_colours(colours, find_heirs(before, after)[0], int(after.max()) + 1)
+    if before is after:
+        return identity
+    heirs, parents = find_heirs(before, after)
+    n_clusters = int(after.max()) + 1
+    found = {new: identity.numbers[old] for new, old in heirs.items()}
+    taken, n_given = set(found.values()), identity.n_given
+    for new in range(n_clusters):
+        if new not in found:
+            is_left = n_given < len(after)  # session files hold no higher number
+            found[new] = n_given if is_left else next(n for n in count() if n not in taken)
+            taken.add(found[new])
+            n_given += is_left
+    shades = carry_shades(identity.shades, heirs, parents, n_clusters)
+    return Identity(tuple(found[new] for new in range(n_clusters)), tuple(shades), n_given)
 
 
 def find_heirs(before: Labels, after: Labels) -> tuple[dict[int, int], dict[int, int]]:
@@ -135,13 +189,6 @@ def find_heirs(before: Labels, after: Labels) -> tuple[dict[int, int], dict[int,
             heirs[new] = old
             taken.add(old)
     return heirs, parents
-
-
-def fill_colours(colours: Sequence[int], heirs: Mapping[int, int], n_clusters: int) -> list[int]:
-    """Give heirs their colours, and the other clusters the lowest free numbers."""
-    taken = {colours[old] for old in heirs.values()}
-    free = (colour for colour in count() if colour not in taken)
-    return [colours[heirs[new]] if new in heirs else next(free) for new in range(n_clusters)]
 
 
 # ---------------------------------------------------------------- families

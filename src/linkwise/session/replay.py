@@ -25,7 +25,7 @@ from linkwise.asking.run import Run
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
-from linkwise.session.colours import Colours, Shade
+from linkwise.session.colours import Identities, Shade, number_rows
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.suspects import Doubts, find_doubts
@@ -60,10 +60,9 @@ class Replay:
         may then hold more.
     question : Question or None
     labels : ndarray of shape (n_rows,)
-    colours : list of int
-        The colour of each cluster in `labels`.
-    shades : list of (int, int)
-        The colour family of each cluster in `labels`, and its shade within the family.
+        The number of the cluster of each row, which stays with it; noise is -1.
+    shades : dict of int to (int, int)
+        By number, the colour family of each cluster in `labels`, and its shade within the family.
     reason : {"exhausted"} or None
     evidence : Evidence
     """
@@ -88,11 +87,10 @@ class Replay:
         self.at = -1
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
-        self.colours: list[int] = [0]
-        self.shades: list[Shade] = [(0, 0)]
+        self.shades: dict[int, Shade] = {0: (0, 0)}
         self.reason: Reason | None = None
         self.evidence: Evidence = make_evidence(len(X), None, error_rate)
-        self._colours = Colours(X)
+        self._identities = Identities(X)
         self._n_before = -1  # events that the run knew from the start
         self._n_marks = max(1, min(MARKS, MARKED_ROWS // len(X)))
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
@@ -106,11 +104,12 @@ class Replay:
                 self._mark(run, at)
             before = run.labels
             _apply_event(run, event)
-            self._colours.follow(event, before, run.labels)
+            self._identities.follow(event, before, run.labels)
         self._run, self._applied = run, list(settled)
-        self.question, self.labels, self._state = run.question, run.labels, run.state
+        self.question, self._state = run.question, run.state
         self.reason, self.evidence = run.reason, run.evidence
-        self.colours, self.shades = self._colours.now, self._colours.shades
+        numbers, shades, _ = self._identities.now
+        self.labels, self.shades = number_rows(run.labels, numbers), dict(zip(numbers, shades, strict=True))
         self.at = number
 
     def _find_start(self, settled: Sequence[Event]) -> tuple[Run, int]:
@@ -125,14 +124,21 @@ class Replay:
         if self._marks:
             n_applied = max(self._marks)
             self._applied = list(settled[:n_applied])
-            self._colours.go_back(n_applied - n_before)
+            self._identities.go_back(n_applied - n_before)
             run = self._marks[n_applied].fork()
             assert run is not None
             return run, n_applied
         self._n_before, self._applied = n_before, list(settled[:n_before])
         run = self._start_run(self._applied)
-        self._colours.begin(self._applied, run.labels)
+        self._begin_identities(self._identities, run.labels)
         return run, n_before
+
+    def _begin_identities(self, identities: Identities, labels: Labels) -> None:
+        """Number the clusters after the events before the first answer."""
+        known = self._applied[: self._n_before]
+        n_imported = next((at for at, event in enumerate(known) if event.kind != "import"), len(known))
+        imported, added = known[:n_imported], known[n_imported:]
+        identities.begin(imported, added, labels, lambda: self._start_run(imported).labels)
 
     def _mark(self, run: Run, at: int) -> None:
         """Keep a copy of a run that has applied so many events, and forget the oldest one."""
@@ -209,8 +215,8 @@ class Replay:
 
     def labels_by_event(self) -> Iterator[tuple[int, Labels]]:
         """Yield the number of each settled event and the labels after it, in another run; 0 is the start."""
-        for number, run in self._retrace():
-            yield number, run.labels
+        for (number, run), identity in zip(self._retrace(), self._identities.list_steps(), strict=False):
+            yield number, number_rows(run.labels, identity.numbers)
 
     def snapshot(self) -> Snapshot:
         """The labels and sentences that can be read later without the data."""

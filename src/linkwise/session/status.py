@@ -49,6 +49,8 @@ class Status:
         answer.
     n_suspects : int
         Answers that are probably wrong.
+    cluster_numbers : tuple of int
+        The numbers of the clusters in `cluster_sizes`, as `Session.labels` has them; noise is -1.
     """
 
     n_rows: int
@@ -66,10 +68,10 @@ class Status:
     is_fallible: bool = False
     error_rate: ErrorRate | None = None
     n_suspects: int = 0
+    cluster_numbers: tuple[int, ...] = ()
 
     def _repr_html_(self) -> str:
-        n_clusters = sum(size > 0 for size in self.cluster_sizes)
-        caption = f"{count_noun(n_clusters, 'cluster')} of {count_noun(self.n_rows, 'row')}"
+        caption = f"{count_noun(len(self.cluster_sizes), 'cluster')} of {count_noun(self.n_rows, 'row')}"
         return draw_block(caption, describe_status(self))
 
 
@@ -83,6 +85,7 @@ def build_status(
 ) -> Status:
     """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
     answers = [e.answer for e in history if e.kind == "answer" and e.gold is None]
+    numbers, sizes = np.unique(labels, return_counts=True)
     return Status(
         n_rows=len(labels),
         n_answers=len(answers),
@@ -93,12 +96,13 @@ def build_status(
         n_imported=sum(len(e.facts) for e in history if e.kind == "import"),
         n_done=sum(e.kind == "done" for e in history),
         n_inferred=known.n_inferred,
-        cluster_sizes=tuple(np.bincount(labels - labels.min(initial=0)).tolist()),
+        cluster_sizes=tuple(sizes.tolist()),
         reason=reason,
         description=description,
         is_fallible=doubts is not None,
         error_rate=None if doubts is None else doubts.error_rate,
         n_suspects=0 if doubts is None else len(doubts.suspects),
+        cluster_numbers=tuple(numbers.tolist()),
     )
 
 

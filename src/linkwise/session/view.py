@@ -23,7 +23,7 @@ from linkwise.markup import draw_block
 from linkwise.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
-from linkwise.session.colours import begin_shades
+from linkwise.session.colours import N_FAMILIES
 from linkwise.session.description import data_difference, seed_of_learner
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.event_lists import EventLists
@@ -159,7 +159,13 @@ class SessionView:
 
     @property
     def labels(self) -> Labels:
-        """The best clustering at this moment; without data, the last one that was stored, or one cluster."""
+        """The best clustering at this moment; without data, the last one that was stored, or one cluster.
+
+        A cluster keeps its number as long as it keeps most of its rows, and a new cluster gets a number that
+        none had before. The page, the terminal and all exports show these numbers, which may have gaps. They
+        depend only on the events that count: they are the same when the session is opened again, and after an
+        undo they are as before. Noise is -1.
+        """
         return self._clustering()[0].labels.copy()
 
     @property
@@ -338,10 +344,10 @@ class SessionView:
         Returns
         -------
         DataFrame
-            A copy of the table, of the same kind, with three more columns: `cluster` (the label),
-            `cluster_name` (missing if the cluster has no name) and `confidence` (see `Session.confidence`;
-            missing if nothing estimates it). If the table has such a column already, a number is added to
-            the new name, as in `cluster_2`.
+            A copy of the table, of the same kind, with three more columns: `cluster` (its number in
+            `labels`), `cluster_name` (missing if the cluster has no name) and `confidence` (see
+            `Session.confidence`; missing if nothing estimates it). If the table has such a column already, a
+            number is added to the new name, as in `cluster_2`.
 
         Raises
         ------
@@ -412,31 +418,18 @@ class SessionView:
 
     @property
     @synchronized
-    def cluster_colours(self) -> list[int]:
-        """The colour of each cluster in `labels`, as a number: no two clusters have the same.
-
-        A cluster keeps its colour while it keeps most of its rows. Colours depend only on the events that
-        count: they are the same when the session is opened again, and after an undo they are as before.
-        Without the data the colour of a cluster is its number.
-        """
-        snapshot, _ = self._clustering()
-        if self._replay is None:
-            return list(range(int(snapshot.labels.max()) + 1))
-        return list(self._replay.colours)
-
-    @property
-    @synchronized
-    def cluster_shades(self) -> list[tuple[int, int]]:
+    def cluster_shades(self) -> dict[int, tuple[int, int]]:
         """The colour family of each cluster in `labels`, from 0 to 11, and its shade within the family.
 
         The page draws clusters in these colours, since not more than twelve can be told apart. With up to
         twelve clusters each has a family of its own. A further cluster joins the family of the cluster that
-        it split off from. Shades stay with clusters as their colours do.
+        it split off from. A cluster keeps its shade as it keeps its number.
         """
         snapshot, _ = self._clustering()
         if self._replay is None:
-            return begin_shades(snapshot.labels, None)
-        return list(self._replay.shades)
+            numbers = np.unique(snapshot.labels[snapshot.labels >= 0]).tolist()
+            return {number: (at % N_FAMILIES, at // N_FAMILIES) for at, number in enumerate(numbers)}
+        return dict(self._replay.shades)
 
     @property
     @synchronized

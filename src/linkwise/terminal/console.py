@@ -93,18 +93,25 @@ class Terminal:
         self.console.print("> ", end="", highlight=False)
         self.console.file.flush()
 
-    def confirm_answer(self, answer: Answer, status: Status) -> None:
+    def confirm_answer(self, answer: Answer, status: Status, moved: str) -> None:
         """Show the answer and the clusters that follow from it."""
-        self._show(Text.assemble((answer_word(answer), "bold"), "  saved"))
-        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width, key=CLUSTER_KEY))
+        self._show(Text.assemble((answer_word(answer), "bold"), f"  saved. {strip_controls(moved)}"))
+        self._show_bars(status)
 
-    def confirm_undo(self, event: Event | None, status: Status) -> None:
+    def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
         """Show which answer is undone."""
         if event is None:
             self._show(Text(f"undo  {NOTHING_TO_UNDO}"))
             return
         self._show(Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}"))
-        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width, key=CLUSTER_KEY))
+        self._show(Text(strip_controls(moved)))
+        self._show_bars(status)
+
+    def _show_bars(self, status: Status) -> None:
+        """Show the clusters that follow from what was done."""
+        sizes, numbers = status.cluster_sizes, status.cluster_numbers
+        width = self.console.width
+        self._show(screen.draw_cluster_bars(sizes, width=width, key=CLUSTER_KEY, numbers=numbers))
 
     def reject(self, why: str) -> None:
         """Show why nothing is saved."""
@@ -144,12 +151,13 @@ class Terminal:
         if suspects:
             self._show(Text(SUSPECT_HINT, style="dim"))
 
-    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status) -> None:
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status, moved: str) -> None:
         """Show what becomes of a suspect, and the clusters that follow."""
         answer = OPPOSITE[suspect.answer] if action == "turn" else suspect.answer
         words = _answer_in_words(Fact(suspect.first, suspect.second, answer), self.name_of)
         self._show(Text.assemble((action, "bold"), f"  {REVISED[action]}: {words}"))
-        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width, key=CLUSTER_KEY))
+        self._show(Text(strip_controls(moved)))
+        self._show_bars(status)
 
     def end(self, reason: Ending, status: Status) -> None:
         """Show what is reached and what to do next."""

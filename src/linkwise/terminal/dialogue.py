@@ -15,6 +15,7 @@ from linkwise.constraints.evidence import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.examples import Example
+from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.session import Session, Status
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal.draft import Draft, take_note
@@ -45,11 +46,11 @@ class Display(Protocol):
     def prompt(self) -> None:
         """Show that the person can type now."""
 
-    def confirm_answer(self, answer: Answer, status: Status) -> None:
-        """Show that an answer is safely stored."""
+    def confirm_answer(self, answer: Answer, status: Status, moved: str) -> None:
+        """Show that an answer is safely stored, and which rows it moved."""
 
-    def confirm_undo(self, event: Event | None, status: Status) -> None:
-        """Show which event is undone; None if there is nothing to undo."""
+    def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
+        """Show which event is undone, and which rows that moved; None if there is nothing to undo."""
 
     def reject(self, why: str) -> None:
         """Show why a command stores nothing."""
@@ -69,8 +70,8 @@ class Display(Protocol):
     def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
         """Show the answers that are probably wrong."""
 
-    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status) -> None:
-        """Show that a suspect is turned round or confirmed."""
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status, moved: str) -> None:
+        """Show that a suspect is turned round or confirmed, and which rows that moved."""
 
     def end(self, reason: Ending, status: Status) -> None:
         """Show the end."""
@@ -121,17 +122,18 @@ def run_dialogue(
         if command == "quit":
             return _finish(display, "quit", session.status, draft)
         with _reject_errors(display, "This is the current question."):
+            before = session.labels
             if command == "undo":
                 with busy():
                     undone = session.undo()
-                display.confirm_undo(undone, session.status)
+                display.confirm_undo(undone, session.status, _describe_moves(session, before))
             elif isinstance(command, SuspectCommand):
                 _revise(session, display, command, busy)
             else:
                 with busy():
                     session.answer(command, question_id=question_id, **draft.remark())
                 draft.finish()
-                display.confirm_answer(command, session.status)
+                display.confirm_answer(command, session.status, _describe_moves(session, before))
 
 
 def run_audit(
@@ -183,11 +185,12 @@ def run_audit(
             _report_lost_note(display, draft.note)
             return "quit"
         with _reject_errors(display, "This is the next pair."):
+            before = session.labels
             if command == "undo":
                 with busy():
                     undone = session.undo(given[-1]) if given else None
                 del given[-1:]
-                display.confirm_undo(undone, session.status)
+                display.confirm_undo(undone, session.status, _describe_moves(session, before))
             elif isinstance(command, SuspectCommand):
                 _revise(session, display, command, busy)
             else:
@@ -195,7 +198,7 @@ def run_audit(
                     session.answer(command, question_id=asked.id, **draft.remark())
                 draft.finish()
                 given.append(_find_last_answer(session, asked.first, asked.second))
-                display.confirm_answer(command, session.status)
+                display.confirm_answer(command, session.status, _describe_moves(session, before))
     _report_lost_note(display, draft.note)
     return "exhausted"
 
@@ -226,21 +229,27 @@ def _find_last_answer(session: Session, first: int, second: int) -> int:
 
 def _revise(session: Session, display: Display, command: SuspectCommand, busy: BusyContext) -> None:
     """Take a suspect back, turn it round, or confirm it."""
+    before = session.labels
     suspect = next((one for one in session.suspects if one.number == command.number), None)
     if suspect is None:
         display.reject(f"{command.number} is not the number of a suspect. Type suspects to list them.")
     elif command.action == "back":
         with busy():
             undone = session.undo(suspect.number)
-        display.confirm_undo(undone, session.status)
+        display.confirm_undo(undone, session.status, _describe_moves(session, before))
     elif command.action == "turn":
         with busy():
             session.change(suspect.number, OPPOSITE[suspect.answer])
-        display.confirm_revision("turn", suspect, session.status)
+        display.confirm_revision("turn", suspect, session.status, _describe_moves(session, before))
     else:
         with busy():
             session.set_sure(suspect.number)
-        display.confirm_revision("sure", suspect, session.status)
+        display.confirm_revision("sure", suspect, session.status, _describe_moves(session, before))
+
+
+def _describe_moves(session: Session, before: Labels) -> str:
+    """Say which rows have moved since."""
+    return describe_moves(find_moves(before, session.labels), session.cluster_names)
 
 
 def _read_command(

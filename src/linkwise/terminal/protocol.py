@@ -60,14 +60,14 @@ class JsonLines:
     def prompt(self) -> None:
         """Write nothing: a program needs no prompt."""
 
-    def confirm_answer(self, answer: Answer, status: Status) -> None:
+    def confirm_answer(self, answer: Answer, status: Status, moved: str) -> None:
         """Write the state after an answer."""
-        emit(type="state", done=answer, **state(status))
+        emit(type="state", done=answer, moved=moved, **state(status))
 
-    def confirm_undo(self, event: Event | None, status: Status) -> None:
+    def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
         """Write the state after an undo."""
         undone = None if event is None else event_as_json(event, self.id_of)
-        emit(type="state", done="undo", undone=undone, **state(status))
+        emit(type="state", done="undo", undone=undone, moved=moved, **state(status))
 
     def reject(self, why: str) -> None:
         """Write why nothing is stored."""
@@ -100,9 +100,9 @@ class JsonLines:
         rate = None if status.error_rate is None else status.error_rate._asdict()
         emit(type="suspects", error_rate=rate, suspects=[self._suspect(suspect) for suspect in suspects])
 
-    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status) -> None:
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status, moved: str) -> None:
         """Write the state after a suspect was turned round or confirmed."""
-        emit(type="state", done=action, suspect=self._suspect(suspect), **state(status))
+        emit(type="state", done=action, suspect=self._suspect(suspect), moved=moved, **state(status))
 
     def _suspect(self, suspect: SuspectAnswer) -> dict[str, Any]:
         return {
@@ -142,6 +142,7 @@ def state(status: Status) -> dict[str, Any]:
         **counts(status),
         "rows": status.n_rows,
         "clusters": list(status.cluster_sizes),
+        "cluster_numbers": list(status.cluster_numbers),
         "description": list(status.description),
         **_errors(status),
     }

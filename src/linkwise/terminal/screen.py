@@ -265,21 +265,28 @@ def keys_line(*, with_suspects: bool = False) -> Text:
     return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
 
 
-def draw_cluster_bars(sizes: Sequence[int], *, width: int, key: str = "") -> RenderableType:
-    """Draw the sizes of clusters as bars, the largest first.
+def draw_cluster_bars(
+    sizes: Sequence[int], *, width: int, key: str = "", numbers: Sequence[int] = ()
+) -> RenderableType:
+    """Draw the sizes of clusters as bars, in the order of their numbers; of many, only the largest.
 
-    With many clusters the last line names the `key` that lists more of them.
+    Without `numbers` the clusters are numbered from 0. With many clusters the last line names the `key` that
+    lists more of them.
     """
-    numbered = sorted(enumerate(sizes), key=lambda c: (-c[1], c[0]))
-    numbered = [(number, size) for number, size in numbered if size]
-    shown = numbered if len(numbered) <= MOST_CLUSTERS else numbered[: MOST_CLUSTERS - 1]
+    pairs = zip(numbers, sizes, strict=True) if numbers else enumerate(sizes)
+    numbered = sorted(((number, size) for number, size in pairs if size), key=lambda c: (-c[1], c[0]))
+    shown = sorted(numbered if len(numbered) <= MOST_CLUSTERS else numbered[: MOST_CLUSTERS - 1])
     digits = max((len(str(size)) for _, size in shown), default=1)
     room = max(4, min(40, width - 16 - digits))
     largest = max((size for _, size in shown), default=1)
     lines = [Text(f"{count_noun(len(numbered), 'cluster')} of {count_noun(sum(sizes), 'row')}")]
     for number, size in shown:
         bar = BAR * max(1, round(room * size / largest))
-        lines.append(Text.assemble(f"{number:>4}  ", (f"{size:>{digits}}", "bold"), "  ", (bar, "cyan")))
+        lines.append(
+            Text.assemble(
+                f"{'none' if number < 0 else number:>4}  ", (f"{size:>{digits}}", "bold"), "  ", (bar, "cyan")
+            )
+        )
     rest = numbered[len(shown) :]
     if rest:
         hint = f"  ({key} lists clusters)" if key and len(numbered) >= MANY_CLUSTERS else ""
@@ -382,7 +389,7 @@ def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:
             if status.is_fallible
             else []
         ),
-        draw_cluster_bars(status.cluster_sizes, width=width),
+        draw_cluster_bars(status.cluster_sizes, width=width, numbers=status.cluster_numbers),
         *(Text(sentence) for sentence in status.description),
     )
 

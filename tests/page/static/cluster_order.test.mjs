@@ -51,8 +51,8 @@ test("every order is complete, and leaves what it is given as it was", () => {
   const before = structuredClone(CLUSTERS);
   const sorted = Object.fromEntries(ORDERS.map(([order]) => [order, numbers(sortClusters(CLUSTERS, order))]));
   assert.deepEqual(sorted, {
-    size: [4, -1, 2, 12, 112],
     number: [2, 4, 12, 112, -1],
+    size: [4, -1, 2, 12, 112],
     name: [112, 2, 12, 4, -1],
     answered: [-1, 12, 112, 4, 2],
   });

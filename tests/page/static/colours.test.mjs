@@ -9,16 +9,17 @@ import {
 
 test("each shade of a family has a slot, and after four they repeat", () => {
   const shades = [
-    [0, 0],
-    [11, 0],
-    [3, 1],
-    [3, 3],
-    [3, 4],
-    [11, 3],
+    [0, 0, 0],
+    [1, 11, 0],
+    [2, 3, 1],
+    [5, 3, 3],
+    [7, 3, 4],
+    [90, 11, 3],
   ];
-  const slots = chooseSlots({ colours: [9, 9, 9, 9, 9, 9], shades });
-  assert.deepEqual(slots, [0, 11, 15, 39, 3, 47]);
-  assert.deepEqual(slots.map(slotName), [
+  const slots = chooseSlots({ shades });
+  assert.deepEqual([...slots.keys()], [0, 1, 2, 5, 7, 90]);
+  assert.deepEqual([...slots.values()], [0, 11, 15, 39, 3, 47]);
+  assert.deepEqual([...slots.values()].map(slotName), [
     "cluster-0",
     "cluster-11",
     "cluster-3-1",
@@ -28,19 +29,14 @@ test("each shade of a family has a slot, and after four they repeat", () => {
   ]);
 });
 
-test("a host without shades has twelve colours", () => {
-  assert.deepEqual(chooseSlots({ colours: [0, 11, 12, 25] }), [0, 11, 0, 1]);
-  assert.deepEqual(chooseSlots({}), []);
-});
-
 test("families are explained once two clusters share one", () => {
-  assert.equal(hasFamilies({}), false);
-  assert.equal(hasFamilies({ shades: [[0, 0]] }), false);
+  assert.equal(hasFamilies({ shades: [] }), false);
+  assert.equal(hasFamilies({ shades: [[0, 0, 0]] }), false);
   assert.equal(
     hasFamilies({
       shades: [
-        [0, 0],
-        [0, 1],
+        [0, 0, 0],
+        [4, 0, 1],
       ],
     }),
     true,
@@ -51,7 +47,11 @@ test("the table has the colour of each label, and dims all but one", () => {
   const clusters = Array.from({ length: 49 }, (_, slot) => [slot, 0, 0]);
   const palette = { clusters, ink: "", paper: "" };
   const read = (table, label) => [table[4 * label], table[4 * label + 3]];
-  const table = createColourTable(palette, [0, 47], 255, null);
+  const slots = new Map([
+    [0, 0],
+    [1, 47],
+  ]);
+  const table = createColourTable(palette, slots, 255, null);
   assert.deepEqual(
     [0, 1, 255].map((label) => read(table, label)),
     [
@@ -60,7 +60,7 @@ test("the table has the colour of each label, and dims all but one", () => {
       [48, 217],
     ],
   );
-  const dimmed = createColourTable(palette, [0, 47], 255, 1);
+  const dimmed = createColourTable(palette, slots, 255, 1);
   assert.deepEqual(
     [0, 1, 255].map((label) => read(dimmed, label)[1]),
     [20, 217, 20],

@@ -57,11 +57,10 @@ test("what an answer of one of several people moved comes with the state that fo
     await stored;
     return notices().at(-1);
   };
-  const entry = (event, moved, others) => ({ event, moved, others });
-  assert.equal(await answer(2, [entry(1, 9, 0), entry(2, 3, 0)]), "3 rows moved.");
-  assert.equal(await answer(4, [entry(4, 3, 1)]), "3 rows moved by this and 1 other change.");
-  assert.equal(await answer(5, [entry(4, 3, 1), entry(5, 0, 2)]), "No row moved.");
-  assert.equal(await answer(6, [entry(4, 3, 1)]), "");
+  const entry = (event, moved) => ({ event, moved });
+  assert.equal(await answer(2, [entry(1, "9 rows moved."), entry(2, "3 rows moved.")]), "3 rows moved.");
+  assert.equal(await answer(5, [entry(2, "3 rows moved."), entry(5, "No row moved.")]), "No row moved.");
+  assert.equal(await answer(6, [entry(5, "No row moved.")]), "");
 });
 
 test("whoever watches the session is told of other examples, although no event tells of them", () => {
@@ -84,8 +83,14 @@ test("what an answer moved is shown and announced, and not guessed", async () =>
     return [notices().at(-1), display.calls.at(-1)[1]];
   };
   const next = "Next question: row 3 and row 5.";
-  assert.deepEqual(await answer({ moved: 3 }), ["3 rows moved.", `Saved. 3 rows moved. ${next}`]);
-  assert.deepEqual(await answer({ moved: 0 }), ["No row moved.", `Saved. No row moved. ${next}`]);
+  assert.deepEqual(await answer({ moved: "3 rows moved." }), [
+    "3 rows moved.",
+    `Saved. 3 rows moved. ${next}`,
+  ]);
+  assert.deepEqual(await answer({ moved: "No row moved." }), [
+    "No row moved.",
+    `Saved. No row moved. ${next}`,
+  ]);
   assert.deepEqual(await answer({}), ["", `Saved. ${next}`]);
 });
 
@@ -93,12 +98,12 @@ test("what a change moved follows what was changed, and does not hide a warning"
   const { controller, display, requests, notices } = setUp();
   const change = { do: "change", event: 1, answer: "no" };
   let stored = controller.store(change, { describe: () => "Changed it." });
-  requests[0].resolve({ ok: true, moved: 1 });
+  requests[0].resolve({ ok: true, moved: "1 row moved." });
   await stored;
   assert.equal(notices().at(-1), "Changed it. 1 row moved.");
   stored = controller.store(change);
   await controller.answer("no");
-  requests[1].resolve({ ok: true, moved: 2 });
+  requests[1].resolve({ ok: true, moved: "2 rows moved." });
   await stored;
   assert.equal(notices().at(-1), BUSY);
   assert.ok(display.calls.at(-1)[1].startsWith(`Saved. 2 rows moved. ${BUSY}`));
@@ -166,7 +171,7 @@ test("undo says what it took back, or that there is nothing", async () => {
   controller.setState(createState(1, [3, 7]));
   const stored = controller.undo();
   const undone = { kind: "answer", names: ["a", "b"], answer: "unsure" };
-  requests[0].resolve({ ok: true, undone, moved: 1200 });
+  requests[0].resolve({ ok: true, undone, moved: "1,200 rows moved." });
   await stored;
   assert.equal(notices().at(-1), "Taken back: “a and b: not sure”. 1,200 rows moved.");
 });
@@ -181,7 +186,7 @@ test("a conflict is shown with what is needed to send the answer again", async (
   assert.equal(name, "showConflict");
   assert.deepEqual(conflict.resolved, []);
   controller.select([createItem(1), createItem(2)]);
-  const again = controller.retry(conflict, "first change", 4);
+  const again = controller.retry(conflict, "first change", "4 rows moved.");
   const words = "Changed. 4 rows moved. Your answer is sent again.";
   assert.deepEqual(display.calls.slice(-2), [
     ["showNotice", words],
@@ -200,8 +205,8 @@ test("the dialog that sent a request shows what came of it, also after a conflic
   requests[0].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 4 }] } });
   await stored;
   assert.deepEqual(shown, []);
-  const again = controller.retry(display.calls.at(-1)[1], "first change", 4);
-  requests[1].resolve({ ok: true, moved: 2 });
+  const again = controller.retry(display.calls.at(-1)[1], "first change", "4 rows moved.");
+  requests[1].resolve({ ok: true, moved: "2 rows moved." });
   await again;
   const refused = controller.store({ do: "change", event: 3, answer: "yes" }, context);
   requests[2].resolve({ ok: false, error: { kind: "bad", text: "That is not possible." } });

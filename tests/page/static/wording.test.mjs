@@ -35,14 +35,6 @@ test("events", () => {
   assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");
 });
 
-test("rows that moved", () => {
-  assert.deepEqual(
-    [0, 1, 3, undefined].map((n) => wording.describeMoved(n)),
-    ["No row moved.", "1 row moved.", "3 rows moved.", ""],
-  );
-  assert.equal(wording.joinSentences("One.", "", "Two."), "One. Two.");
-});
-
 test("what was stored, taken back or changed", () => {
   const cluster = { cluster: 2, name: "", size: 3, exemplar_names: ["a", "b"] };
   const other = { ...cluster, name: "reds" };

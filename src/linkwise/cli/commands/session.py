@@ -60,9 +60,9 @@ def status(path: Path, *, as_json: bool = False) -> None:
         width = max(LEAST_WIDTH, *(len(what) + 1 for what, _ in facts))
         for what, words in facts:
             console.print(f"{what:<{width}}{strip_controls(words)}", markup=False, highlight=False)
-        console.print(
-            screen.draw_cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False
-        )
+        now = session.status
+        bars = screen.draw_cluster_bars(now.cluster_sizes, width=console.width, numbers=now.cluster_numbers)
+        console.print(bars, highlight=False)
         if not session.labels_are_current:
             console.print(STALE, markup=False, highlight=False)
 

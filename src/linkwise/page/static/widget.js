@@ -34,8 +34,8 @@ function openChannel(model) {
 // src/cluster_order.js
 var FEW = 12;
 var ORDERS = [
-  ["size", "Largest first"],
   ["number", "By number"],
+  ["size", "Largest first"],
   ["name", "By name"],
   ["answered", "Least answered first"]
 ];
@@ -128,12 +128,6 @@ function describeEvent(event) {
   }
   return describePair(first, second, event.answer);
 }
-function describeMoved(moved, others = 0) {
-  if (moved === void 0) return "";
-  if (moved === 0) return "No row moved.";
-  const cause = others ? ` by this and ${formatCount(others, "other change")}` : "";
-  return `${formatCount(moved, "row")} moved${cause}.`;
-}
 var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
 var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
 var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
@@ -150,7 +144,7 @@ var describeDoneEffect = (cluster) => `This marks all its ${formatCount(cluster.
 var describeName = (name) => name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
 var describeDownload = (name) => `Downloaded ${name}.`;
 var describeRefusal = (reason) => `Not stored. ${reason}`;
-var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+var describeRetry = (moved = "") => joinSentences("Changed.", moved, "Your answer is sent again.");
 var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
 var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
 function formatTime(time) {
@@ -202,8 +196,8 @@ var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were
 var describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
 var describeUnlisted2 = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
 var describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
-var describeChoice = (cluster, found) => {
-  const typical = `typical ${cluster.exemplar_names.join(", ")}`;
+var describeChoice = (cluster, found, profile) => {
+  const typical = profile || `typical ${cluster.exemplar_names.slice(0, 3).join(", ")}`;
   const rows = found ? [`found ${found.names.join(", ")}`] : [];
   return [clusterName(cluster), formatCount(cluster.size, "row"), typical, ...rows].join(", ");
 };
@@ -415,6 +409,8 @@ var createLiveRegion = () => h("p", { class: "lw-hidden", role: "status", "aria-
 var Page = class {
   /** @type {Controller} */
   controller;
+  /** What distinguishes each cluster, by number. @type {Map<number, string>} */
+  profiles = /* @__PURE__ */ new Map();
   #prefix;
   #nIds = 0;
   /** @param {(page: Page) => Controller} createController */
@@ -558,7 +554,7 @@ function openMerge(page, cluster) {
       close();
       await merge(page, cluster, other);
     };
-    return h("li", {}, createButton(describeChoice(other, found), choose));
+    return h("li", {}, createButton(describeChoice(other, found, page.profiles.get(other.cluster)), choose));
   };
   const list = h("ul", { class: "lw-choices" });
   const show = () => {
@@ -724,62 +720,6 @@ var ClusterDrag = class {
     [this.#press, this.#target, this.#label] = [null, null, null];
   }
 };
-
-// src/colours.js
-var N_FAMILIES = 12;
-var N_SHADES = 4;
-var N_SLOTS = N_FAMILIES * N_SHADES;
-var OPAQUE = 217;
-var FAINT = 20;
-function detectScheme() {
-  const body = document.body;
-  const jupyter = body.dataset.jpThemeLight;
-  if (jupyter) return jupyter === "false" ? "dark" : "light";
-  const vscode = body.dataset.vscodeThemeKind;
-  if (vscode) return vscode.includes("light") ? "light" : "dark";
-  const isDark = [body, document.documentElement].some((node) => node.classList.contains("dark"));
-  return isDark ? "dark" : "light dark";
-}
-var chooseSlots = ({ colours = [], shades }) => shades ? shades.map(([family, shade]) => family + N_FAMILIES * (shade % N_SHADES)) : colours.map((colour) => colour % N_FAMILIES);
-var slotName = (slot) => slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
-var hasFamilies = ({ shades = [] }) => shades.some(([, shade]) => shade > 0);
-function readPalette(root) {
-  if (!root.isConnected) return null;
-  const probe = h("span", { class: "lw-probe" });
-  root.append(probe);
-  const resolve = (
-    /** @param {string} name */
-    (name) => {
-      probe.style.color = `var(--lw-${name})`;
-      return getComputedStyle(probe).color;
-    }
-  );
-  const names = [...Array.from({ length: N_SLOTS }, (_, slot) => slotName(slot)), "cluster-none"];
-  const palette = {
-    clusters: names.map((name) => parseColour(resolve(name))),
-    ink: resolve("ink"),
-    paper: resolve("card")
-  };
-  probe.remove();
-  return palette;
-}
-var parseColour = (colour) => (
-  /** @type {Rgb} */
-  (colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number)
-);
-function createColourTable(palette, slots, noise, highlighted) {
-  const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
-  const setColour = (
-    /** @type {(label: number, colour: Rgb) => void} */
-    (label, colour) => {
-      const isFaint = highlighted !== null && highlighted !== label;
-      table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
-    }
-  );
-  for (const [label, slot] of slots.entries()) setColour(label, palette.clusters[slot]);
-  setColour(noise, palette.clusters[N_SLOTS]);
-  return table;
-}
 
 // src/scale.js
 var [WIDTH, HEIGHT, MIDDLE] = [96, 20, 10];
@@ -1009,6 +949,134 @@ async function openItem(page, row) {
 }
 var createRowLink = (page, name, row) => createButton(name, () => openItem(page, row), { className: "lw-link lw-strong" });
 
+// src/row_values.js
+function loadPictures(page, node, rows, show) {
+  const load = async () => {
+    const items = await page.controller.loadItems([...new Set(rows)]);
+    for (const { row, name, image } of items) {
+      if (!image?.startsWith("data:image/")) continue;
+      for (const [at, each] of rows.entries()) {
+        if (each === row) show(at, h("img", { src: image, alt: `Picture of ${name}`, title: name }));
+      }
+    }
+  };
+  const look = (
+    /** @type {IntersectionObserverCallback} */
+    (entries, observer2) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer2.disconnect();
+      load();
+    }
+  );
+  const observer = new IntersectionObserver(look, { rootMargin: "300px" });
+  observer.observe(node);
+}
+function renderValues(page, { first, second, names, values = [] }) {
+  if (page.controller.state?.kind === "image") {
+    const strip = h("span", { class: "lw-strip" });
+    loadPictures(page, strip, [first, second], (_, picture) => strip.append(picture));
+    return strip;
+  }
+  if (!values.some(Boolean)) return null;
+  return h(
+    "span",
+    { class: "lw-values lw-soft" },
+    values.map((line, i) => h("span", {}, `${names[i]}: ${line}`))
+  );
+}
+
+// src/cluster_profile.js
+var MOST_NAMES = 3;
+var renderLinks = (page, rows, names) => rows.map((row, i) => createButton(names[i], () => openItem(page, row), { className: "lw-link" }));
+function createStrip(page, { exemplars, exemplar_names: names }) {
+  const node = h("span", { class: "lw-strip" }, ...renderLinks(page, exemplars, names));
+  loadPictures(page, node, exemplars, (at, picture) => node.children[at].replaceChildren(picture));
+  return node;
+}
+function createProfile(page) {
+  const line = h("p", { class: "lw-profile" });
+  const node = h("div", { class: "lw-typical" });
+  let drawn = "";
+  return {
+    nodes: [line, node],
+    /**
+     * @param {Cluster} cluster
+     * @param {string | undefined} text what distinguishes it
+     */
+    update(cluster, text) {
+      const { exemplars, exemplar_names: names } = cluster;
+      const isImage = page.controller.state?.kind === "image";
+      setText(line, text ?? "");
+      line.hidden = !text;
+      const drawing = JSON.stringify([exemplars, isImage]);
+      if (drawing === drawn) return;
+      drawn = drawing;
+      if (isImage) {
+        node.replaceChildren(createStrip(page, cluster));
+        return;
+      }
+      const links = renderLinks(page, exemplars.slice(0, MOST_NAMES), names);
+      node.replaceChildren(h("span", {}, "typical "), ...links);
+    }
+  };
+}
+
+// src/colours.js
+var N_FAMILIES = 12;
+var N_SHADES = 4;
+var N_SLOTS = N_FAMILIES * N_SHADES;
+var OPAQUE = 217;
+var FAINT = 20;
+function detectScheme() {
+  const body = document.body;
+  const jupyter = body.dataset.jpThemeLight;
+  if (jupyter) return jupyter === "false" ? "dark" : "light";
+  const vscode = body.dataset.vscodeThemeKind;
+  if (vscode) return vscode.includes("light") ? "light" : "dark";
+  const isDark = [body, document.documentElement].some((node) => node.classList.contains("dark"));
+  return isDark ? "dark" : "light dark";
+}
+var chooseSlots = ({ shades }) => new Map(shades.map(([number, family, shade]) => [number, family + N_FAMILIES * (shade % N_SHADES)]));
+var slotName = (slot) => slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
+var hasFamilies = ({ shades }) => shades.some(([, , shade]) => shade > 0);
+function readPalette(root) {
+  if (!root.isConnected) return null;
+  const probe = h("span", { class: "lw-probe" });
+  root.append(probe);
+  const resolve = (
+    /** @param {string} name */
+    (name) => {
+      probe.style.color = `var(--lw-${name})`;
+      return getComputedStyle(probe).color;
+    }
+  );
+  const names = [...Array.from({ length: N_SLOTS }, (_, slot) => slotName(slot)), "cluster-none"];
+  const palette = {
+    clusters: names.map((name) => parseColour(resolve(name))),
+    ink: resolve("ink"),
+    paper: resolve("card")
+  };
+  probe.remove();
+  return palette;
+}
+var parseColour = (colour) => (
+  /** @type {Rgb} */
+  (colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number)
+);
+function createColourTable(palette, slots, noise, highlighted) {
+  const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
+  const setColour = (
+    /** @type {(label: number, colour: Rgb) => void} */
+    (label, colour) => {
+      const isFaint = highlighted !== null && highlighted !== label;
+      table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
+    }
+  );
+  for (const [number, slot] of slots) setColour(number % noise, palette.clusters[slot]);
+  setColour(noise, palette.clusters[N_SLOTS]);
+  return table;
+}
+
 // src/cluster_row.js
 var ClusterRow = class {
   /** The name that was last sent. */
@@ -1038,7 +1106,7 @@ var ClusterRow = class {
     });
     this.size = h("span", { class: "lw-size" });
     this.bar = h("i", {});
-    this.typical = h("p", { class: "lw-typical" });
+    this.profile = createProfile(page);
     this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
     this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
@@ -1051,7 +1119,7 @@ var ClusterRow = class {
       this.name,
       this.size,
       h("span", { class: "lw-share", "aria-hidden": "true" }, this.bar),
-      this.typical,
+      ...this.profile.nodes,
       h("div", { class: "lw-actions" }, this.done, this.mergeButton, this.doneButton),
       this.hits,
       this.rules
@@ -1089,7 +1157,7 @@ var ClusterRow = class {
     this.hits.replaceChildren(
       ...listChildren(
         h("span", {}, "found "),
-        this.#renderLinks(found.rows, found.names),
+        renderLinks(this.page, found.rows, found.names),
         rest > 0 && h("span", {}, `and ${formatNumber(rest)} more`)
       )
     );
@@ -1104,6 +1172,7 @@ var ClusterRow = class {
     const isNoise = cluster.cluster < 0;
     const colour = isNoise || slot === void 0 ? "cluster-none" : slotName(slot);
     const isOnly = state.clusters.length < 2;
+    this.profile.update(cluster, this.page.profiles.get(cluster.cluster));
     const drawing = JSON.stringify([cluster, colour, state.rows, isOnly, withAnswered]);
     if (drawing === this.#drawn) return;
     const before = this.#drawn ? this.cluster : null;
@@ -1112,7 +1181,6 @@ var ClusterRow = class {
       this.#sentName = cluster.name;
       if (this.page.focused !== this.name) this.name.value = cluster.name;
     }
-    if (String(before?.exemplars) !== String(cluster.exemplars)) this.#showExemplars();
     const label = clusterName(cluster);
     this.name.placeholder = clusterName({ ...cluster, name: "" });
     this.name.setAttribute("aria-label", `Name of ${label}`);
@@ -1126,19 +1194,6 @@ var ClusterRow = class {
     this.doneButton.setAttribute("aria-label", `Done: ${label}`);
     this.mergeButton.hidden = isOnly || isNoise;
     this.mergeButton.setAttribute("aria-label", `Merge ${label} with another cluster`);
-  }
-  #showExemplars() {
-    const { exemplars, exemplar_names: names } = this.cluster;
-    this.typical.replaceChildren(h("span", {}, "typical "), ...this.#renderLinks(exemplars, names));
-  }
-  /**
-   * @param {number[]} rows
-   * @param {string[]} names
-   */
-  #renderLinks(rows, names) {
-    return rows.map(
-      (row, i) => createButton(names[i], () => openItem(this.page, row), { className: "lw-link" })
-    );
   }
   async #sendName() {
     const { controller } = this.page;
@@ -1157,12 +1212,17 @@ var ClusterRow = class {
 };
 
 // src/clusters_panel.js
+var PAUSE_MS = 200;
 var ClustersPanel = class {
   /** @type {Map<number, ClusterRow>} */
   #rows = /* @__PURE__ */ new Map();
   /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
   #rules = null;
   #showsRules = false;
+  /** The labels that the profiles are about. */
+  #profiled = -1;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #labels = -1;
   /** @type {number | null} */
   #pinned = null;
@@ -1214,6 +1274,20 @@ var ClustersPanel = class {
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
     this.node.hidden = false;
+    clearTimeout(this.#timer);
+    if (state.profiles && this.#profiled !== state.labels) {
+      this.#timer = setTimeout(() => this.#loadProfiles(), PAUSE_MS);
+    }
+  }
+  /** Ask what distinguishes the clusters; an answer that was given meanwhile comes first. */
+  async #loadProfiles() {
+    const { controller } = this.page;
+    const reply = await controller.request({ do: "profiles" });
+    if (!reply.ok) return;
+    this.#profiled = reply.labels;
+    const profiles = reply.profiles;
+    this.page.profiles = new Map(profiles.map((each) => [each.cluster, each.text]));
+    if (controller.state) this.#show(controller.state);
   }
   /**
    * Show the clusters that are searched for, in their order.
@@ -1225,7 +1299,7 @@ var ClustersPanel = class {
     this.#removeRows(clusters, state);
     for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
+      row.update(cluster, state, this.plot.slots.get(cluster.cluster), this.search.order === "answered");
       row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);
@@ -1402,6 +1476,7 @@ function renderLink(page, link, resolve) {
       "div",
       { class: "lw-description" },
       pair,
+      renderValues(page, link),
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link))
     ),
     h("div", { class: "lw-resolutions" }, renderResolutions(page, link, resolve))
@@ -1448,8 +1523,8 @@ function openConflict(page, conflict) {
 
 // src/follow_up.js
 async function followUp(controller, reply) {
-  if (!reply.ok) return {};
-  const { follows: last = 0, moved } = reply;
+  if (!reply.ok) return "";
+  const { follows: last = 0, moved = "" } = reply;
   while (controller.state && controller.state.event < last) {
     await /** @type {Promise<void>} */
     new Promise((resolve) => {
@@ -1460,7 +1535,7 @@ async function followUp(controller, reply) {
       controller.watchers.add(notify);
     });
   }
-  return controller.state?.moves?.find(({ event }) => event === last) ?? { moved };
+  return controller.state?.moves?.find(({ event }) => event === last)?.moved ?? moved;
 }
 var hasOtherExamples = (before, after) => JSON.stringify(before?.examples) !== JSON.stringify(after.examples);
 
@@ -1487,18 +1562,32 @@ var ItemCache = class {
    * @returns {Promise<Item | null>}
    */
   async load(row) {
-    const known = this.#items.get(row);
-    if (known) return known;
-    const reply = await this.#request({ do: "item", rows: [row] });
-    if (!reply.ok) return null;
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
-    const item = (
-      /** @type {Item} */
-      reply.items[0]
-    );
-    this.add(item);
-    return item;
+    const [item] = await this.loadAll([row]);
+    return item ?? null;
+  }
+  /**
+   * How some rows look; none if the host gives an error.
+   * @param {number[]} rows at most as many as the host gives at once
+   * @returns {Promise<Item[]>}
+   */
+  async loadAll(rows) {
+    const known = new Map(rows.map((row) => [row, this.#items.get(row)]));
+    const unknown = rows.filter((row) => !known.get(row));
+    if (unknown.length) {
+      const reply = await this.#request({ do: "item", rows: unknown });
+      if (!reply.ok) return [];
+      for (
+        const item of
+        /** @type {Item[]} */
+        reply.items
+      ) {
+        const [oldest] = this.#items.keys();
+        if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
+        known.set(item.row, item);
+        this.add(item);
+      }
+    }
+    return rows.flatMap((row) => known.get(row) ?? []);
   }
 };
 
@@ -1618,6 +1707,10 @@ var Controller = class {
   loadItem(row) {
     return this.#items.load(row);
   }
+  /** How some rows look; none if the host cannot tell. @param {number[]} rows */
+  loadItems(rows) {
+    return this.#items.loadAll(rows);
+  }
   // ---------------------------------------------------------------- what the person does
   /** @param {Answer} answer */
   async answer(answer) {
@@ -1705,10 +1798,7 @@ var Controller = class {
     if (this.#pending === request) this.#pending = null;
     this.display.updateStatus();
     if (reply.ok) {
-      const [words, moved] = [
-        describe ? describe(reply) : "",
-        describeMoved(followed.moved, followed.others)
-      ];
+      const [words, moved] = [describe ? describe(reply) : "", followed];
       show?.(joinSentences(words, moved));
       this.#confirm(words, moved);
     } else if (reply.error.kind === "contradiction" && reply.error.chain) {
@@ -1726,7 +1816,7 @@ var Controller = class {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
-   * @param {number} [moved] how many rows the change moved
+   * @param {string} [moved] which rows the change moved
    */
   async retry({ request, describe, pair, show, resolved }, change, moved) {
     const words = describeRetry(moved);
@@ -2001,6 +2091,7 @@ function renderEvent(page, event, store, show) {
       "div",
       { class: "lw-description" },
       title,
+      isPair && renderValues(page, event),
       h(
         "span",
         { class: "lw-soft" },
@@ -2186,6 +2277,50 @@ function listenToKeys(root, actions) {
   });
 }
 
+// src/moved_rows.js
+var SHOWN_MS = 1e3;
+var MOST = 2e3;
+function findMovedRows(before, after) {
+  if (before.length !== after.length) return [];
+  const [was, is] = [before, after].map((labels) => labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535);
+  const rows = [];
+  for (let row = 0; row < after.length; row += 1) {
+    const isNoise = after[row] === is;
+    if (isNoise ? before[row] !== was : before[row] !== after[row] || before[row] === was) rows.push(row);
+  }
+  return rows;
+}
+function thinOut(rows, most = MOST) {
+  const step = Math.max(1, rows.length / most);
+  return Array.from({ length: Math.min(rows.length, most) }, (_, i) => rows[Math.floor(i * step)]);
+}
+function createMovedRows(node, draw) {
+  let shown = [];
+  let timer;
+  const hide = () => {
+    shown = [];
+    delete node.dataset.moved;
+    draw();
+  };
+  return {
+    get rows() {
+      return shown;
+    },
+    /** @param {number[]} rows */
+    show(rows) {
+      clearTimeout(timer);
+      if (!rows.length) return hide();
+      shown = thinOut(rows);
+      node.dataset.moved = String(rows.length);
+      timer = setTimeout(hide, SHOWN_MS);
+      return draw();
+    },
+    close() {
+      clearTimeout(timer);
+    }
+  };
+}
+
 // src/gestures.js
 var CLICK2 = 4;
 var STEP2 = 24;
@@ -2238,7 +2373,7 @@ function listenToPointers(node, actions) {
     spread = 0;
     if (!isClick) return;
     actions.point(...locate(event), event.pointerType === "mouse" ? 9 : 18);
-    actions.choose();
+    actions.choose(event.ctrlKey || event.metaKey);
   });
   node.addEventListener("pointercancel", (event) => touches.delete(event.pointerId));
   node.addEventListener("pointerleave", actions.leave);
@@ -2264,13 +2399,14 @@ function listenToKeyboard(node, actions) {
   });
   node.addEventListener("blur", actions.leave);
   node.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !actions.isReady()) return;
+    const isPair = event.ctrlKey || event.metaKey;
+    if (event.altKey || isPair && event.key !== "Enter" || !actions.isReady()) return;
     const direction = ARROWS[event.key];
     if (direction) {
       actions.setKeyboard(true);
       actions.pan(STEP2 * direction[0], STEP2 * direction[1]);
       pointAtCentre();
-    } else if (event.key !== "Enter" || !actions.choose()) return;
+    } else if (event.key !== "Enter" || !actions.choose(isPair)) return;
     event.preventDefault();
   });
 }
@@ -2545,6 +2681,12 @@ function drawMarks(canvas, { width, height, size, ink, paper, marks, hovered, wi
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   for (const { x, y, tag, square, dashed } of marks) {
+    if (!tag) {
+      traceRing(context, x, y, size / 2 + 2, square);
+      stroke(paper, 3.5);
+      stroke(ink, 1.75);
+      continue;
+    }
     const reach = Math.max(9, size / 2 + 5);
     context.setLineDash(dashed ? [4, 3] : []);
     traceRing(context, x, y, reach, square);
@@ -2639,8 +2781,8 @@ var Scatter = class {
   #viewport = null;
   /** @type {Palette | null} */
   #palette = null;
-  /** @type {number[]} */
-  #slots = [];
+  /** @type {Map<number, number>} */
+  #slots = /* @__PURE__ */ new Map();
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -2672,7 +2814,7 @@ var Scatter = class {
       zoom: (factor, px, py) => this.zoom(factor, px, py),
       point: (px, py, reach) => this.#point(px, py, reach),
       leave: () => this.#leave(),
-      choose: () => this.#choose(),
+      choose: (isPair) => this.#choose(isPair),
       setKeyboard: (isKeyboard) => {
         this.#withCross = isKeyboard;
         this.#drawLater();
@@ -2709,13 +2851,13 @@ var Scatter = class {
   /**
    * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} slots
+   * @param {Map<number, number>} slots
    */
   setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
     [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
+    if (highlighted !== null && highlighted !== this.#noise && !slots.has(highlighted)) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);
@@ -2807,9 +2949,9 @@ var Scatter = class {
       size: diameter,
       ink: palette.ink,
       paper: palette.paper,
-      marks: this.#marks.map(({ row, tag, square, dashed }) => {
+      marks: this.#marks.map(({ row, ...sign }) => {
         const [x, y] = this.#locate(viewport, row);
-        return { x, y, tag, square, dashed };
+        return { x, y, ...sign };
       }),
       hovered: this.#hovered >= 0 ? this.#locate(viewport, this.#hovered) : null,
       withCross: this.#withCross
@@ -2877,15 +3019,15 @@ var Scatter = class {
     this.handlers.hover(-1, 0, 0);
     this.#drawLater();
   }
-  #choose() {
+  #choose(isPair) {
     if (this.#hovered < 0) return false;
-    this.handlers.choose(this.#hovered);
+    this.handlers.choose(this.#hovered, isPair);
     return true;
   }
 };
 
 // src/map_panel.js
-var BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it.";
+var BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it. Ctrl-click two rows to pair them.";
 var BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it.";
 var HOVER_MS = 70;
 function createTip(page) {
@@ -2947,6 +3089,14 @@ function createSelection(page) {
       createButton("Explain their clusters", () => explain(first, second), { className: "lw-quiet" })
     ];
   };
+  const pick = async (row) => {
+    const [item, [first, second]] = [await controller.loadItem(row), controller.selection];
+    if (!item) return;
+    if (first?.row === row) controller.select([second, null]);
+    else if (second?.row === row) controller.select([first, null]);
+    else controller.select(first && !second ? [first, item] : [item, null]);
+    page.announce((node.firstElementChild?.textContent ?? "").trim());
+  };
   const renderName = (
     /** @param {Item | null} item */
     (item) => item ? h("strong", {}, item.name) : "select a point"
@@ -2963,7 +3113,7 @@ function createSelection(page) {
       )
     );
   };
-  return { node, reason, update };
+  return { node, reason, update, pick };
 }
 function createMapPanel(page, model) {
   const { controller } = page;
@@ -2972,7 +3122,7 @@ function createMapPanel(page, model) {
   const plot = new Scatter(page.root, {
     canZoom: () => page.hasFocus,
     // elsewhere in a notebook the wheel scrolls
-    choose: (row) => openItem(page, row),
+    choose: (row, isPair) => isPair ? selection.pick(row) : openItem(page, row),
     hover: tip.hover
   });
   const zoom = h(
@@ -2982,16 +3132,19 @@ function createMapPanel(page, model) {
     createButton("−", () => plot.zoom(1 / 1.5), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
     createButton("Fit", () => plot.reset(), { "aria-label": "Fit all rows", title: "Fit all rows (0)" })
   );
+  const axes = h("p", { class: "lw-soft lw-axes", hidden: true });
   const isTouch = window.matchMedia("(pointer: coarse)").matches;
   const node = h(
     "section",
     { class: "lw-card lw-map", "aria-label": "Plot of all rows", hidden: true },
     h("div", { class: "lw-plot" }, plot.node, tip.node),
+    axes,
     h("div", { class: "lw-plot-footer" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
     selection.node,
     selection.reason
   );
   let places = null;
+  let drawn = null;
   const updateMarks = () => {
     const question = controller.state?.question;
     const asked = question ? [
@@ -3002,8 +3155,10 @@ function createMapPanel(page, model) {
     const selected = controller.selection.flatMap(
       (item, i) => item ? [{ tag: tags[i], square: false, dashed: true, row: item.row }] : []
     );
-    plot.mark([...asked, ...selected]);
+    const outlined = moved.rows.map((row) => ({ tag: "", square: false, row }));
+    plot.mark([...outlined, ...asked, ...selected]);
   };
+  const moved = createMovedRows(plot.node, updateMarks);
   const updateRows = (state) => {
     const coordinates = toTypedArray(model.get("places"), Float32Array);
     const bytes = model.get("labels");
@@ -3015,6 +3170,8 @@ function createMapPanel(page, model) {
       plot.setPlaces(node.hidden ? new Float32Array(0) : coordinates);
     }
     plot.setLabels(labels, chooseSlots(state));
+    if (drawn) moved.show(findMovedRows(drawn, labels));
+    drawn = labels;
   };
   return {
     node,
@@ -3023,12 +3180,18 @@ function createMapPanel(page, model) {
       selection.update();
       updateMarks();
     },
+    close() {
+      moved.close();
+      plot.close();
+    },
     /**
      * @param {State} state
      * @param {boolean} hasNewLabels
      */
     update(state, hasNewLabels) {
       if (hasNewLabels) updateRows(state);
+      axes.hidden = !state.axes;
+      setText(axes, state.axes ?? "");
       updateMarks();
     }
   };
@@ -3310,6 +3473,7 @@ function renderSuspect(page, suspect, store) {
       "div",
       { class: "lw-description" },
       pair,
+      renderValues(page, suspect),
       h("span", {}, describeGrade(suspect)),
       h("span", { class: "lw-soft" }, suspect.reason)
     ),
@@ -3440,6 +3604,7 @@ async function openTeam(page) {
 }
 
 // src/progress_panel.js
+var DOUBT = "Rows that are probably in a wrong cluster";
 var [WIDTH2, HEIGHT2, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
   const [value, name, details] = [h("dd", {}), h("dt", {}), h("dd", { class: "lw-soft" })];
@@ -3483,10 +3648,34 @@ function renderChart(changes) {
   const box = { viewBox: `0 0 ${WIDTH2} ${HEIGHT2}`, width: WIDTH2, height: HEIGHT2 };
   return s("svg", { ...box, role: "img", "aria-label": label }, bars);
 }
+function createDoubtBar() {
+  const [fill, caption] = [h("i", {}), h("p", { class: "lw-soft" })];
+  const bar = h("div", { class: "lw-doubt-bar", role: "meter", "aria-label": DOUBT }, fill);
+  const node = h("div", { class: "lw-doubt", hidden: true }, bar, caption);
+  return {
+    node,
+    /** @param {number | null | undefined} wrong share of the rows */
+    update(wrong) {
+      node.hidden = typeof wrong !== "number";
+      if (typeof wrong !== "number") return;
+      fill.style.width = `${100 * wrong}%`;
+      const percent = formatPercent(wrong);
+      const values = {
+        valuemin: "0",
+        valuemax: "100",
+        valuenow: String(Math.round(100 * wrong)),
+        valuetext: percent
+      };
+      for (const [name, value] of Object.entries(values)) bar.setAttribute(`aria-${name}`, value);
+      setText(caption, `${DOUBT}: ${percent}`);
+    }
+  };
+}
 function createProgressPanel(page) {
   const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const doubt = createDoubtBar();
   const errors = h("p", { class: "lw-soft", hidden: true });
   const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
   const toReview = h("span", {});
@@ -3504,6 +3693,7 @@ function createProgressPanel(page) {
     heading,
     team.node,
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
+    doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
@@ -3528,6 +3718,7 @@ function createProgressPanel(page) {
       }
       drawn = String(changes);
       setText(advice, !state.ended && state.advice?.text || "");
+      doubt.update(state.advice?.wrong);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
       setText(errors, state.errors ?? "");
       errors.hidden = !state.errors;
@@ -3837,7 +4028,7 @@ function render({ model, el }) {
     unlisten();
     observer.disconnect();
     darkScheme.removeEventListener("change", onScheme);
-    map.plot.close();
+    map.close();
     root.remove();
   };
 }

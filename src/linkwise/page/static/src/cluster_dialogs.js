@@ -45,7 +45,7 @@ export function openMerge(page, cluster) {
       close();
       await merge(page, cluster, other);
     };
-    return h("li", {}, createButton(describeChoice(other, found), choose));
+    return h("li", {}, createButton(describeChoice(other, found, page.profiles.get(other.cluster)), choose));
   };
   const list = h("ul", { class: "lw-choices" });
   const show = () => {

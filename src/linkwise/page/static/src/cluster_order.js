@@ -8,8 +8,8 @@ export const FEW = 12; // clusters that need neither search nor order: as many a
 
 /** @type {[Order, string][]} */
 export const ORDERS = [
-  ["size", "Largest first"],
   ["number", "By number"],
+  ["size", "Largest first"],
   ["name", "By name"],
   ["answered", "Least answered first"],
 ];

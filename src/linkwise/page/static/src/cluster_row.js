@@ -1,10 +1,10 @@
 /** One line of the list of clusters. */
 import { openDone, openMerge } from "./cluster_dialogs.js";
+import { createProfile, renderLinks } from "./cluster_profile.js";
 import { describeAnswered } from "./cluster_wording.js";
 import { slotName } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
-import { openItem } from "./item_dialog.js";
 import { clusterName, describeName, formatCount, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -45,7 +45,7 @@ export class ClusterRow {
     });
     this.size = h("span", { class: "lw-size" });
     this.bar = h("i", {});
-    this.typical = h("p", { class: "lw-typical" });
+    this.profile = createProfile(page);
     this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
     this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
@@ -58,7 +58,7 @@ export class ClusterRow {
       this.name,
       this.size,
       h("span", { class: "lw-share", "aria-hidden": "true" }, this.bar),
-      this.typical,
+      ...this.profile.nodes,
       h("div", { class: "lw-actions" }, this.done, this.mergeButton, this.doneButton),
       this.hits,
       this.rules,
@@ -100,7 +100,7 @@ export class ClusterRow {
     this.hits.replaceChildren(
       ...listChildren(
         h("span", {}, "found "),
-        this.#renderLinks(found.rows, found.names),
+        renderLinks(this.page, found.rows, found.names),
         rest > 0 && h("span", {}, `and ${formatNumber(rest)} more`),
       ),
     );
@@ -116,6 +116,7 @@ export class ClusterRow {
     const isNoise = cluster.cluster < 0;
     const colour = isNoise || slot === undefined ? "cluster-none" : slotName(slot);
     const isOnly = state.clusters.length < 2;
+    this.profile.update(cluster, this.page.profiles.get(cluster.cluster));
     const drawing = JSON.stringify([cluster, colour, state.rows, isOnly, withAnswered]);
     if (drawing === this.#drawn) return;
     const before = this.#drawn ? this.cluster : null;
@@ -124,7 +125,6 @@ export class ClusterRow {
       this.#sentName = cluster.name;
       if (this.page.focused !== this.name) this.name.value = cluster.name;
     }
-    if (String(before?.exemplars) !== String(cluster.exemplars)) this.#showExemplars();
     const label = clusterName(cluster);
     this.name.placeholder = clusterName({ ...cluster, name: "" });
     this.name.setAttribute("aria-label", `Name of ${label}`);
@@ -138,21 +138,6 @@ export class ClusterRow {
     this.doneButton.setAttribute("aria-label", `Done: ${label}`);
     this.mergeButton.hidden = isOnly || isNoise;
     this.mergeButton.setAttribute("aria-label", `Merge ${label} with another cluster`);
-  }
-
-  #showExemplars() {
-    const { exemplars, exemplar_names: names } = this.cluster;
-    this.typical.replaceChildren(h("span", {}, "typical "), ...this.#renderLinks(exemplars, names));
-  }
-
-  /**
-   * @param {number[]} rows
-   * @param {string[]} names
-   */
-  #renderLinks(rows, names) {
-    return rows.map((row, i) =>
-      createButton(names[i], () => openItem(this.page, row), { className: "lw-link" }),
-    );
   }
 
   async #sendName() {

@@ -24,9 +24,10 @@ export const describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "
  * A cluster that another one can be merged with.
  * @param {Cluster} cluster
  * @param {RowHits} [found] the rows that a search found in it
+ * @param {string} [profile] what distinguishes it
  */
-export const describeChoice = (cluster, found) => {
-  const typical = `typical ${cluster.exemplar_names.join(", ")}`;
+export const describeChoice = (cluster, found, profile) => {
+  const typical = profile || `typical ${cluster.exemplar_names.slice(0, 3).join(", ")}`;
   const rows = found ? [`found ${found.names.join(", ")}`] : [];
   return [clusterName(cluster), formatCount(cluster.size, "row"), typical, ...rows].join(", ");
 };

@@ -13,12 +13,18 @@ import { countClusters, formatNumber, formatPercent } from "./wording.js";
 /** @import { Cluster, State } from "./protocol.d.ts" */
 /** @import { Scatter } from "./scatter.js" */
 
+const PAUSE_MS = 200; // after a new state, so that profiles delay no answer that follows quickly
+
 export class ClustersPanel {
   /** @type {Map<number, ClusterRow>} */
   #rows = new Map();
   /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
   #rules = null;
   #showsRules = false;
+  /** The labels that the profiles are about. */
+  #profiled = -1;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #labels = -1;
   /** @type {number | null} */
   #pinned = null;
@@ -66,12 +72,28 @@ export class ClustersPanel {
     this.foot.hidden = !state.more_clusters;
     setText(this.foot, describeUnlisted(state.more_clusters || 0));
     this.legend.hidden = !hasFamilies(state);
-    if (this.#labels !== state.labels) this.drag.cancel(); // the numbers mean other clusters now
+    if (this.#labels !== state.labels) this.drag.cancel(); // one of the two may be gone
     this.#labels = state.labels;
     this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
     this.node.hidden = false;
+    clearTimeout(this.#timer);
+    if (state.profiles && this.#profiled !== state.labels) {
+      this.#timer = setTimeout(() => this.#loadProfiles(), PAUSE_MS);
+    }
+  }
+
+  /** Ask what distinguishes the clusters; an answer that was given meanwhile comes first. */
+  async #loadProfiles() {
+    const { controller } = this.page;
+    const reply = await controller.request({ do: "profiles" });
+    if (!reply.ok) return;
+    this.#profiled = reply.labels;
+    /** @type {{ cluster: number, text: string }[]} */
+    const profiles = reply.profiles;
+    this.page.profiles = new Map(profiles.map((each) => [each.cluster, each.text]));
+    if (controller.state) this.#show(controller.state);
   }
 
   /**
@@ -84,7 +106,7 @@ export class ClustersPanel {
     this.#removeRows(clusters, state);
     for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
+      row.update(cluster, state, this.plot.slots.get(cluster.cluster), this.search.order === "answered");
       row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);

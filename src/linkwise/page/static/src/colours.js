@@ -24,13 +24,12 @@ export function detectScheme() {
 }
 
 /**
- * The slot of each cluster in the palette: first the twelve colours, then their shades.
- * @param {Pick<State, "colours" | "shades">} state without shades, colours repeat
+ * The slot of each cluster in the palette, by its number: first the twelve colours, then their shades.
+ * @param {Pick<State, "shades">} state
+ * @returns {Map<number, number>}
  */
-export const chooseSlots = ({ colours = [], shades }) =>
-  shades
-    ? shades.map(([family, shade]) => family + N_FAMILIES * (shade % N_SHADES))
-    : colours.map((colour) => colour % N_FAMILIES);
+export const chooseSlots = ({ shades }) =>
+  new Map(shades.map(([number, family, shade]) => [number, family + N_FAMILIES * (shade % N_SHADES)]));
 
 /**
  * The name of a slot in the style sheet.
@@ -43,7 +42,7 @@ export const slotName = (slot) =>
  * Whether some clusters share a colour family.
  * @param {Pick<State, "shades">} state
  */
-export const hasFamilies = ({ shades = [] }) => shades.some(([, shade]) => shade > 0);
+export const hasFamilies = ({ shades }) => shades.some(([, , shade]) => shade > 0);
 
 /**
  * Read the colours that hold in the current scheme. The result is null as long as the root is in no document:
@@ -79,7 +78,7 @@ export const parseColour = (colour) =>
 /**
  * The colour of each label: red, green, blue, alpha.
  * @param {Palette} palette
- * @param {number[]} slots of the clusters
+ * @param {Map<number, number>} slots of the clusters
  * @param {number} noise the label that stands for noise
  * @param {number | null} highlighted the label that alone keeps its colour
  */
@@ -89,7 +88,7 @@ export function createColourTable(palette, slots, noise, highlighted) {
     const isFaint = highlighted !== null && highlighted !== label;
     table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
   };
-  for (const [label, slot] of slots.entries()) setColour(label, palette.clusters[slot]);
+  for (const [number, slot] of slots) setColour(number % noise, palette.clusters[slot]);
   setColour(noise, palette.clusters[N_SLOTS]);
   return table;
 }

@@ -3,6 +3,7 @@ import { createButton, renderIcon } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
+import { renderValues } from "./row_values.js";
 import { isOwn, NO_NAME } from "./team.js";
 import {
   ANOTHER_CONFLICT,
@@ -75,6 +76,7 @@ function renderLink(page, link, resolve) {
       "div",
       { class: "lw-description" },
       pair,
+      renderValues(page, link),
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
     ),
     h("div", { class: "lw-resolutions" }, renderResolutions(page, link, resolve)),

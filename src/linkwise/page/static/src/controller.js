@@ -10,7 +10,6 @@ import {
   describeError,
   describeLink,
   describeMark,
-  describeMoved,
   describeNextQuestion,
   describeRefusal,
   describeRetry,
@@ -142,6 +141,11 @@ export class Controller {
     return this.#items.load(row);
   }
 
+  /** How some rows look; none if the host cannot tell. @param {number[]} rows */
+  loadItems(rows) {
+    return this.#items.loadAll(rows);
+  }
+
   // ---------------------------------------------------------------- what the person does
   /** @param {Answer} answer */
   async answer(answer) {
@@ -229,10 +233,7 @@ export class Controller {
     if (this.#pending === request) this.#pending = null;
     this.display.updateStatus();
     if (reply.ok) {
-      const [words, moved] = [
-        describe ? describe(reply) : "",
-        describeMoved(followed.moved, followed.others),
-      ];
+      const [words, moved] = [describe ? describe(reply) : "", followed];
       show?.(joinSentences(words, moved));
       this.#confirm(words, moved);
     } else if (reply.error.kind === "contradiction" && reply.error.chain) {
@@ -251,7 +252,7 @@ export class Controller {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
-   * @param {number} [moved] how many rows the change moved
+   * @param {string} [moved] which rows the change moved
    */
   async retry({ request, describe, pair, show, resolved }, change, moved) {
     const words = describeRetry(moved);

@@ -3,14 +3,14 @@
 /** @import { Reply, State } from "./protocol.d.ts" */
 
 /**
- * Wait for the state with what follows from a reply, and return how many rows moved by it.
+ * Wait for the state with what follows from a reply, and return which rows moved by it, in words.
  * @param {Controller} controller
  * @param {Reply} reply
- * @returns {Promise<{ moved?: number, others?: number }>} `others` counts other events that moved them, too
+ * @returns {Promise<string>} empty if the host does not know
  */
 export async function followUp(controller, reply) {
-  if (!reply.ok) return {};
-  const { follows: last = 0, moved } = reply;
+  if (!reply.ok) return "";
+  const { follows: last = 0, moved = "" } = reply;
   while (controller.state && controller.state.event < last) {
     await /** @type {Promise<void>} */ (
       new Promise((resolve) => {
@@ -22,7 +22,7 @@ export async function followUp(controller, reply) {
       })
     );
   }
-  return controller.state?.moves?.find(({ event }) => event === last) ?? { moved };
+  return controller.state?.moves?.find(({ event }) => event === last)?.moved ?? moved;
 }
 
 /**

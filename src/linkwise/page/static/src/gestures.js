@@ -12,7 +12,8 @@ const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowD
  * @property {(factor: number, px: number, py: number) => void} zoom
  * @property {(px: number, py: number, reach?: number) => void} point
  * @property {() => void} leave the pointer is elsewhere
- * @property {() => boolean} choose the row that is pointed at; false if there is none
+ * @property {(isPair: boolean) => boolean} choose the row that is pointed at, with Ctrl or Cmd as one of a pair;
+ *   false if there is none
  * @property {(isKeyboard: boolean) => void} setKeyboard whether the cross points
  * @property {() => { width: number, height: number }} size
  * @property {() => boolean} isReady
@@ -78,7 +79,7 @@ function listenToPointers(node, actions) {
     spread = 0;
     if (!isClick) return;
     actions.point(...locate(event), event.pointerType === "mouse" ? 9 : 18);
-    actions.choose();
+    actions.choose(event.ctrlKey || event.metaKey);
   });
   node.addEventListener("pointercancel", (event) => touches.delete(event.pointerId));
   node.addEventListener("pointerleave", actions.leave);
@@ -106,13 +107,14 @@ function listenToKeyboard(node, actions) {
   });
   node.addEventListener("blur", actions.leave);
   node.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !actions.isReady()) return;
+    const isPair = event.ctrlKey || event.metaKey;
+    if (event.altKey || (isPair && event.key !== "Enter") || !actions.isReady()) return;
     const direction = ARROWS[event.key];
     if (direction) {
       actions.setKeyboard(true);
       actions.pan(STEP * direction[0], STEP * direction[1]);
       pointAtCentre();
-    } else if (event.key !== "Enter" || !actions.choose()) return;
+    } else if (event.key !== "Enter" || !actions.choose(isPair)) return;
     event.preventDefault();
   });
 }

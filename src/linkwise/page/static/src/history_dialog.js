@@ -7,6 +7,7 @@ import { createRowLink } from "./item_dialog.js";
 import { openNote } from "./note_dialog.js";
 import { describeNote, formatSeconds, NOTE } from "./note_wording.js";
 import { clamp } from "./numbers.js";
+import { renderValues } from "./row_values.js";
 import { isOwn, OTHERS_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
@@ -100,6 +101,7 @@ function renderEvent(page, event, store, show) {
       "div",
       { class: "lw-description" },
       title,
+      isPair && renderValues(page, event),
       h(
         "span",
         { class: "lw-soft" },

@@ -29,14 +29,28 @@ export class ItemCache {
    * @returns {Promise<Item | null>}
    */
   async load(row) {
-    const known = this.#items.get(row);
-    if (known) return known;
-    const reply = await this.#request({ do: "item", rows: [row] });
-    if (!reply.ok) return null;
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
-    const item = /** @type {Item} */ (reply.items[0]);
-    this.add(item);
-    return item;
+    const [item] = await this.loadAll([row]);
+    return item ?? null;
+  }
+
+  /**
+   * How some rows look; none if the host gives an error.
+   * @param {number[]} rows at most as many as the host gives at once
+   * @returns {Promise<Item[]>}
+   */
+  async loadAll(rows) {
+    const known = new Map(rows.map((row) => [row, this.#items.get(row)]));
+    const unknown = rows.filter((row) => !known.get(row));
+    if (unknown.length) {
+      const reply = await this.#request({ do: "item", rows: unknown });
+      if (!reply.ok) return [];
+      for (const item of /** @type {Item[]} */ (reply.items)) {
+        const [oldest] = this.#items.keys();
+        if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
+        known.set(item.row, item);
+        this.add(item);
+      }
+    }
+    return rows.flatMap((row) => known.get(row) ?? []);
   }
 }

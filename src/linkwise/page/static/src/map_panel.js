@@ -4,6 +4,7 @@ import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
 import { FIRST, renderGlimpse, SECOND } from "./items.js";
+import { createMovedRows, findMovedRows } from "./moved_rows.js";
 import { clamp, toTypedArray } from "./numbers.js";
 import { Scatter } from "./scatter.js";
 import { clusterName } from "./wording.js";
@@ -11,7 +12,7 @@ import { clusterName } from "./wording.js";
 /** @import { Page } from "./page.js" */
 /** @import { Item, Model, State } from "./protocol.d.ts" */
 
-const BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it.";
+const BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it. Ctrl-click two rows to pair them.";
 const BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it.";
 const HOVER_MS = 70; // how long the pointer rests before a row is shown
 
@@ -93,6 +94,15 @@ function createSelection(page) {
       createButton("Explain their clusters", () => explain(first, second), { className: "lw-quiet" }),
     ];
   };
+  /** @param {number} row one that is selected, too; a selected one is let go */
+  const pick = async (row) => {
+    const [item, [first, second]] = [await controller.loadItem(row), controller.selection];
+    if (!item) return;
+    if (first?.row === row) controller.select([second, null]);
+    else if (second?.row === row) controller.select([first, null]);
+    else controller.select(first && !second ? [first, item] : [item, null]);
+    page.announce((node.firstElementChild?.textContent ?? "").trim());
+  };
   const renderName = /** @param {Item | null} item */ (item) =>
     item ? h("strong", {}, item.name) : "select a point";
   const update = () => {
@@ -107,7 +117,7 @@ function createSelection(page) {
       ),
     );
   };
-  return { node, reason, update };
+  return { node, reason, update, pick };
 }
 
 /**
@@ -120,7 +130,7 @@ export function createMapPanel(page, model) {
   const selection = createSelection(page);
   const plot = new Scatter(page.root, {
     canZoom: () => page.hasFocus, // elsewhere in a notebook the wheel scrolls
-    choose: (row) => openItem(page, row),
+    choose: (row, isPair) => (isPair ? selection.pick(row) : openItem(page, row)),
     hover: tip.hover,
   });
   const zoom = h(
@@ -130,17 +140,21 @@ export function createMapPanel(page, model) {
     createButton("−", () => plot.zoom(1 / 1.5), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
     createButton("Fit", () => plot.reset(), { "aria-label": "Fit all rows", title: "Fit all rows (0)" }),
   );
+  const axes = h("p", { class: "lw-soft lw-axes", hidden: true });
   const isTouch = window.matchMedia("(pointer: coarse)").matches;
   const node = h(
     "section",
     { class: "lw-card lw-map", "aria-label": "Plot of all rows", hidden: true },
     h("div", { class: "lw-plot" }, plot.node, tip.node),
+    axes,
     h("div", { class: "lw-plot-footer" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
     selection.node,
     selection.reason,
   );
   /** @type {unknown} */
   let places = null;
+  /** @type {import("./moved_rows.js").Labels | null} */
+  let drawn = null; // the labels
   const updateMarks = () => {
     const question = controller.state?.question;
     const asked = question
@@ -153,8 +167,10 @@ export function createMapPanel(page, model) {
     const selected = controller.selection.flatMap((item, i) =>
       item ? [{ tag: tags[i], square: false, dashed: true, row: item.row }] : [],
     );
-    plot.mark([...asked, ...selected]);
+    const outlined = moved.rows.map((row) => ({ tag: "", square: false, row }));
+    plot.mark([...outlined, ...asked, ...selected]);
   };
+  const moved = createMovedRows(plot.node, updateMarks);
   /** @param {State} state */
   const updateRows = (state) => {
     const coordinates = toTypedArray(model.get("places"), Float32Array);
@@ -167,6 +183,8 @@ export function createMapPanel(page, model) {
       plot.setPlaces(node.hidden ? new Float32Array(0) : coordinates);
     }
     plot.setLabels(labels, chooseSlots(state));
+    if (drawn) moved.show(findMovedRows(drawn, labels));
+    drawn = labels;
   };
   return {
     node,
@@ -175,12 +193,18 @@ export function createMapPanel(page, model) {
       selection.update();
       updateMarks();
     },
+    close() {
+      moved.close();
+      plot.close();
+    },
     /**
      * @param {State} state
      * @param {boolean} hasNewLabels
      */
     update(state, hasNewLabels) {
       if (hasNewLabels) updateRows(state);
+      axes.hidden = !state.axes;
+      setText(axes, state.axes ?? "");
       updateMarks();
     },
   };

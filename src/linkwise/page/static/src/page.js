@@ -12,6 +12,8 @@ export const createLiveRegion = () => h("p", { class: "lw-hidden", role: "status
 export class Page {
   /** @type {Controller} */
   controller;
+  /** What distinguishes each cluster, by number. @type {Map<number, string>} */
+  profiles = new Map();
   #prefix;
   #nIds = 0;
 

@@ -13,7 +13,7 @@ const DIRECTIONS = [
   [0, -1],
 ];
 
-/** @typedef {{ tag: string, square: boolean, dashed?: boolean }} Sign a ring, or a diamond, with a short text */
+/** @typedef {{ tag: string, square: boolean, dashed?: boolean }} Sign a ring, or a diamond, with a short text, if any */
 /** @typedef {Sign & { row: number }} RowMark a sign at a row */
 /** @typedef {Sign & { x: number, y: number }} Mark a sign at a pixel */
 
@@ -58,6 +58,12 @@ export function drawMarks(canvas, { width, height, size, ink, paper, marks, hove
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   for (const { x, y, tag, square, dashed } of marks) {
+    if (!tag) {
+      traceRing(context, x, y, size / 2 + 2, square);
+      stroke(paper, 3.5);
+      stroke(ink, 1.75);
+      continue;
+    }
     const reach = Math.max(9, size / 2 + 5);
     context.setLineDash(dashed ? [4, 3] : []);
     traceRing(context, x, y, reach, square);

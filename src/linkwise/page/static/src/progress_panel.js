@@ -18,6 +18,7 @@ import {
 /** @import { Page } from "./page.js" */
 /** @import { State, Team } from "./protocol.d.ts" */
 
+const DOUBT = "Rows that are probably in a wrong cluster";
 const [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
 
 function createTile() {
@@ -74,11 +75,37 @@ function renderChart(changes) {
   return s("svg", { ...box, role: "img", "aria-label": label }, bars);
 }
 
+/** A bar that is as long as the share of the rows that are probably in a wrong cluster, so it falls. */
+function createDoubtBar() {
+  const [fill, caption] = [h("i", {}), h("p", { class: "lw-soft" })];
+  const bar = h("div", { class: "lw-doubt-bar", role: "meter", "aria-label": DOUBT }, fill);
+  const node = h("div", { class: "lw-doubt", hidden: true }, bar, caption);
+  return {
+    node,
+    /** @param {number | null | undefined} wrong share of the rows */
+    update(wrong) {
+      node.hidden = typeof wrong !== "number";
+      if (typeof wrong !== "number") return;
+      fill.style.width = `${100 * wrong}%`;
+      const percent = formatPercent(wrong);
+      const values = {
+        valuemin: "0",
+        valuemax: "100",
+        valuenow: String(Math.round(100 * wrong)),
+        valuetext: percent,
+      };
+      for (const [name, value] of Object.entries(values)) bar.setAttribute(`aria-${name}`, value);
+      setText(caption, `${DOUBT}: ${percent}`);
+    },
+  };
+}
+
 /** @param {Page} page */
 export function createProgressPanel(page) {
   const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const doubt = createDoubtBar();
   const errors = h("p", { class: "lw-soft", hidden: true });
   const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
   const toReview = h("span", {});
@@ -96,6 +123,7 @@ export function createProgressPanel(page) {
     heading,
     team.node,
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
+    doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
     suspects,
@@ -120,6 +148,7 @@ export function createProgressPanel(page) {
       }
       drawn = String(changes);
       setText(advice, (!state.ended && state.advice?.text) || "");
+      doubt.update(state.advice?.wrong);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
       setText(errors, state.errors ?? "");
       errors.hidden = !state.errors;

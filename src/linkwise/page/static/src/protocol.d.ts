@@ -62,6 +62,8 @@ export interface SessionEvent {
   first: number;
   second: number;
   names: string[];
+  /** A short line about each row; only where events are listed. */
+  values?: string[];
   answer: Answer;
   pairs: number;
   text: string | null;
@@ -84,6 +86,7 @@ export interface Suspect {
   first: number;
   second: number;
   names: [string, string];
+  values?: string[];
   answer: "yes" | "no";
   /** Who gave it; empty if it has no name. */
   source: string;
@@ -118,6 +121,7 @@ export interface ConflictLink {
   first: number;
   second: number;
   names: [string, string];
+  values?: string[];
   answer: "yes" | "no";
   event: number | null;
   kind: "answer" | "add" | "import" | "done";
@@ -139,6 +143,7 @@ export interface Counts {
 export interface State {
   protocol: number;
   title: string;
+  kind?: "record" | "text" | "image" | "series";
   /** Path of the session file; null while the session is in memory only. */
   place: string | null;
   rows: number;
@@ -146,10 +151,8 @@ export interface State {
   two_bytes: boolean;
   /** A number that changes with the labels. */
   labels: number;
-  /** The colour of each cluster. */
-  colours?: number[];
-  /** The colour family of each cluster, from 0 to 11, and its shade within the family. */
-  shades?: [number, number][];
+  /** The number of each cluster, its colour family, from 0 to 11, and its shade within the family. */
+  shades: [number, number, number][];
   event: number;
   busy: boolean;
   question: Question | null;
@@ -159,10 +162,15 @@ export interface State {
   budget: number | null;
   counts: Counts;
   changes: number[];
-  advice: { stop: boolean | null; text: string };
+  /** When to stop, in words, and the share of the rows that are probably in a wrong cluster, if the learner knows. */
+  advice: { stop: boolean | null; text: string; wrong?: number | null };
+  /** What the plot shows, as a sentence; empty if the places of the rows were given. */
+  axes?: string;
   clusters: Cluster[];
   more_clusters: number;
   rules?: boolean;
+  /** Whether the host can say in a line what distinguishes each cluster. */
+  profiles?: boolean;
   learner: string;
   description: string[];
   notes?: string[];
@@ -178,7 +186,7 @@ export interface State {
   /** A few pairs that show it; missing if there are none. */
   examples?: Example[];
   /** What the last answers of this person moved, if several people answer. */
-  moves?: { event: number; moved: number; others: number }[];
+  moves?: { event: number; moved: string }[];
   /** Missing unless several people answer, each under a name. */
   team?: Team;
 }
@@ -258,13 +266,13 @@ export interface RequestError {
 }
 
 /**
- * The fields of a result depend on the request. `moved` is the number of rows that an answer moved; it is missing if the
+ * The fields of a result depend on the request. `moved` says which rows an answer moved; it is missing if the
  * host could not read the clusters after the answer. `follows` is the number of the event that stored an answer, if the
  * reply comes before the state that shows it.
  */
 export type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
-  | { ok: true; file?: ArrayBufferView; moved?: number; follows?: number; [name: string]: any }
+  | { ok: true; file?: ArrayBufferView; moved?: string; follows?: number; [name: string]: any }
   | { ok: false; error: RequestError };
 
 /** The model of anywidget, or ours over a socket. */

@@ -17,7 +17,7 @@ const REACH = 9; // pixels around the pointer
 /**
  * @typedef {object} Handlers
  * @property {(row: number, px: number, py: number) => void} hover -1: no row is under the pointer
- * @property {(row: number) => void} choose a click, or Enter
+ * @property {(row: number, isPair: boolean) => void} choose a click, or Enter; with Ctrl or Cmd a row of a pair
  * @property {() => boolean} canZoom whether the wheel zooms
  */
 
@@ -37,8 +37,8 @@ export class Scatter {
   #viewport = null;
   /** @type {Palette | null} */
   #palette = null;
-  /** @type {number[]} */
-  #slots = [];
+  /** @type {Map<number, number>} */
+  #slots = new Map();
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -70,7 +70,7 @@ export class Scatter {
       zoom: (factor, px, py) => this.zoom(factor, px, py),
       point: (px, py, reach) => this.#point(px, py, reach),
       leave: () => this.#leave(),
-      choose: () => this.#choose(),
+      choose: (isPair) => this.#choose(isPair),
       setKeyboard: (isKeyboard) => {
         this.#withCross = isKeyboard;
         this.#drawLater();
@@ -107,13 +107,13 @@ export class Scatter {
   /**
    * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} slots
+   * @param {Map<number, number>} slots
    */
   setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
     [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
+    if (highlighted !== null && highlighted !== this.#noise && !slots.has(highlighted)) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);
@@ -216,9 +216,9 @@ export class Scatter {
       size: diameter,
       ink: palette.ink,
       paper: palette.paper,
-      marks: this.#marks.map(({ row, tag, square, dashed }) => {
+      marks: this.#marks.map(({ row, ...sign }) => {
         const [x, y] = this.#locate(viewport, row);
-        return { x, y, tag, square, dashed };
+        return { x, y, ...sign };
       }),
       hovered: this.#hovered >= 0 ? this.#locate(viewport, this.#hovered) : null,
       withCross: this.#withCross,
@@ -292,9 +292,9 @@ export class Scatter {
     this.#drawLater();
   }
 
-  #choose() {
+  #choose(/** @type {boolean} */ isPair) {
     if (this.#hovered < 0) return false;
-    this.handlers.choose(this.#hovered);
+    this.handlers.choose(this.#hovered, isPair);
     return true;
   }
 }

@@ -3,6 +3,7 @@ import { createButton, renderIcon } from "./controls.js";
 import { createNotice, openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
+import { renderValues } from "./row_values.js";
 import { isOwn, NO_NAME, OTHERS_ADVICE } from "./team.js";
 import {
   describeChange,
@@ -66,6 +67,7 @@ function renderSuspect(page, suspect, store) {
       "div",
       { class: "lw-description" },
       pair,
+      renderValues(page, suspect),
       h("span", {}, describeGrade(suspect)),
       h("span", { class: "lw-soft" }, suspect.reason),
     ),

@@ -147,7 +147,7 @@ function render({ model, el }) {
     unlisten();
     observer.disconnect();
     darkScheme.removeEventListener("change", onScheme);
-    map.plot.close();
+    map.close();
     root.remove();
   };
 }

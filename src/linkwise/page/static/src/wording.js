@@ -104,18 +104,6 @@ export function describeEvent(event) {
   return describePair(first, second, event.answer);
 }
 
-/**
- * How many rows an answer moved; empty if the host does not know.
- * @param {number | undefined} moved
- * @param {number} [others] changes by others that came at the same time
- */
-export function describeMoved(moved, others = 0) {
-  if (moved === undefined) return "";
-  if (moved === 0) return "No row moved.";
-  const cause = others ? ` by this and ${formatCount(others, "other change")}` : "";
-  return `${formatCount(moved, "row")} moved${cause}.`;
-}
-
 /** @param {SessionEvent | null} event the event that was undone; null if there was none */
 export const describeUndo = (event) => (event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO);
 
@@ -194,9 +182,8 @@ export const describeDownload = (name) => `Downloaded ${name}.`;
 /** @param {string} reason */
 export const describeRefusal = (reason) => `Not stored. ${reason}`;
 
-/** @param {number | undefined} moved how many rows a change moved that made room for an answer */
-export const describeRetry = (moved) =>
-  joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+/** @param {string} [moved] which rows a change moved that made room for an answer */
+export const describeRetry = (moved = "") => joinSentences("Changed.", moved, "Your answer is sent again.");
 
 /** @param {string[]} resolved what was changed to make room for an answer */
 export const describeResolved = (resolved) =>
