@@ -20,6 +20,10 @@ BUNDLED = tuple(name for name, spec in TASKS.items() if spec.bundled)
 UCI = tuple(name for name, spec in TASKS.items() if spec.file and spec.form == "table")
 FACES = ("faces_identity", "faces_pose", "faces_expression", "faces_sunglasses")
 NEWS = ("news_similar3", "news_different3")
+OF_COBRAS = (*UCI, *FACES, *NEWS)
+"""The tasks of the paper of COBRAS."""
+OF_OTHERS = frozenset(TASKS).difference(OF_COBRAS, BUNDLED)
+"""Tasks that this paper does not have, such as those with many classes."""
 
 
 def names(source: Source) -> list[str]:

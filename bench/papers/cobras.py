@@ -39,6 +39,7 @@ from bench.papers.cobras_runs import (
     bind_source,
     curves,
     entries,
+    find_tasks,
     fold_cells,
     whole_cells,
 )
@@ -106,7 +107,7 @@ def format_comparison(task: str, ours: Sequence[float], theirs: Sequence[float])
 def protocol(options: argparse.Namespace) -> int:
     """The paper's experiment: COBRA and COBRAS, then tables and claims with whatever else was measured."""
     where = find_source(options)
-    tasks = data.names(where)
+    tasks = find_tasks(where)
     repetitions = 1 if options.quick else options.repetitions
     questions = QUICK_QUESTIONS if options.quick else QUESTIONS
     folder = out_folder(options, "cobras")
@@ -134,7 +135,7 @@ def protocol(options: argparse.Namespace) -> int:
 def rivals(options: argparse.Namespace) -> int:
     """COBS and NPU in the paper's experiment, small tasks first; `protocol` reports them."""
     where = find_source(options)
-    tasks = options.tasks or data.names(where)
+    tasks = options.tasks or find_tasks(where)
     tasks = sorted(tasks, key=lambda task: len(data.load(task, where).y))
     folder = out_folder(options, "cobras")
     common = {"jobs": options.jobs, "reuse": options.reuse}
@@ -171,7 +172,7 @@ def list_departures(tasks: list[data.LabelledTask]) -> list[str]:
     lines = []
     if features:
         lines.append("; ".join(features) + " (the paper has 2048 Inception-V3 features for the faces)")
-    missing = [name for name in (*data.UCI, *data.FACES, *data.NEWS) if name not in names]
+    missing = [name for name in data.OF_COBRAS if name not in names]
     if missing:
         lines.append(f"without {len(missing)} of the paper's tasks: {', '.join(missing)}")
     return lines
@@ -180,7 +181,7 @@ def list_departures(tasks: list[data.LabelledTask]) -> list[str]:
 def ablation(options: argparse.Namespace) -> int:
     """COBRAS with one setting changed at a time, all rows; tasks that chose the settings, and others."""
     where = find_source(options)
-    tasks = data.names(where)
+    tasks = find_tasks(where)
     folder = out_folder(options, "cobras")
     cells = whole_cells(tasks, VARIANTS, options.seeds, QUALITY_QUESTIONS)
     rows = run_cells(

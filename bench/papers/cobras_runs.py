@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bench import data
 from bench.data import Source, load
 from linkwise import COBRA, COBRAS, TruthOracle
 from linkwise.active.base import ActiveLearner
@@ -42,6 +43,11 @@ LEARNERS: dict[str, Callable[..., ActiveLearner]] = {
     "max_split=None": partial(COBRAS, max_split=None),
     "split_within_budget=False": partial(COBRAS, split_within_budget=False),
 }
+
+
+def find_tasks(where: Source) -> list[str]:
+    """The tasks of the paper that are there; without files those that come with scikit-learn."""
+    return [task for task in data.names(where) if task not in data.OF_OTHERS]
 
 
 def whole_cells(tasks: Iterable[str], learners: Iterable[str], seeds: int, questions: int) -> list[Cell]:

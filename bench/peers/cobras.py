@@ -27,7 +27,7 @@ import numpy as np
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
-from bench.papers.cobras_runs import CURVE, FOLDS, QUESTIONS, REPETITIONS, TIMED
+from bench.papers.cobras_runs import CURVE, FOLDS, QUESTIONS, REPETITIONS, TIMED, find_tasks
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.folds import split_folds
 from linkwise.experiments.scores import score_curve
@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks [default: all that are there]")
     options = parser.parse_args(arguments)
     where = find_source(options)
-    tasks = options.tasks or data.names(where)
+    tasks = options.tasks or find_tasks(where)
     folder = out_folder(options, "cobras")
     cells = program_cells(tasks, options.repetitions, FOLDS, options.questions)
     run_cells(

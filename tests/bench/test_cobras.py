@@ -12,7 +12,7 @@ from bench.papers.cobras_measured import COBRA, LEARNERS, METHODS, PROGRAM, Meas
 from bench.papers.cobras_protocol import write_report
 from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
 from bench.papers.cobras_rivals import RIVALS, measure_rival
-from bench.papers.cobras_runs import CURVE, FIELDS, entries, fold_cells, measure, whole_cells
+from bench.papers.cobras_runs import CURVE, FIELDS, entries, find_tasks, fold_cells, measure, whole_cells
 from bench.papers.cobs_runs import Place
 from bench.peers import cobras as program
 
@@ -197,6 +197,13 @@ def test_only_whole_repetitions_and_the_last_row_of_a_cell_count(tmp_path):
     assert m.seconds[0, at] == 1.5
     found = m.shared(["COBRAS", "COBS", "NPU + COSC"])
     assert (found.tasks, found.learners, found.n_questions) == (["a"], ["COBRAS", "COBS"], 2)
+
+
+def test_only_tasks_of_the_paper_are_run(monkeypatch):
+    monkeypatch.setattr(data, "names", lambda source: [*data.TASKS, "mine"])
+    found = find_tasks(data.Source())
+    assert {*data.OF_COBRAS, "digits", "mine"} <= set(found)
+    assert not {"coil20", "letter"} & set(found)
 
 
 def test_a_repetition_of_other_code_is_measured_again_unless_it_may_be_reused(tmp_path):
