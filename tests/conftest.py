@@ -1,4 +1,4 @@
-"""What tests share: idle threads that sleep, Hypothesis without a clock, a mark for slow tests, and dask."""
+"""What tests share: idle threads that sleep, no folder of data, Hypothesis without a clock, a mark for slow tests, and dask."""
 
 import os
 from pathlib import Path
@@ -12,6 +12,7 @@ from patience import patience
 # variables when they are loaded, which is later than this; processes that tests start inherit them.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
+os.environ.pop("LINKWISE_DATA", None)  # tests use the data sets that come with scikit-learn
 
 # `--hypothesis-profile thorough` looks longer where a test does not say how long.
 for profile, n_examples in (("quick", 50), ("thorough", 500)):

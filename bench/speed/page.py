@@ -101,9 +101,10 @@ class Stub:
             "shades": [[kind, kind, 0] for kind in range(10)],
             "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
+            "axes": "", "profiles": False,
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
-            "advice": {"stop": None, "text": ""}, "more_clusters": 0, "learner": "stub",
+            "advice": {"stop": None, "text": "", "wrong": None}, "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,

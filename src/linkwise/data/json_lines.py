@@ -59,24 +59,36 @@ def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
 
     text = decode(raw)
     is_array = text.lstrip()[:1] == "["
-    columns: dict[str, list[Any]] = {}
+    filled: dict[
+        str, tuple[list[int], list[Any]]
+    ] = {}  # by column, the rows that have a value, and the values
     n_rows = 0
     for record in _parse_array(text) if is_array else _parse_lines(text):
         for name, value in record.items():
-            values = columns.setdefault(name, [])
-            values += [None] * (n_rows - len(values))
+            rows, values = filled.setdefault(name, ([], []))
+            rows.append(n_rows)
             values.append(value)
         n_rows += 1
-        check_columns(len(columns))
-    if not columns:
+    if not filled:
         raise DataError("The file is empty. Write one JSON object on each line.")
-    check_cells(n_rows, len(columns))
-    check_expansion(8 * n_rows * len(columns), len(raw))
-    columns = {name: values + [None] * (n_rows - len(values)) for name, values in columns.items()}
+    check_columns(len(filled))
+    check_cells(n_rows, len(filled))
+    check_expansion(8 * n_rows * len(filled), len(raw))
+    columns = {name: _spread_values(*found, n_rows) for name, found in filled.items()}
     has_objects = any(_holds_objects(values) for values in columns.values())
     fields = columns if keep_nested or not has_objects else _flatten(columns, len(raw))
     frame = pl.DataFrame([_to_series(name, values) for name, values in fields.items()])
     return JsonTable(frame, [name for name in fields if name not in columns], has_objects)
+
+
+def _spread_values(rows: list[int], values: list[Any], n_rows: int) -> list[Any]:
+    """Put the values of a column into their rows; the other rows have none."""
+    if len(rows) == n_rows:
+        return values
+    spread: list[Any] = [None] * n_rows
+    for row, value in zip(rows, values, strict=True):
+        spread[row] = value
+    return spread
 
 
 def _holds_objects(values: list[Any]) -> bool:
