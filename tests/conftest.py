@@ -1,4 +1,4 @@
-"""What tests share: idle threads that sleep, no folder of data, Hypothesis without a clock, a mark for slow tests, and dask."""
+"""What tests share: idle threads that sleep, no data folder, Hypothesis without a clock, slow tests, dask."""
 
 import os
 from pathlib import Path

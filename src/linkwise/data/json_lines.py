@@ -59,10 +59,8 @@ def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
 
     text = decode(raw)
     is_array = text.lstrip()[:1] == "["
-    filled: dict[
-        str, tuple[list[int], list[Any]]
-    ] = {}  # by column, the rows that have a value, and the values
     n_rows = 0
+    filled: dict[str, tuple[list[int], list[Any]]] = {}  # by column: rows with a value, and their values
     for record in _parse_array(text) if is_array else _parse_lines(text):
         for name, value in record.items():
             rows, values = filled.setdefault(name, ([], []))
