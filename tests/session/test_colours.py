@@ -352,3 +352,11 @@ def test_numbers_and_shades_survive_answers_undo_and_a_restart(tmp_path):
             assert (session.labels.tolist(), session.cluster_shades) == (found.tolist(), shades)
     with Session.open(path) as kept:
         assert kept.labels.tolist() == seen[-20][0].tolist()
+
+
+def test_the_old_name_of_a_colour_is_the_number_of_the_cluster():
+    session = Session([[0.0], [0.1], [9.0], [9.1]], COBRAS(random_state=0))
+    session.add(0, 2, "cannot-link")
+    with pytest.warns(DeprecationWarning, match=r"Use the numbers in Session\.labels"):
+        colours = session.cluster_colours
+    assert np.array(colours)[session.labels].tolist() == session.labels.tolist()

@@ -4,9 +4,9 @@ Grouping such rows is record linkage, a task of its own: there are hundreds of g
 and an answer about one of them says nothing about the others. The words of a table show it. A row has a few
 others that are written nearly alike, and the next one is much less alike.
 
-Rows are compared by the groups of three letters that their cells share, weighted by how rare these are. On
-four tables of the FEBRL generator of people and addresses (Christen, 2008), of which two have copies of many
-records, the share of rows with copies is found within 0.05.
+Rows are compared by the groups of three letters that their cells share, weighted by how rare these are. Three
+tables of the FEBRL generator of people and addresses (Christen, 2008) have copies of many records, and the
+share of rows with copies is found within 0.05. On two others, which have none, nothing is said.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST = 25  # words in the cells of an average row: more are documents
 _MOST_COPIES = 10
 _ALIKE = 0.5  # least cosine of copies
 _DROP = 0.2  # by which the next row is less alike
-_MANY = 0.25  # share of rows with copies from which the table is said to be one of records
+_MANY = 0.25  # least share of rows with copies in a table of records
 
 
 class NearCopies(NamedTuple):
@@ -40,7 +40,7 @@ class NearCopies(NamedTuple):
     Attributes
     ----------
     share : float
-        Of the rows that were looked at, the share with copies.
+        The share of rows with copies among the rows that were looked at.
     group_size : int
         Median size of the groups of such rows.
     """
@@ -85,13 +85,13 @@ def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> list[str]
     """The cells of each row that can identify what it describes; nothing where no column holds words."""
     columns, has_words = [], False
     for name in frame.columns:
-        kind = value_kind(frame[name])
-        is_whole = kind == "words" or frame[name].dtype.is_integer() or frame[name].dtype.is_temporal()
-        if name == id_column or not is_whole or frame[name].n_unique() < _LEAST_DISTINCT * len(frame):
+        series = frame.get_column(name)
+        is_text = value_kind(series) == "words"
+        can_identify = is_text or series.dtype.is_integer() or series.dtype.is_temporal()
+        if name == id_column or not can_identify or series.n_unique() < _LEAST_DISTINCT * len(frame):
             continue
-        has_words = has_words or kind == "words"
-        cells = frame[name].to_list()
-        columns.append(["" if is_missing(cell) else str(cell).lower() for cell in cells])
+        has_words = has_words or is_text
+        columns.append(["" if is_missing(cell) else str(cell).lower() for cell in series.to_list()])
     return [" ".join(cells) for cells in zip(*columns, strict=True)] if has_words else []
 
 

@@ -273,7 +273,7 @@ def label_pairs(y: ArrayLike, pairs: ArrayLike) -> Constraints:
 
 
 def count_percent(n_rows: int, percent: float, of: Literal["pairs", "rows"] = "pairs") -> int:
-    """Return the number of pairs that is so many percent.
+    """Return how many pairs a percentage is.
 
     Parameters
     ----------

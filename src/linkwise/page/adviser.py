@@ -1,4 +1,4 @@
-"""One advice: how many rows are probably still wrong, and when to stop."""
+"""Advice: how many rows are probably still in a wrong cluster, and when to stop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def give_advice(
     changes : sequence of float
         Shares of the rows that the last answers moved.
     sentences : sequence of str
-        Of the learner.
+        What the learner says about its clusters.
     confidence : ndarray of shape (n_rows,), or None
         The probability that each row is in its cluster; None if the learner does not estimate it.
     ended : bool

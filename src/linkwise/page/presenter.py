@@ -727,7 +727,7 @@ class Presenter:
         return self._add_values(links)
 
     def _add_values(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Add a line about each row to what is said about pairs."""
+        """Add a line about each row to the fields of pairs."""
         for entry in entries:
             rows = [row for row in (entry["first"], entry["second"]) if row is not None]
             entry["values"] = summarize_rows(self._view, rows)

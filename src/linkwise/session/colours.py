@@ -141,14 +141,14 @@ def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identit
     Parameters
     ----------
     identity : Identity
-        Of the clusters of `before`.
+        The numbers and shades of the clusters of `before`.
     before, after : ndarray of shape (n_rows,)
         Clusters 0, 1, ...; noise is -1 and has neither number nor shade.
 
     Returns
     -------
     Identity
-        Of the clusters of `after`.
+        Those of the clusters of `after`.
     """
     if before is after:
         return identity

@@ -57,7 +57,6 @@ REMARKS = {
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
 REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds, note and reliability
 MOST_REMARK = 12 * MOST_NOTE + 100  # characters of its JSON, each of the note escaped
-COSTS_KEY = "costs"  # what the answers of each source have cost
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
 CHANGEABLE = ("answer", "add")
@@ -104,17 +103,9 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["examples"] = _read_examples(db, meta["data"]["shape"][0])
     if _has_setting(db, "audits"):
         meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
-    if _has_setting(db, COSTS_KEY):
-        meta["costs"] = read_costs(db)
+    if _has_setting(db, "costs"):
+        meta["costs"] = _read_costs(db)
     return meta
-
-
-def read_costs(db: sqlite3.Connection) -> dict[str, float]:
-    """What the answers of each source have cost; empty before the first."""
-    costs: Any = _read_setting(db, COSTS_KEY) if _has_setting(db, COSTS_KEY) else {}
-    if not isinstance(costs, dict) or not all(_is_number(each) and each >= 0 for each in costs.values()):
-        raise Damage("The costs of its sources are not numbers of at least 0")
-    return {source: float(cost) for source, cost in costs.items()}
 
 
 def read_n_recoded(db: sqlite3.Connection) -> int:
@@ -146,6 +137,14 @@ def _read_guidelines(db: sqlite3.Connection) -> str:
     if not is_text or any("\ud800" <= character <= "\udfff" for character in text):
         raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
     return str(text)
+
+
+def _read_costs(db: sqlite3.Connection) -> dict[str, float]:
+    """What the answers of each source have cost."""
+    costs: Any = _read_setting(db, "costs")
+    if not isinstance(costs, dict) or not all(_is_number(each) and each >= 0 for each in costs.values()):
+        raise Damage("The costs of its sources are not numbers of at least 0")
+    return {source: float(cost) for source, cost in costs.items()}
 
 
 def _read_examples(db: sqlite3.Connection, n_rows: int) -> tuple[Example, ...]:

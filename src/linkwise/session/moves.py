@@ -12,7 +12,7 @@ from linkwise.session.colours import count_shared_rows
 from linkwise.wording import count_noun, shorten
 
 LONGEST_NAME = 40  # characters of the name of a cluster
-FEW = 2  # clusters that are named; of more only the number is told
+FEW = 2  # clusters that are named; more are only counted
 
 
 class Moves(NamedTuple):

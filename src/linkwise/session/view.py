@@ -432,6 +432,13 @@ class SessionView:
         return dict(self._replay.shades)
 
     @property
+    def cluster_colours(self) -> list[int]:
+        """Deprecated: the colour of each cluster in `labels`, which now is the number of the cluster."""
+        text = "Session.cluster_colours is deprecated. Use the numbers in Session.labels."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return list(range(int(self.labels.max(initial=-1)) + 1))
+
+    @property
     @synchronized
     def events(self) -> list[Event]:
         """All events, undone or not."""
