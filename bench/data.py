@@ -1,11 +1,13 @@
 """The labelled data sets of the papers' experiments by name, from the catalogue of `linkwise.experiments`.
 
 Tables are in the folder given by ``--data`` or by LINKWISE_DATA. Without a folder there are the sets that
-come with scikit-learn, and, if asked, those that OpenML holds in the same form.
+come with scikit-learn, and, if asked, those that OpenML holds in the same form. `bench.made_sets` makes
+sets that need no source.
 """
 
 from __future__ import annotations
 
+from bench.made_sets import SHAPES, load_made
 from linkwise.errors import DataError
 from linkwise.experiments.tasks import (
     LabelledTask,
@@ -17,7 +19,11 @@ from linkwise.experiments.tasks import (
 
 TASKS = read_tasks()
 BUNDLED = tuple(name for name, spec in TASKS.items() if spec.bundled)
-UCI = tuple(name for name, spec in TASKS.items() if spec.file and spec.form == "table")
+FURTHER = ("pendigits2000", "balance", "libras")
+"""Tables that no paper of COBRAS or COBS has."""
+UCI = tuple(
+    name for name, spec in TASKS.items() if spec.file and spec.form == "table" and name not in FURTHER
+)
 FACES = ("faces_identity", "faces_pose", "faces_expression", "faces_sunglasses")
 NEWS = ("news_similar3", "news_different3")
 OF_COBRAS = (*UCI, *FACES, *NEWS)
@@ -39,6 +45,8 @@ def load(name: str, source: Source) -> LabelledTask:
     DataError
         There is no such task here, or it has other counts than the paper's.
     """
+    if name in SHAPES:
+        return load_made(name)
     if name not in TASKS:
         raise DataError(f"There is no task {name!r}. Choose from {', '.join(names(source))}.")
     return load_task(TASKS[name], source)

@@ -1,15 +1,16 @@
-"""Compare active learners: mean ARI by number of questions, on three groups of data sets.
+"""Compare active learners: mean ARI by number of questions, on groups of data sets.
 
     python -m bench run active --data DIR
     python -m bench run active --data DIR --groups many --runs 3
     python -m bench run active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
 
 KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are given it, and ActiveCOBS
-chooses from a pool. KIN was developed on the first group of sets; the second group is used for one final
-test. The third group, "many", has sets with 10 to 36 classes. It is measured after other numbers of
-questions, and its results have names that start with ``many_``. The ARI covers all rows, also those in
-questions. A group is compared with its aims if all its sets are present. `bench.papers.active_report`
-computes quartiles, ranks, wins and losses.
+chooses from a pool. KIN was developed on the first group of sets, of which "few" is a part, and on "many",
+which has sets with 10 to 36 classes; the second group is used for one final test. "made" has made-up sets
+with 20 to 200 classes (`bench.made_sets`), and "others" a regular grid and two sets with 10 and 15 classes.
+Groups with many classes have results of their own, whose names start with ``many_`` and ``made_``. The ARI
+covers all rows, also those in questions. A group is compared with its aims if all its sets are present, and
+a set if it has aims. `bench.papers.active_report` computes quartiles, ranks, wins and losses.
 
 The ARI before the first question does not depend on the budget, so it is measured in cells of its own, in
 ``start.csv``. A3S is a program of others: `bench.peers.a3s` says where to get it. If it is not there, the
@@ -31,6 +32,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
+from bench.made_sets import SHAPES
 from bench.papers.active_report import (
     Runs,
     average_tasks,
@@ -56,7 +58,10 @@ GROUPS = {
         "wine", "dermatology", "breast-cancer-wisconsin", "hepatitis", "column_2C", "parkinsons", "yeast",
         "faces_pose", "news_different3",
     ),
+    "few": ("iris", "ionosphere", "optdigits389", "ecoli", "segmentation", "glass", "sonar"),
     "many": ("mfeat_fou", "coil20", "yale", "alphadigits", "letter", "cardio"),
+    "made": tuple(SHAPES),
+    "others": ("balance", "libras", "pendigits2000"),
 }  # fmt: skip
 
 
@@ -76,8 +81,9 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("", ("first", "second"), (10, 25, 50, 100, 200)),
+    Part("", ("first", "second", "few"), (3, 5, 10, 15, 25, 50, 100, 200)),
     Part("many_", ("many",), (3, 5, 10, 15, 25, 50, 100, 200, 400)),
+    Part("made_", ("made", "others"), (3, 5, 10, 15, 25, 50, 100, 200, 400)),
 )
 LEARNERS: dict[str, Callable[[int, int], Any]] = {
     "KIN": lambda k, seed: KIN(random_state=seed),
@@ -153,22 +159,15 @@ def measure_part(
 def build_lines(runs: Runs, part: Part) -> list[tuple[str, ...]]:
     """A line for each task and learner, then for each group of which all tasks are there."""
     lines = []
-    for (task, learner), found in runs.items():
-        lines.append((task, learner, *format_values(found.mean(axis=0)), format_bands(found), "", ""))
+    found = dict(runs)
     for group in part.groups:
         for learner in find_learners(runs, GROUPS[group], ALL):
-            found, aims = average_tasks(runs, GROUPS[group], learner), find_aims(group, learner, part.at)
-            values = found.mean(axis=0)
-            lines.append(
-                (
-                    group,
-                    learner,
-                    *format_values(values),
-                    format_bands(found),
-                    " ".join(format_values(aims)),
-                    check_aims(values[1:], aims),
-                )
-            )
+            found[group, learner] = average_tasks(runs, GROUPS[group], learner)
+    for (name, learner), values in found.items():
+        means, aims = values.mean(axis=0), find_aims(name, learner, part.columns)
+        shown = " ".join(aim or "-" for aim in aims) if any(aims) else ""
+        line = (name, learner, *format_values(means), format_bands(values), shown, check_aims(means, aims))
+        lines.append(line)
     return lines
 
 
@@ -208,19 +207,20 @@ def format_values(values: Sequence[float] | np.ndarray) -> list[str]:
     return [f"{value:.2f}" for value in values]
 
 
-def find_aims(group: str, learner: str, at: Sequence[int]) -> list[float]:
-    """What is aimed at for a group, from the first question on; nothing for most learners."""
+def find_aims(name: str, learner: str, columns: Sequence[str]) -> list[str]:
+    """The aims for a group or set by number of questions; empty where there is none."""
     for row in read_target("active.csv"):
-        if (row["group"], row["learner"], row["of"]) == (group, learner, "aim"):
-            return [float(row[str(n)]) for n in at]
-    return []
+        if (row["group"], row["learner"], row["of"]) == (name, learner, "aim"):
+            return [row.get(n) or "" for n in columns]
+    return [""] * len(columns)
 
 
-def check_aims(values: np.ndarray, aims: Sequence[float]) -> str:
+def check_aims(values: np.ndarray, aims: Sequence[str]) -> str:
     """Whether no mean is below its aim, both to two digits."""
-    if not aims:
+    if not any(aims):
         return ""
-    return "yes" if all(round(v, 2) >= aim for v, aim in zip(values.tolist(), aims, strict=True)) else "no"
+    missed = any(round(v, 2) < float(aim) for v, aim in zip(values.tolist(), aims, strict=True) if aim)
+    return "no" if missed else "yes"
 
 
 def report_part(part: Part, rows: Sequence[Row], runs: int, folder: Path) -> bool:
@@ -268,8 +268,9 @@ def main(arguments: list[str] | None = None) -> int:
     a3s.add_options(parser)
     options = parser.parse_args(arguments)
     where = find_source(options)
-    there = data.names(where)
-    chosen = options.tasks or [t for group in options.groups for t in GROUPS[group] if t in there]
+    there = {*data.names(where), *SHAPES}
+    in_groups = dict.fromkeys(t for group in options.groups for t in GROUPS[group] if t in there)
+    chosen = options.tasks or list(in_groups)
     folder = out_folder(options, "active")
     program = a3s.find_program(options)
     if program is None and set(options.learners) & set(a3s.LEARNERS):

@@ -19,6 +19,13 @@ from linkwise.experiments.summaries import quartiles
 Runs = Mapping[tuple[str, str], np.ndarray]
 """(n_runs, n_budgets) ARI by task and learner, in order of runs."""
 
+TITLES = {
+    "many": "many classes",
+    "few": "few classes",
+    "made": "made-up sets, 20 to 200 classes",
+    "others": "other sets",
+}
+
 
 def group_runs(rows: Sequence[Row], at: Sequence[str]) -> dict[tuple[str, str], np.ndarray]:
     """ARI of all runs by task and learner."""
@@ -67,7 +74,7 @@ def draw_curves(
         if found:
             curves = {name: values.mean(axis=0) for name, values in found.items()}
             half = {name: np.ptp(quartiles(values), axis=0) / 2 for name, values in found.items()}
-            title = "many classes" if group == "many" else f"{group} group"
+            title = TITLES.get(group, f"{group} group")
             panels.append(Panel(title, "mean ARI", curves, at=at, errors=half))
     if panels:
         plot_panels(path, panels)

@@ -1,6 +1,7 @@
 """The measurement of learners beside each other, on tiny inputs."""
 
 import csv
+import itertools
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from bench.papers import active as bench
 from bench.papers import active_report as report
 from sklearn.metrics import adjusted_rand_score
 
-from bench import data
+from bench import data, made_sets
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.experiments.tasks import scale_rows
@@ -49,7 +50,7 @@ def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp
     assert list(lines[0]) == ["task", "learner", "0", "10", "25", "quartiles", "aim", "met"]
     assert {line["25"] for line in lines} == {"1.00"}
     assert [line["met"] for line in lines if line["task"] == "first"] == ["yes", "", ""]
-    assert lines[-3]["aim"] == "0.52 0.63"
+    assert lines[-3]["aim"] == "- 0.52 0.63"
     assert lines[0]["quartiles"].split()[1:] == ["1.00-1.00", "1.00-1.00"]
     assert "COBRAS" in printed
     ranks = read(tmp_path / "active" / "ranks.csv")
@@ -124,16 +125,28 @@ def test_bands_ranks_and_duels():
 
 
 def test_a_missed_aim_is_marked():
-    at = bench.PARTS[0].at
-    aims = bench.find_aims("second", "KIN", at)
-    assert aims == [0.49, 0.58, 0.67, 0.77, 0.88]
-    assert bench.check_aims(np.array([0.486, 0.6, 0.7, 0.8, 0.9]), aims) == "yes"
-    assert bench.check_aims(np.array([0.484, 0.6, 0.7, 0.8, 0.9]), aims) == "no"
-    assert bench.find_aims("second", "COBRAS", at) == []
+    columns = ("0", "10", "25", "50", "100", "200")
+    aims = bench.find_aims("second", "KIN", columns)
+    assert aims == ["", "0.49", "0.58", "0.67", "0.77", "0.88"]
+    assert bench.check_aims(np.array([0.0, 0.486, 0.6, 0.7, 0.8, 0.9]), aims) == "yes"
+    assert bench.check_aims(np.array([0.0, 0.484, 0.6, 0.7, 0.8, 0.9]), aims) == "no"
+    assert bench.find_aims("second", "COBRAS", columns) == [""] * 6
+    assert bench.check_aims(np.zeros(6), [""] * 6) == ""
+
+
+@pytest.mark.parametrize("name", made_sets.SHAPES)
+def test_made_sets_are_as_hard_as_declared(name):
+    shape, task = made_sets.SHAPES[name], data.load(name, data.Source())
+    assert len(np.unique(task.y)) == shape.n_classes
+    assert task.X.shape[1] == shape.n_features
+    sizes = np.bincount(task.y)
+    assert shape.sizes[0] <= sizes.min() and sizes.max() <= shape.sizes[1]
+    np.testing.assert_allclose(np.linalg.norm(task.X, axis=1), 1.0)
+    assert made_sets.agreeing_share(task.X, task.y) == pytest.approx(shape.agreement, abs=0.01)
 
 
 def test_targets_are_about_what_is_measured():
     for row in bench.read_target("active.csv"):
-        assert row["group"] in bench.GROUPS
+        assert row["group"] in (*bench.GROUPS, *itertools.chain(*bench.GROUPS.values()))
         assert row["learner"] in bench.LEARNERS
         assert row["source"]
