@@ -34,7 +34,17 @@ def find_source(options: argparse.Namespace) -> Source:
     return Source(folder, options.openml)
 
 
-def out_folder(options: argparse.Namespace, name: str) -> Path:
+def out_folder(options: argparse.Namespace, name: str, source: Source | None = None) -> Path:
+    """Return the folder of the results of an experiment; make it if it is not there.
+
+    With a source that is not the folder of data sets, the usual results are refused: their cells do not name
+    the source, and copies of one data set differ.
+    """
+    if source is not None and source.folder is None and options.out is None:
+        raise SystemExit(
+            f"The results in {RESULTS / name} are about the folder of data sets, and no folder was given."
+            " Give it with --data, or keep these results apart with --out."
+        )
     folder = (options.out or RESULTS) / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -110,7 +110,7 @@ def protocol(options: argparse.Namespace) -> int:
     tasks = find_tasks(where)
     repetitions = 1 if options.quick else options.repetitions
     questions = QUICK_QUESTIONS if options.quick else QUESTIONS
-    folder = out_folder(options, "cobras")
+    folder = out_folder(options, "cobras", None if options.quick else where)
     if not options.report:
         cells = fold_cells(tasks, LEARNERS, repetitions, FOLDS, questions)
         run_cells(
@@ -137,7 +137,7 @@ def rivals(options: argparse.Namespace) -> int:
     where = find_source(options)
     tasks = options.tasks or find_tasks(where)
     tasks = sorted(tasks, key=lambda task: len(data.load(task, where).y))
-    folder = out_folder(options, "cobras")
+    folder = out_folder(options, "cobras", where)
     common = {"jobs": options.jobs, "reuse": options.reuse}
     pools = out_folder(options, "cobs")
     if "COBS" in options.learners:

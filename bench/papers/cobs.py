@@ -93,7 +93,7 @@ def read_setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> 
         raise SystemExit("None of the paper's sets is there. Give their folder with --data, or use --quick.")
     if missing:
         print(f"{len(missing)} of the sets are missing: {', '.join(missing)}")
-    folder = out_folder(options, "cobs_quick" if options.quick else "cobs")
+    folder = out_folder(options, "cobs_quick") if options.quick else out_folder(options, "cobs", where)
     return Setting(
         tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs, options.reuse
     )

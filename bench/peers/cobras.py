@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     where = find_source(options)
     tasks = options.tasks or find_tasks(where)
-    folder = out_folder(options, "cobras")
+    folder = out_folder(options, "cobras", where)
     cells = program_cells(tasks, options.repetitions, FOLDS, options.questions)
     run_cells(
         folder / FILE,

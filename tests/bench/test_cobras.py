@@ -350,3 +350,11 @@ def test_plot(tmp_path):
     path = tmp_path / "curves.png"
     plot_panels(path, [Panel("a", "ARI", {"x": np.arange(5)}), Panel("b", "rank", {"x": np.arange(5)}, True)])
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("command", ["protocol", "rivals"])
+def test_without_a_folder_the_kept_results_are_refused(command, monkeypatch):
+    monkeypatch.delenv("LINKWISE_DATA", raising=False)
+    monkeypatch.setattr(cobras, "run_cells", lambda *given, **more: pytest.fail("a cell was run"))
+    with pytest.raises(SystemExit, match="--out"):
+        cobras.main([command])

@@ -220,3 +220,9 @@ def test_without_any_set_there_is_advice(tmp_path, monkeypatch):
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     with pytest.raises(SystemExit, match="--data"):
         cobs.main(["table4", "--data", str(tmp_path)])
+
+
+def test_without_a_folder_the_kept_results_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("LINKWISE_DATA", raising=False)
+    with pytest.raises(SystemExit, match="--out"):
+        cobs.main(["table4"])
