@@ -140,7 +140,8 @@ def test_made_sets_are_as_hard_as_declared(name):
     assert len(np.unique(task.y)) == shape.n_classes
     assert task.X.shape[1] == shape.n_features
     sizes = np.bincount(task.y)
-    assert shape.sizes[0] <= sizes.min() and sizes.max() <= shape.sizes[1]
+    assert shape.sizes[0] <= sizes.min()
+    assert sizes.max() <= shape.sizes[1]
     np.testing.assert_allclose(np.linalg.norm(task.X, axis=1), 1.0)
     assert made_sets.agreeing_share(task.X, task.y) == pytest.approx(shape.agreement, abs=0.01)
 
