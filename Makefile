@@ -89,6 +89,10 @@ bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DA
 	  speed_spectral_agreement cobs_table4 --quick
 	$(BIN)/python -m bench run cobras_quality
 
+.PHONY: bench-compare
+bench-compare: .venv/dev  ## the speed of this checkout beside that of BASE (a commit; by default where the branch left main)
+	$(BIN)/python -m bench.compare $(if $(BASE),--base $(BASE)) $(ARGS)
+
 report: .venv/dev  ## one page of everything that is measured: a night, resumed where it stopped (LINKWISE_DATA)
 	$(BIN)/python -m bench report $(ARGS)
 
