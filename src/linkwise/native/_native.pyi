@@ -256,3 +256,31 @@ def recut(
     k: int,
     max_iter: int,
 ) -> NDArray[np.int32]: ...
+def multiply_sparse(
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    other: NDArray[np.float64],
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def sparse_forms(
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    table: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
+def best_clusters(
+    items: NDArray[np.int32],
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    by_join: NDArray[np.float64],
+    by_fine: NDArray[np.float64],
+    by_trust: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    fine: NDArray[np.int32],
+    trust: NDArray[np.float64],
+    stay: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    n_threads: int,
+) -> NDArray[np.int32]: ...

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from linkwise import native
+from linkwise import native, parallel
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.placement import Mask
 from linkwise.constraints.closure import find_components
@@ -43,7 +43,6 @@ SLACK = 0.001  # of the expected index: the coarsest clustering at most so much 
 SLACK_FOR_EACH, MOST_SLACK = 5e-5, 0.005  # once the regression counts, it grows with the known items
 SWEEPS = 2  # over single items
 FEW_ITEMS = 300  # up to which tables are dense
-BLOCK = 64  # items whose gains are added at a time
 TINY = 1e-12
 
 Shares: TypeAlias = Any  # a table, or a sparse array
@@ -79,8 +78,8 @@ class _Parts(NamedTuple):
     pairs: PairChances
     joined: Shares
     """(n, k) s P, without what is below `LEAST`."""
-    alike: Table
-    """(n, k) s P R."""
+    entries: native.SparseRows
+    """The entries of that."""
     fine: Shares
     """(n, m) the fine cluster of each item."""
     own: Table
@@ -92,8 +91,6 @@ class _Sums(NamedTuple):
 
     join: Shares
     """(C, k) of s P."""
-    alike: Table
-    """(C, k) of s P R."""
     fine: Shares
     """(C, m) of ones, by fine cluster."""
     trusted: Shares
@@ -111,6 +108,8 @@ class _Groups(NamedTuple):
     """(g,) rows of each group."""
     belonging: Table
     """(g, g) expected pairs of two groups that belong together; within one, both ways round."""
+    distances: Table
+    """(g, g) 1 less their mean p."""
     barred: Mask
     """(g, g) which of them are known to differ."""
 
@@ -126,6 +125,11 @@ class _Gains(NamedTuple):
     """(C, m) for s, by fine cluster; subtracted."""
     size: Rows
     """(C,) rows."""
+
+    def by_part(self) -> tuple[Table, Table, Table]:
+        """The three tables, the other way round."""
+        join, fine, trusted = (np.ascontiguousarray(each.T) for each in self[:3])
+        return join, fine, trusted
 
 
 def find_best_clustering(
@@ -185,7 +189,7 @@ def estimate_belonging(pairs: PairChances, labels: Rows) -> Table:
     with one_blas_thread():
         parts = _split(pairs)
         sums = _sum_clusters(parts, labels, n_clusters)
-        chance = _add_gains(parts, _find_gains(pairs, sums), np.arange(n))
+        chance = _add_gains(parts, _find_gains(pairs, sums))
     others = np.tile(sums.size.astype(np.float64), (n, 1))
     others[at] -= size
     chance[at] -= parts.own / size
@@ -218,20 +222,15 @@ def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: 
 
 def _split(pairs: PairChances) -> _Parts:
     n, m = len(pairs.fine), len(pairs.alike)
-    joined = pairs.join * pairs.trust[:, None]
+    joined: Shares = _keep_sparse(pairs.join * pairs.trust[:, None])
+    entries = _list_entries(joined)
     own = (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
+    own += native.sparse_forms(entries, np.ascontiguousarray(pairs.same))
     if n > FEW_ITEMS:
-        joined = _keep_sparse(joined)
         fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
-        alike = joined @ pairs.same
-        row = np.repeat(np.arange(n), np.diff(joined.indptr))
-        own = own + np.bincount(row, joined.data * alike[row, joined.indices], n)
     else:
-        joined = np.where(joined < LEAST, 0, joined)
-        fine = _mark(pairs.fine, np.ones(n), m).T
-        alike = joined @ pairs.same
-        own = own + (joined * alike).sum(axis=1)
-    return _Parts(pairs, joined, alike, fine, own * pairs.size.astype(np.float64) ** 2)
+        joined, fine = joined.toarray(), _mark(pairs.fine, np.ones(n), m).T
+    return _Parts(pairs, joined, entries, fine, own * pairs.size.astype(np.float64) ** 2)
 
 
 def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
@@ -240,7 +239,6 @@ def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
     trusted = _mark(labels, pairs.size * pairs.trust, n_clusters)
     return _Sums(
         member @ parts.joined,
-        member @ parts.alike,
         member @ parts.fine,
         trusted @ parts.fine,
         np.bincount(labels, pairs.size, n_clusters).astype(np.int64),
@@ -267,27 +265,42 @@ def _keep_sparse(table: Table) -> csr_array:
     return csr_array((table.ravel()[at], at % max(table.shape[1], 1), starts), shape=table.shape)
 
 
+def _list_entries(table: csr_array) -> native.SparseRows:
+    column, start = table.indices.astype(np.int32), table.indptr.astype(np.int32)
+    return native.SparseRows(table.data, column, start)
+
+
+def _multiply(shares: Shares, table: Table) -> Table:
+    if isinstance(shares, np.ndarray):
+        return np.asarray(shares @ table)
+    entries = _list_entries(shares)
+    return native.multiply_sparse(entries, np.ascontiguousarray(table), parallel.n_threads())
+
+
 def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
     """(C, C) expected pairs of two clusters that belong together; within one, both ways round."""
-    found = sums.alike @ sums.join.T
-    found += (sums.fine @ pairs.alike) @ sums.fine.T
-    found -= (sums.trusted @ pairs.alike) @ sums.trusted.T
-    return np.asarray(found)
+    gains = _find_gains(pairs, sums)
+    found = _multiply(sums.join, gains.join.T)
+    found += _multiply(sums.fine, gains.fine.T)
+    found -= _multiply(sums.trusted, gains.trusted.T)
+    return found
 
 
 def _find_gains(pairs: PairChances, sums: _Sums) -> _Gains:
-    return _Gains(sums.alike, sums.fine @ pairs.alike, sums.trusted @ pairs.alike, sums.size)
+    return _Gains(
+        _multiply(sums.join, pairs.same),
+        _multiply(sums.fine, pairs.alike),
+        _multiply(sums.trusted, pairs.alike),
+        sums.size,
+    )
 
 
-def _add_gains(parts: _Parts, gains: _Gains, items: Rows) -> Table:
-    """(len(items), C) expected rows of each cluster that belong together with items, also themselves."""
+def _add_gains(parts: _Parts, gains: _Gains) -> Table:
+    """(n, C) expected rows of each cluster that belong together with each item, also itself."""
     pairs = parts.pairs
-    fine, trusted = np.ascontiguousarray(gains.fine.T), np.ascontiguousarray(gains.trusted.T)
-    found = np.asarray(parts.joined[items] @ gains.join.T)
-    for a in range(0, len(items), BLOCK):
-        some = items[a : a + BLOCK]
-        found[a : a + BLOCK] += fine[pairs.fine[some]]
-        found[a : a + BLOCK] -= pairs.trust[some, None] * trusted[pairs.fine[some]]
+    found = _multiply(parts.joined, gains.join.T)
+    found += gains.fine.T[pairs.fine]
+    found -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
     return found
 
 
@@ -311,7 +324,9 @@ def _measure_groups(parts: _Parts, group: Rows, apart: Mask) -> _Groups:
     barred = np.zeros((len(number), len(number)), dtype=bool)
     known = np.flatnonzero(number < len(apart))
     barred[np.ix_(known, known)] = apart[np.ix_(number[known], number[known])]
-    return _Groups(of, sums.size, _count_belonging(parts.pairs, sums), barred)
+    belonging, size = _count_belonging(parts.pairs, sums), sums.size.astype(np.float64)
+    distances = (1 - belonging / np.multiply.outer(size, size)).round(9)
+    return _Groups(of, sums.size, belonging, distances, barred)
 
 
 def _link_groups(parts: _Parts, groups: _Groups, barred: Mask, slack: float) -> tuple[Rows, float]:
@@ -327,8 +342,7 @@ def _link_groups(parts: _Parts, groups: _Groups, barred: Mask, slack: float) -> 
     pairs, belonging, size = parts.pairs, groups.belonging, groups.size
     within = belonging.diagonal() - np.bincount(groups.of, parts.own, len(size))
     belong = (belonging.sum() - belonging.trace() + within.sum()) / 2
-    distances = (1 - belonging / np.multiply.outer(size.astype(np.float64), size)).round(9)
-    distances[barred] = np.inf
+    distances = np.where(barred, np.inf, groups.distances)
     merges, heights = native.agglomerate(distances, size.copy(), "average", 1, 1 - LOWEST)
     count, gains = size.tolist(), []
     for a, b in merges.tolist():
@@ -367,27 +381,28 @@ def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
     """
     if not (groups.barred & (label[:, None] == label)).any():
         return label
-    n_groups, n_clusters, size = len(label), int(label.max()) + 1, groups.size.astype(np.float64)
-    at = np.arange(n_groups), label
-    member = np.zeros((n_groups, n_clusters))
-    member[at] = 1
-    others = np.tile(size @ member, (n_groups, 1))
+    at, size = (np.arange(len(label)), label), groups.size.astype(np.float64)
+    order, n_clusters = np.argsort(label, kind="stable"), int(label.max()) + 1
+    starts = np.searchsorted(label[order], np.arange(n_clusters))
+    others: Table = np.tile(np.bincount(label, size), (len(label), 1))
     others[at] -= size
-    gain = groups.belonging @ member
+    gain = np.add.reduceat(groups.belonging[:, order], starts, axis=1)
     gain[at] -= groups.belonging.diagonal()
     gain = ((gain - least * size[:, None] * others) / size.sum()).round(9)
     elsewhere = gain.copy()
     elsewhere[at] = 0  # for a cluster of its own
     margin = (gain[at] - elsewhere.max(axis=1)).round(9)
-    is_barred, mended = np.zeros((n_groups, n_clusters), dtype=bool), label.copy()
+    is_barred, mended, n_mended = np.zeros((n_clusters, len(label)), dtype=bool), label.copy(), n_clusters
     for a in np.argsort(-margin, kind="stable").tolist():
-        to = label[a]
-        if is_barred[a, to]:
-            left = np.where(is_barred[a], 0, gain[a])
-            to = left.argmax() if left.max() > 0 else mended.max() + 1
+        to = int(label[a])
+        if is_barred[to, a]:
+            left = np.where(is_barred[:, a], 0, gain[a])
+            to = int(left.argmax())
+            if left[to] <= 0:
+                to, n_mended = n_mended, n_mended + 1
             mended[a] = to
         if to < n_clusters:
-            is_barred[groups.barred[a], to] = True
+            is_barred[to] |= groups.barred[a]
     return np.unique(mended, return_inverse=True)[1]
 
 
@@ -395,9 +410,8 @@ def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> Bes
     """Move single items, all at once, while it raises the expected index."""
     pairs, own, labels, n_clusters = parts.pairs, parts.own, label[groups.of], int(label.max(initial=-1)) + 1
     size, free = pairs.size.astype(np.float64), np.setdiff1d(np.arange(len(labels)), known)
-    whole = _sum_clusters(parts, np.zeros_like(labels), 1)
-    belong = (_count_belonging(pairs, whole).sum() - own.sum()) / 2
-    n_pairs = _count_pairs(whole.size, pairs.size) / 2
+    belong = (groups.belonging.sum() - own.sum()) / 2
+    n_pairs = _count_pairs(np.array([pairs.size.sum()]), pairs.size) / 2
 
     def judge(labels: Rows) -> tuple[float, _Gains]:
         sums = _sum_clusters(parts, labels, n_clusters)
@@ -409,14 +423,17 @@ def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> Bes
 
     value, gains = judge(labels)
     for _ in range(SWEEPS):
-        least = _find_threshold(value, belong, n_pairs)
-        gain = _add_gains(parts, gains, free)
-        moved, at_home = labels.copy(), (own / size - least * size)[free]
-        for a in range(0, len(free), BLOCK):
-            some, part = free[a : a + BLOCK], gain[a : a + BLOCK]
-            part -= least * gains.size
-            part[np.arange(len(some)), labels[some]] -= at_home[a : a + BLOCK]
-            moved[some] = part.round(9).argmax(axis=1)
+        least, moved = _find_threshold(value, belong, n_pairs), labels.copy()
+        moved[free] = native.best_clusters(
+            free.astype(np.int32),
+            parts.entries,
+            native.ClusterGains(*gains.by_part(), least * gains.size),
+            pairs.fine.astype(np.int32),
+            pairs.trust,
+            own / size - least * size,
+            labels.astype(np.int32),
+            parallel.n_threads(),
+        )
         better, its_gains = judge(moved)
         if better <= value + 1e-9:
             break
