@@ -20,11 +20,11 @@ def draw_sparse(rng, n, k):
 )
 def test_products_equal_those_of_dense_tables(n, k, width, threads):
     rng = np.random.default_rng(n)
-    table, rows = draw_sparse(rng, n, k)
+    table, _ = draw_sparse(rng, n, k)
     other = rng.normal(size=(k, width))
-    found = native.multiply_sparse(rows, other, threads)
+    found = native.multiply_sparse(table, other, threads)
     np.testing.assert_allclose(found, table @ other, atol=1e-12)
-    np.testing.assert_array_equal(found, native.multiply_sparse(rows, other, 1))
+    np.testing.assert_array_equal(found, native.multiply_sparse(table, other, 1))
 
 
 @pytest.mark.parametrize("k", [0, 1, 6])
@@ -96,10 +96,12 @@ def test_bad_arguments_raise_errors(wrong, words):
 
 
 def test_a_bad_sparse_table_raises_an_error():
-    _, rows = draw_sparse(np.random.default_rng(0), 20, 5)
+    table, rows = draw_sparse(np.random.default_rng(0), 20, 5)
     with pytest.raises(ValueError, match="column holds"):
-        native.multiply_sparse(rows, np.zeros((2, 3)), 1)
+        native.sparse_forms(rows, np.zeros((2, 2)))
     with pytest.raises(ValueError, match="The starts of rows must rise from 0"):
-        native.multiply_sparse(rows._replace(start=rows.start[::-1].copy()), np.zeros((5, 3)), 1)
+        native.sparse_forms(rows._replace(start=rows.start[::-1].copy()), np.zeros((5, 5)))
     with pytest.raises(TypeError, match="column must be a NumPy array of int32"):
-        native.multiply_sparse(rows._replace(column=rows.column.astype(np.int64)), np.zeros((5, 3)), 1)
+        native.sparse_forms(rows._replace(column=rows.column.astype(np.int64)), np.zeros((5, 5)))
+    with pytest.raises(ValueError, match=r"other must have shape \(5, 3\)"):
+        native.multiply_sparse(table, np.zeros((4, 3)), 1)

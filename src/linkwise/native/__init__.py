@@ -26,7 +26,7 @@ from linkwise.native.cuts import (
     slow_vector,
 )
 from linkwise.native.dbscan import all_dbscans
-from linkwise.native.distances import nearest_points, nearest_rows, squared_distances
+from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
 from linkwise.native.forest import add_shared, random_trees
 from linkwise.native.gains import ClusterGains, SparseRows, best_clusters, multiply_sparse, sparse_forms
 from linkwise.native.graphs import distance_range, gaussian_weights
@@ -105,6 +105,7 @@ __all__ = [
     "s_dbw",
     "similarity_sums",
     "slow_vector",
+    "smallest_columns",
     "sparse_forms",
     "squared_distances",
     "subnormals_as_zero",

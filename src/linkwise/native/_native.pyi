@@ -32,6 +32,7 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]: ...
+def smallest_columns(table: NDArray[Any], k: int, n_threads: int) -> NDArray[np.int64]: ...
 def nearest_points(
     X: NDArray[Any], points: NDArray[np.float64], n_threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
@@ -257,11 +258,7 @@ def recut(
     max_iter: int,
 ) -> NDArray[np.int32]: ...
 def multiply_sparse(
-    data: NDArray[np.float64],
-    column: NDArray[np.int32],
-    start: NDArray[np.int32],
-    other: NDArray[np.float64],
-    n_threads: int,
+    one: NDArray[np.float64], other: NDArray[np.float64], n_threads: int
 ) -> NDArray[np.float64]: ...
 def sparse_forms(
     data: NDArray[np.float64],

@@ -38,27 +38,27 @@ class ClusterGains(NamedTuple):
     """(C,) of each cluster; subtracted."""
 
 
-def multiply_sparse(one: SparseRows, other: Table, n_threads: int) -> Table:
-    """Multiply a sparse table by a dense one.
+def multiply_sparse(one: Table, other: Table, n_threads: int) -> Table:
+    """Multiply a table of mostly zeros by another one.
 
     Parameters
     ----------
-    one : SparseRows
-        Of shape (n, k).
+    one : (n, k) float64, C-contiguous
+        Its zeros cost little.
     other : (k, w) float64, C-contiguous
-        The dense table.
+        The other table.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
 
     Returns
     -------
     (n, w) float64
-        The product, the entries of a row added in their order.
+        The product, the terms of a sum added in their order.
     """
-    _check_table("other", other, other.shape[-1])
-    _check_sparse(one, len(other))
+    _check_table("one", one, one.shape[-1])
+    check_array("other", other, (one.shape[-1], other.shape[-1]))
     check_count("n_threads", n_threads)
-    return library.multiply_sparse(*one, other, n_threads)
+    return library.multiply_sparse(one, other, n_threads)
 
 
 def sparse_forms(one: SparseRows, table: Table) -> Table:

@@ -24,15 +24,15 @@ k neighbourhoods and m fine clusters, and O(g² (k + m)) for g groups.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from numpy.typing import ArrayLike
 
 from linkwise import native, parallel
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.placement import Mask
+from linkwise.active.kin.ties import first_largest
 from linkwise.constraints.closure import find_components
 from linkwise.parallel import one_blas_thread
 
@@ -42,10 +42,7 @@ LOWEST = 0.02  # mean p below which nothing is merged
 SLACK = 0.001  # of the expected index: the coarsest clustering at most so much below the best is taken
 SLACK_FOR_EACH, MOST_SLACK = 5e-5, 0.005  # once the regression counts, it grows with the known items
 SWEEPS = 2  # over single items
-FEW_ITEMS = 300  # up to which tables are dense
 TINY = 1e-12
-
-Shares: TypeAlias = Any  # a table, or a sparse array
 
 
 class PairChances(NamedTuple):
@@ -76,12 +73,10 @@ class _Parts(NamedTuple):
     """What the sums over pairs need, of n items."""
 
     pairs: PairChances
-    joined: Shares
-    """(n, k) s P, without what is below `LEAST`."""
     entries: native.SparseRows
-    """The entries of that."""
-    fine: Shares
-    """(n, m) the fine cluster of each item."""
+    """(n, k) s P, without what is below `LEAST`."""
+    item: Rows
+    """(e,) item of each entry."""
     own: Table
     """(n,) what the sums count for each item with itself, which is no pair."""
 
@@ -89,11 +84,11 @@ class _Parts(NamedTuple):
 class _Sums(NamedTuple):
     """Sums over the rows of each of C clusters."""
 
-    join: Shares
+    join: Table
     """(C, k) of s P."""
-    fine: Shares
+    fine: Table
     """(C, m) of ones, by fine cluster."""
-    trusted: Shares
+    trusted: Table
     """(C, m) of s, by fine cluster."""
     size: Rows
     """(C,) of ones."""
@@ -131,6 +126,14 @@ class _Gains(NamedTuple):
         join, fine, trusted = (np.ascontiguousarray(each.T) for each in self[:3])
         return join, fine, trusted
 
+    def update(self, pairs: PairChances, sums: _Sums, clusters: Rows) -> _Gains:
+        """The gains after a change of some clusters."""
+        found = _Gains._make(each.copy() for each in self)
+        some = _find_gains(pairs, _Sums._make(each[clusters] for each in sums))
+        for all_clusters, each in zip(found, some, strict=True):
+            all_clusters[clusters] = each
+        return found
+
 
 def find_best_clustering(
     pairs: PairChances, known: Rows, label: Rows, apart: Mask, slack: float = SLACK
@@ -151,7 +154,7 @@ def find_best_clustering(
     is_home[known] = False
     group = pairs.join.shape[1] + pairs.fine
     if is_home.any():
-        group[is_home] = pairs.join[is_home].round(9).argmax(axis=1)
+        group[is_home] = first_largest(pairs.join[is_home])
     group[known] = label
     with one_blas_thread():
         parts = _split(pairs)
@@ -221,60 +224,40 @@ def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: 
 
 
 def _split(pairs: PairChances) -> _Parts:
-    n, m = len(pairs.fine), len(pairs.alike)
-    joined: Shares = _keep_sparse(pairs.join * pairs.trust[:, None])
-    entries = _list_entries(joined)
+    n, k = pairs.join.shape
+    joined = (pairs.join * pairs.trust[:, None]).ravel()
+    at = np.flatnonzero(joined >= LEAST)
+    item, column = np.divmod(at, max(k, 1))
+    start = np.r_[0, np.cumsum(np.bincount(item, minlength=n))].astype(np.int32)
+    entries = native.SparseRows(joined[at], column.astype(np.int32), start)
     own = (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
     own += native.sparse_forms(entries, np.ascontiguousarray(pairs.same))
-    if n > FEW_ITEMS:
-        fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
-    else:
-        joined, fine = joined.toarray(), _mark(pairs.fine, np.ones(n), m).T
-    return _Parts(pairs, joined, entries, fine, own * pairs.size.astype(np.float64) ** 2)
+    return _Parts(pairs, entries, item, own * pairs.size.astype(np.float64) ** 2)
 
 
 def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
-    pairs = parts.pairs
-    member = _mark(labels, pairs.size, n_clusters)
-    trusted = _mark(labels, pairs.size * pairs.trust, n_clusters)
+    pairs, entries, size = parts.pairs, parts.entries, parts.pairs.size.astype(np.float64)
+    k, m = pairs.join.shape[1], len(pairs.alike)
+    by_join, by_fine = labels[parts.item] * k + entries.column, labels * m + pairs.fine
     return _Sums(
-        member @ parts.joined,
-        member @ parts.fine,
-        trusted @ parts.fine,
-        np.bincount(labels, pairs.size, n_clusters).astype(np.int64),
+        _add_up(by_join, entries.data * size[parts.item], (n_clusters, k)),
+        _add_up(by_fine, size, (n_clusters, m)),
+        _add_up(by_fine, size * pairs.trust, (n_clusters, m)),
+        np.bincount(labels, size, n_clusters).astype(np.int64),
     )
 
 
-def _mark(labels: Rows, amount: NDArray[Any], n_clusters: int) -> Shares:
-    """(n_clusters, n) an amount of each item, at its cluster."""
-    n = len(labels)
-    if n > FEW_ITEMS:
-        order = np.argsort(labels, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_clusters))])
-        return csr_array((amount[order].astype(np.float64), order, starts), shape=(n_clusters, n))
-    found = np.zeros((n_clusters, n))
-    found[labels, np.arange(n)] = amount
-    return found
+def _add_up(place: Rows, amount: Table, shape: tuple[int, int]) -> Table:
+    """Sum amounts by their places in a table."""
+    total = np.bincount(place, amount, shape[0] * shape[1])
+    return np.asarray(total.reshape(shape), dtype=np.float64)
 
 
-def _keep_sparse(table: Table) -> csr_array:
-    """Keep what is not below `LEAST`."""
-    kept = table >= LEAST
-    at = np.flatnonzero(kept)
-    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
-    return csr_array((table.ravel()[at], at % max(table.shape[1], 1), starts), shape=table.shape)
-
-
-def _list_entries(table: csr_array) -> native.SparseRows:
-    column, start = table.indices.astype(np.int32), table.indptr.astype(np.int32)
-    return native.SparseRows(table.data, column, start)
-
-
-def _multiply(shares: Shares, table: Table) -> Table:
-    if isinstance(shares, np.ndarray):
-        return np.asarray(shares @ table)
-    entries = _list_entries(shares)
-    return native.multiply_sparse(entries, np.ascontiguousarray(table), parallel.n_threads())
+def _multiply(shares: Table, table: Table) -> Table:
+    """Multiply a table of mostly zeros by another one."""
+    return native.multiply_sparse(
+        np.ascontiguousarray(shares), np.ascontiguousarray(table), parallel.n_threads()
+    )
 
 
 def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
@@ -297,19 +280,12 @@ def _find_gains(pairs: PairChances, sums: _Sums) -> _Gains:
 
 def _add_gains(parts: _Parts, gains: _Gains) -> Table:
     """(n, C) expected rows of each cluster that belong together with each item, also itself."""
-    pairs = parts.pairs
-    found = _multiply(parts.joined, gains.join.T)
+    pairs, joined = parts.pairs, np.zeros_like(parts.pairs.join)
+    joined[parts.item, parts.entries.column] = parts.entries.data
+    found = _multiply(joined, gains.join.T)
     found += gains.fine.T[pairs.fine]
     found -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
     return found
-
-
-def _sum_products(shares: Shares, table: Table) -> float:
-    """Sum of the products of the entries of two tables."""
-    if isinstance(shares, np.ndarray):
-        return float((shares * table).sum())
-    row = np.repeat(np.arange(len(table)), np.diff(shares.indptr))
-    return float(shares.data @ table[row, shares.indices])
 
 
 def _count_pairs(size: Rows, of: Rows) -> float:
@@ -413,28 +389,33 @@ def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> Bes
     belong = (groups.belonging.sum() - own.sum()) / 2
     n_pairs = _count_pairs(np.array([pairs.size.sum()]), pairs.size) / 2
 
-    def judge(labels: Rows) -> tuple[float, _Gains]:
-        sums = _sum_clusters(parts, labels, n_clusters)
-        gains = _find_gains(pairs, sums)
-        within = _sum_products(sums.join, gains.join) + _sum_products(sums.fine, gains.fine)
-        within -= _sum_products(sums.trusted, gains.trusted)
+    def judge(sums: _Sums, gains: _Gains) -> float:
+        within = (sums.join * gains.join).sum() + (sums.fine * gains.fine).sum()
+        within -= (sums.trusted * gains.trusted).sum()
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
-        return float(expected_ari(right, together, belong, n_pairs)), gains
+        return float(expected_ari(right, together, belong, n_pairs))
 
-    value, gains = judge(labels)
+    sums = _sum_clusters(parts, labels, n_clusters)
+    gains = _find_gains(pairs, sums)
+    value = judge(sums, gains)
     for _ in range(SWEEPS):
         least, moved = _find_threshold(value, belong, n_pairs), labels.copy()
         moved[free] = native.best_clusters(
             free.astype(np.int32),
             parts.entries,
-            native.ClusterGains(*gains.by_part(), least * gains.size),
+            native.ClusterGains(*gains.by_part(), np.asarray(least * gains.size, dtype=np.float64)),
             pairs.fine.astype(np.int32),
             pairs.trust,
             own / size - least * size,
             labels.astype(np.int32),
             parallel.n_threads(),
         )
-        better, its_gains = judge(moved)
+        changed = np.flatnonzero(moved != labels)
+        if len(changed) == 0:
+            break
+        sums = _sum_clusters(parts, moved, n_clusters)
+        its_gains = gains.update(pairs, sums, np.union1d(labels[changed], moved[changed]))
+        better = judge(sums, its_gains)
         if better <= value + 1e-9:
             break
         labels, value, gains = moved, better, its_gains

@@ -18,27 +18,31 @@ LINKWISE_INLINE void add_multiple(double* sum, double factor, const double* row,
     for (int64_t c = 0; c < length; ++c) sum[c] += factor * row[c];
 }
 
-LINKWISE_SIMD void multiply_rows(const Sparse& one, const double* other, int64_t width, int64_t begin, int64_t end,
-                                 double* out) {
+// A table of mostly zeros: they cost nothing but a look.
+struct Product {
+    const double *one, *other;  // n x k, k x w
+    int64_t inner, width;
+    double* out;  // n x w
+};
+
+LINKWISE_SIMD void multiply_rows(const Product& t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-        double* sum = out + i * width;
-        std::fill_n(sum, width, 0.0);
-        for (int32_t at = one.start[i]; at < one.start[i + 1]; ++at)
-            add_multiple(sum, one.data[at], other + one.column[at] * width, width);
+        double* sum = t.out + i * t.width;
+        std::fill_n(sum, t.width, 0.0);
+        for (int64_t a = 0; a < t.inner; ++a)
+            if (const double factor = t.one[i * t.inner + a]; factor != 0)
+                add_multiple(sum, factor, t.other + a * t.width, t.width);
     }
 }
 
-nb::object multiply_sparse(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> other,
-                           int threads) {
-    const int64_t n = start.shape(0) - 1, width = other.shape(1), chunks = (n + 63) / 64;
+nb::object multiply_sparse(Matrix<double> one, Matrix<double> other, int threads) {
+    const int64_t n = one.shape(0), inner = one.shape(1), width = other.shape(1), chunks = (n + 63) / 64;
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
-        const Sparse one{data.data(), column.data(), start.data()};
-        Crew crew(std::min<int64_t>(useful_threads(threads, data.shape(0) * width), chunks));
-        crew.run(chunks, [&](int64_t c, int) {
-            multiply_rows(one, other.data(), width, c * 64, std::min(n, (c + 1) * 64), found.get());
-        });
+        const Product product{one.data(), other.data(), inner, width, found.get()};
+        Crew crew(std::min<int64_t>(useful_threads(threads, n * width), chunks));
+        crew.run(chunks, [&](int64_t c, int) { multiply_rows(product, c * 64, std::min(n, (c + 1) * 64)); });
     }
     return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
 }
@@ -130,8 +134,8 @@ nb::object best_clusters(Vector<int32_t> items, Vector<double> data, Vector<int3
 }  // namespace
 
 void register_gains(nb::module_& m) {
-    m.def("multiply_sparse", &multiply_sparse, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("other").noconvert(), nb::arg("n_threads"));
+    m.def("multiply_sparse", &multiply_sparse, nb::arg("one").noconvert(), nb::arg("other").noconvert(),
+          nb::arg("n_threads"));
     m.def("sparse_forms", &sparse_forms, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
           nb::arg("start").noconvert(), nb::arg("table").noconvert());
     m.def("best_clusters", &best_clusters, nb::arg("items").noconvert(), nb::arg("data").noconvert(),
