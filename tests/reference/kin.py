@@ -684,7 +684,8 @@ def kin(facts, kernels, start, *, size, forest, jitter, askable):
         if not able:
             break
         gain = state.worth() * (1 + 0.05 * jitter(len(state.tried)))
-        item = max(able, key=lambda item: gain[item])
+        share = (gain / max(gain[able].max(), 1e-9)).round(5)
+        item = max(able, key=lambda item: share[item])
         state.tried.add(item)
         yield from place(state, item, ask)
         state.learn(forest)

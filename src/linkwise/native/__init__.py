@@ -26,8 +26,9 @@ from linkwise.native.cuts import (
     slow_vector,
 )
 from linkwise.native.dbscan import all_dbscans
-from linkwise.native.distances import nearest_points, nearest_rows, squared_distances
+from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
 from linkwise.native.forest import add_shared, random_trees
+from linkwise.native.gains import ClusterGains, SparseRows, best_clusters, multiply_sparse, sparse_forms
 from linkwise.native.graphs import distance_range, gaussian_weights
 from linkwise.native.icm import conditional_modes
 from linkwise.native.kmeans import (
@@ -54,6 +55,7 @@ from linkwise.native.together import greedy_colours, pack_together, weighted_tog
 from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
 __all__ = [
+    "ClusterGains",
     "CutGraph",
     "DensityWalk",
     "LeafSplits",
@@ -63,6 +65,7 @@ __all__ = [
     "ProjectedMetric",
     "RatioDescent",
     "RatioStep",
+    "SparseRows",
     "TwoMeans",
     "TwoNearest",
     "WalkFromDensest",
@@ -71,6 +74,7 @@ __all__ = [
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
+    "best_clusters",
     "best_splits",
     "bregman_projections",
     "colour_apart",
@@ -89,6 +93,7 @@ __all__ = [
     "metric_distances",
     "metric_nearest",
     "move_nodes",
+    "multiply_sparse",
     "nearest_points",
     "nearest_rows",
     "pack_together",
@@ -100,6 +105,8 @@ __all__ = [
     "s_dbw",
     "similarity_sums",
     "slow_vector",
+    "smallest_columns",
+    "sparse_forms",
     "squared_distances",
     "subnormals_as_zero",
     "two_means",

@@ -32,6 +32,7 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]: ...
+def smallest_columns(table: NDArray[Any], k: int, n_threads: int) -> NDArray[np.int64]: ...
 def nearest_points(
     X: NDArray[Any], points: NDArray[np.float64], n_threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
@@ -255,4 +256,28 @@ def recut(
     labels: NDArray[np.int32],
     k: int,
     max_iter: int,
+) -> NDArray[np.int32]: ...
+def multiply_sparse(
+    one: NDArray[np.float64], other: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def sparse_forms(
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    table: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
+def best_clusters(
+    items: NDArray[np.int32],
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    by_join: NDArray[np.float64],
+    by_fine: NDArray[np.float64],
+    by_trust: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    fine: NDArray[np.int32],
+    trust: NDArray[np.float64],
+    stay: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    n_threads: int,
 ) -> NDArray[np.int32]: ...

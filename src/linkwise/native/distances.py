@@ -95,3 +95,28 @@ def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: i
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return library.squared_distances(X, points, n_threads)
+
+
+def smallest_columns(table: NDArray[Any], k: int, n_threads: int) -> NDArray[np.int64]:
+    """List the columns of the smallest values of each row.
+
+    Parameters
+    ----------
+    table : (n, m) float32 or float64, C-contiguous
+        The values.
+    k : int, 1 to m
+        Number of columns for each row.
+    n_threads : int, at least 1
+        Number of threads; it does not change the result.
+
+    Returns
+    -------
+    (n, k) int64
+        The smallest first; of equal values the first column.
+    """
+    check_row_array(table)
+    check_count("k", k)
+    if k > table.shape[1]:
+        raise ValueError(f"k must be at most {table.shape[1]}, the number of columns, got {k}")
+    check_count("n_threads", n_threads)
+    return library.smallest_columns(table, k, n_threads)

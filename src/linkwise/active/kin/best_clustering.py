@@ -24,15 +24,15 @@ k neighbourhoods and m fine clusters, and O(g² (k + m)) for g groups.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from numpy.typing import ArrayLike
 
-from linkwise import native
+from linkwise import native, parallel
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.placement import Mask
+from linkwise.active.kin.ties import first_largest
 from linkwise.constraints.closure import find_components
 from linkwise.parallel import one_blas_thread
 
@@ -42,11 +42,7 @@ LOWEST = 0.02  # mean p below which nothing is merged
 SLACK = 0.001  # of the expected index: the coarsest clustering at most so much below the best is taken
 SLACK_FOR_EACH, MOST_SLACK = 5e-5, 0.005  # once the regression counts, it grows with the known items
 SWEEPS = 2  # over single items
-FEW_ITEMS = 300  # up to which tables are dense
-BLOCK = 64  # items whose gains are added at a time
 TINY = 1e-12
-
-Shares: TypeAlias = Any  # a table, or a sparse array
 
 
 class PairChances(NamedTuple):
@@ -77,12 +73,10 @@ class _Parts(NamedTuple):
     """What the sums over pairs need, of n items."""
 
     pairs: PairChances
-    joined: Shares
+    entries: native.SparseRows
     """(n, k) s P, without what is below `LEAST`."""
-    alike: Table
-    """(n, k) s P R."""
-    fine: Shares
-    """(n, m) the fine cluster of each item."""
+    item: Rows
+    """(e,) item of each entry."""
     own: Table
     """(n,) what the sums count for each item with itself, which is no pair."""
 
@@ -90,13 +84,11 @@ class _Parts(NamedTuple):
 class _Sums(NamedTuple):
     """Sums over the rows of each of C clusters."""
 
-    join: Shares
+    join: Table
     """(C, k) of s P."""
-    alike: Table
-    """(C, k) of s P R."""
-    fine: Shares
+    fine: Table
     """(C, m) of ones, by fine cluster."""
-    trusted: Shares
+    trusted: Table
     """(C, m) of s, by fine cluster."""
     size: Rows
     """(C,) of ones."""
@@ -111,6 +103,8 @@ class _Groups(NamedTuple):
     """(g,) rows of each group."""
     belonging: Table
     """(g, g) expected pairs of two groups that belong together; within one, both ways round."""
+    distances: Table
+    """(g, g) 1 less their mean p."""
     barred: Mask
     """(g, g) which of them are known to differ."""
 
@@ -126,6 +120,19 @@ class _Gains(NamedTuple):
     """(C, m) for s, by fine cluster; subtracted."""
     size: Rows
     """(C,) rows."""
+
+    def by_part(self) -> tuple[Table, Table, Table]:
+        """The three tables, the other way round."""
+        join, fine, trusted = (np.ascontiguousarray(each.T) for each in self[:3])
+        return join, fine, trusted
+
+    def update(self, pairs: PairChances, sums: _Sums, clusters: Rows) -> _Gains:
+        """The gains after a change of some clusters."""
+        found = _Gains._make(each.copy() for each in self)
+        some = _find_gains(pairs, _Sums._make(each[clusters] for each in sums))
+        for all_clusters, each in zip(found, some, strict=True):
+            all_clusters[clusters] = each
+        return found
 
 
 def find_best_clustering(
@@ -147,7 +154,7 @@ def find_best_clustering(
     is_home[known] = False
     group = pairs.join.shape[1] + pairs.fine
     if is_home.any():
-        group[is_home] = pairs.join[is_home].round(9).argmax(axis=1)
+        group[is_home] = first_largest(pairs.join[is_home])
     group[known] = label
     with one_blas_thread():
         parts = _split(pairs)
@@ -185,7 +192,7 @@ def estimate_belonging(pairs: PairChances, labels: Rows) -> Table:
     with one_blas_thread():
         parts = _split(pairs)
         sums = _sum_clusters(parts, labels, n_clusters)
-        chance = _add_gains(parts, _find_gains(pairs, sums), np.arange(n))
+        chance = _add_gains(parts, _find_gains(pairs, sums))
     others = np.tile(sums.size.astype(np.float64), (n, 1))
     others[at] -= size
     chance[at] -= parts.own / size
@@ -217,86 +224,68 @@ def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: 
 
 
 def _split(pairs: PairChances) -> _Parts:
-    n, m = len(pairs.fine), len(pairs.alike)
-    joined = pairs.join * pairs.trust[:, None]
+    n, k = pairs.join.shape
+    joined = (pairs.join * pairs.trust[:, None]).ravel()
+    at = np.flatnonzero(joined >= LEAST)
+    item, column = np.divmod(at, max(k, 1))
+    start = np.r_[0, np.cumsum(np.bincount(item, minlength=n))].astype(np.int32)
+    entries = native.SparseRows(joined[at], column.astype(np.int32), start)
     own = (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
-    if n > FEW_ITEMS:
-        joined = _keep_sparse(joined)
-        fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
-        alike = joined @ pairs.same
-        row = np.repeat(np.arange(n), np.diff(joined.indptr))
-        own = own + np.bincount(row, joined.data * alike[row, joined.indices], n)
-    else:
-        joined = np.where(joined < LEAST, 0, joined)
-        fine = _mark(pairs.fine, np.ones(n), m).T
-        alike = joined @ pairs.same
-        own = own + (joined * alike).sum(axis=1)
-    return _Parts(pairs, joined, alike, fine, own * pairs.size.astype(np.float64) ** 2)
+    own += native.sparse_forms(entries, np.ascontiguousarray(pairs.same))
+    return _Parts(pairs, entries, item, own * pairs.size.astype(np.float64) ** 2)
 
 
 def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
-    pairs = parts.pairs
-    member = _mark(labels, pairs.size, n_clusters)
-    trusted = _mark(labels, pairs.size * pairs.trust, n_clusters)
+    pairs, entries, size = parts.pairs, parts.entries, parts.pairs.size.astype(np.float64)
+    k, m = pairs.join.shape[1], len(pairs.alike)
+    by_join, by_fine = labels[parts.item] * k + entries.column, labels * m + pairs.fine
     return _Sums(
-        member @ parts.joined,
-        member @ parts.alike,
-        member @ parts.fine,
-        trusted @ parts.fine,
-        np.bincount(labels, pairs.size, n_clusters).astype(np.int64),
+        _add_up(by_join, entries.data * size[parts.item], (n_clusters, k)),
+        _add_up(by_fine, size, (n_clusters, m)),
+        _add_up(by_fine, size * pairs.trust, (n_clusters, m)),
+        np.bincount(labels, size, n_clusters).astype(np.int64),
     )
 
 
-def _mark(labels: Rows, amount: NDArray[Any], n_clusters: int) -> Shares:
-    """(n_clusters, n) an amount of each item, at its cluster."""
-    n = len(labels)
-    if n > FEW_ITEMS:
-        order = np.argsort(labels, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_clusters))])
-        return csr_array((amount[order].astype(np.float64), order, starts), shape=(n_clusters, n))
-    found = np.zeros((n_clusters, n))
-    found[labels, np.arange(n)] = amount
-    return found
+def _add_up(place: Rows, amount: Table, shape: tuple[int, int]) -> Table:
+    """Sum amounts by their places in a table."""
+    total = np.bincount(place, amount, shape[0] * shape[1])
+    return np.asarray(total.reshape(shape), dtype=np.float64)
 
 
-def _keep_sparse(table: Table) -> csr_array:
-    """Keep what is not below `LEAST`."""
-    kept = table >= LEAST
-    at = np.flatnonzero(kept)
-    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
-    return csr_array((table.ravel()[at], at % max(table.shape[1], 1), starts), shape=table.shape)
+def _multiply(shares: Table, table: Table) -> Table:
+    """Multiply a table of mostly zeros by another one."""
+    return native.multiply_sparse(
+        np.ascontiguousarray(shares), np.ascontiguousarray(table), parallel.n_threads()
+    )
 
 
 def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
     """(C, C) expected pairs of two clusters that belong together; within one, both ways round."""
-    found = sums.alike @ sums.join.T
-    found += (sums.fine @ pairs.alike) @ sums.fine.T
-    found -= (sums.trusted @ pairs.alike) @ sums.trusted.T
-    return np.asarray(found)
-
-
-def _find_gains(pairs: PairChances, sums: _Sums) -> _Gains:
-    return _Gains(sums.alike, sums.fine @ pairs.alike, sums.trusted @ pairs.alike, sums.size)
-
-
-def _add_gains(parts: _Parts, gains: _Gains, items: Rows) -> Table:
-    """(len(items), C) expected rows of each cluster that belong together with items, also themselves."""
-    pairs = parts.pairs
-    fine, trusted = np.ascontiguousarray(gains.fine.T), np.ascontiguousarray(gains.trusted.T)
-    found = np.asarray(parts.joined[items] @ gains.join.T)
-    for a in range(0, len(items), BLOCK):
-        some = items[a : a + BLOCK]
-        found[a : a + BLOCK] += fine[pairs.fine[some]]
-        found[a : a + BLOCK] -= pairs.trust[some, None] * trusted[pairs.fine[some]]
+    gains = _find_gains(pairs, sums)
+    found = _multiply(sums.join, gains.join.T)
+    found += _multiply(sums.fine, gains.fine.T)
+    found -= _multiply(sums.trusted, gains.trusted.T)
     return found
 
 
-def _sum_products(shares: Shares, table: Table) -> float:
-    """Sum of the products of the entries of two tables."""
-    if isinstance(shares, np.ndarray):
-        return float((shares * table).sum())
-    row = np.repeat(np.arange(len(table)), np.diff(shares.indptr))
-    return float(shares.data @ table[row, shares.indices])
+def _find_gains(pairs: PairChances, sums: _Sums) -> _Gains:
+    return _Gains(
+        _multiply(sums.join, pairs.same),
+        _multiply(sums.fine, pairs.alike),
+        _multiply(sums.trusted, pairs.alike),
+        sums.size,
+    )
+
+
+def _add_gains(parts: _Parts, gains: _Gains) -> Table:
+    """(n, C) expected rows of each cluster that belong together with each item, also itself."""
+    pairs, joined = parts.pairs, np.zeros_like(parts.pairs.join)
+    joined[parts.item, parts.entries.column] = parts.entries.data
+    found = _multiply(joined, gains.join.T)
+    found += gains.fine.T[pairs.fine]
+    found -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
+    return found
 
 
 def _count_pairs(size: Rows, of: Rows) -> float:
@@ -311,7 +300,9 @@ def _measure_groups(parts: _Parts, group: Rows, apart: Mask) -> _Groups:
     barred = np.zeros((len(number), len(number)), dtype=bool)
     known = np.flatnonzero(number < len(apart))
     barred[np.ix_(known, known)] = apart[np.ix_(number[known], number[known])]
-    return _Groups(of, sums.size, _count_belonging(parts.pairs, sums), barred)
+    belonging, size = _count_belonging(parts.pairs, sums), sums.size.astype(np.float64)
+    distances = (1 - belonging / np.multiply.outer(size, size)).round(9)
+    return _Groups(of, sums.size, belonging, distances, barred)
 
 
 def _link_groups(parts: _Parts, groups: _Groups, barred: Mask, slack: float) -> tuple[Rows, float]:
@@ -327,8 +318,7 @@ def _link_groups(parts: _Parts, groups: _Groups, barred: Mask, slack: float) -> 
     pairs, belonging, size = parts.pairs, groups.belonging, groups.size
     within = belonging.diagonal() - np.bincount(groups.of, parts.own, len(size))
     belong = (belonging.sum() - belonging.trace() + within.sum()) / 2
-    distances = (1 - belonging / np.multiply.outer(size.astype(np.float64), size)).round(9)
-    distances[barred] = np.inf
+    distances = np.where(barred, np.inf, groups.distances)
     merges, heights = native.agglomerate(distances, size.copy(), "average", 1, 1 - LOWEST)
     count, gains = size.tolist(), []
     for a, b in merges.tolist():
@@ -367,27 +357,28 @@ def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
     """
     if not (groups.barred & (label[:, None] == label)).any():
         return label
-    n_groups, n_clusters, size = len(label), int(label.max()) + 1, groups.size.astype(np.float64)
-    at = np.arange(n_groups), label
-    member = np.zeros((n_groups, n_clusters))
-    member[at] = 1
-    others = np.tile(size @ member, (n_groups, 1))
+    at, size = (np.arange(len(label)), label), groups.size.astype(np.float64)
+    order, n_clusters = np.argsort(label, kind="stable"), int(label.max()) + 1
+    starts = np.searchsorted(label[order], np.arange(n_clusters))
+    others: Table = np.tile(np.bincount(label, size), (len(label), 1))
     others[at] -= size
-    gain = groups.belonging @ member
+    gain = np.add.reduceat(groups.belonging[:, order], starts, axis=1)
     gain[at] -= groups.belonging.diagonal()
     gain = ((gain - least * size[:, None] * others) / size.sum()).round(9)
     elsewhere = gain.copy()
     elsewhere[at] = 0  # for a cluster of its own
     margin = (gain[at] - elsewhere.max(axis=1)).round(9)
-    is_barred, mended = np.zeros((n_groups, n_clusters), dtype=bool), label.copy()
+    is_barred, mended, n_mended = np.zeros((n_clusters, len(label)), dtype=bool), label.copy(), n_clusters
     for a in np.argsort(-margin, kind="stable").tolist():
-        to = label[a]
-        if is_barred[a, to]:
-            left = np.where(is_barred[a], 0, gain[a])
-            to = left.argmax() if left.max() > 0 else mended.max() + 1
+        to = int(label[a])
+        if is_barred[to, a]:
+            left = np.where(is_barred[:, a], 0, gain[a])
+            to = int(left.argmax())
+            if left[to] <= 0:
+                to, n_mended = n_mended, n_mended + 1
             mended[a] = to
         if to < n_clusters:
-            is_barred[groups.barred[a], to] = True
+            is_barred[to] |= groups.barred[a]
     return np.unique(mended, return_inverse=True)[1]
 
 
@@ -395,29 +386,36 @@ def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> Bes
     """Move single items, all at once, while it raises the expected index."""
     pairs, own, labels, n_clusters = parts.pairs, parts.own, label[groups.of], int(label.max(initial=-1)) + 1
     size, free = pairs.size.astype(np.float64), np.setdiff1d(np.arange(len(labels)), known)
-    whole = _sum_clusters(parts, np.zeros_like(labels), 1)
-    belong = (_count_belonging(pairs, whole).sum() - own.sum()) / 2
-    n_pairs = _count_pairs(whole.size, pairs.size) / 2
+    belong = (groups.belonging.sum() - own.sum()) / 2
+    n_pairs = _count_pairs(np.array([pairs.size.sum()]), pairs.size) / 2
 
-    def judge(labels: Rows) -> tuple[float, _Gains]:
-        sums = _sum_clusters(parts, labels, n_clusters)
-        gains = _find_gains(pairs, sums)
-        within = _sum_products(sums.join, gains.join) + _sum_products(sums.fine, gains.fine)
-        within -= _sum_products(sums.trusted, gains.trusted)
+    def judge(sums: _Sums, gains: _Gains) -> float:
+        within = (sums.join * gains.join).sum() + (sums.fine * gains.fine).sum()
+        within -= (sums.trusted * gains.trusted).sum()
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
-        return float(expected_ari(right, together, belong, n_pairs)), gains
+        return float(expected_ari(right, together, belong, n_pairs))
 
-    value, gains = judge(labels)
+    sums = _sum_clusters(parts, labels, n_clusters)
+    gains = _find_gains(pairs, sums)
+    value = judge(sums, gains)
     for _ in range(SWEEPS):
-        least = _find_threshold(value, belong, n_pairs)
-        gain = _add_gains(parts, gains, free)
-        moved, at_home = labels.copy(), (own / size - least * size)[free]
-        for a in range(0, len(free), BLOCK):
-            some, part = free[a : a + BLOCK], gain[a : a + BLOCK]
-            part -= least * gains.size
-            part[np.arange(len(some)), labels[some]] -= at_home[a : a + BLOCK]
-            moved[some] = part.round(9).argmax(axis=1)
-        better, its_gains = judge(moved)
+        least, moved = _find_threshold(value, belong, n_pairs), labels.copy()
+        moved[free] = native.best_clusters(
+            free.astype(np.int32),
+            parts.entries,
+            native.ClusterGains(*gains.by_part(), np.asarray(least * gains.size, dtype=np.float64)),
+            pairs.fine.astype(np.int32),
+            pairs.trust,
+            own / size - least * size,
+            labels.astype(np.int32),
+            parallel.n_threads(),
+        )
+        changed = np.flatnonzero(moved != labels)
+        if len(changed) == 0:
+            break
+        sums = _sum_clusters(parts, moved, n_clusters)
+        its_gains = gains.update(pairs, sums, np.union1d(labels[changed], moved[changed]))
+        better = judge(sums, its_gains)
         if better <= value + 1e-9:
             break
         labels, value, gains = moved, better, its_gains

@@ -29,6 +29,7 @@ from linkwise.active.kin.posterior import (
 )
 from linkwise.active.kin.sharpness import Calibration
 from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
+from linkwise.active.kin.ties import first_largest
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
 from linkwise.wording import count_noun
@@ -165,14 +166,14 @@ def _changes_by_placing(posterior: Posterior, item: int) -> float:
     model, size = current_model(posterior), posterior.task.items.size
     at, score = item_chances(posterior, item), model.score
     response = model.response(item, current_kernel(posterior)[0][item].astype(np.float64))
-    now, total = score.argmax(axis=1), 0.0
+    now, total = first_largest(score), 0.0
     for neighbourhood in np.flatnonzero(at.join > UNLIKELY).tolist():
         then = score - np.outer(response, score[item])
         then[:, neighbourhood] += response
-        total += float(at.join[neighbourhood]) * float(size[then.argmax(axis=1) != now].sum())
+        total += float(at.join[neighbourhood]) * float(size[first_largest(then) != now].sum())
     if at.new > UNLIKELY:
         then = score - np.outer(response, score[item])
-        total += at.new * float(size[response > then.max(axis=1)].sum())
+        total += at.new * float(size[response.round(9) > then.max(axis=1).round(9)].sum())
     return total
 
 

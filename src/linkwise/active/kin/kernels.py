@@ -228,10 +228,8 @@ def _add_gaussians(wide: Matrix, narrow: Matrix, squares: Matrix, seed: int) -> 
 def _add_tuned(total: Matrix, squares: Matrix) -> None:
     """Add the Gaussian kernel as wide as the distance to a near neighbour (Zelnik-Manor and Perona 2004)."""
     n, k = len(squares), min(TUNED, len(squares) - 1)
-    near = np.empty(n, dtype=np.float32)
-    for a in range(0, n, BLOCK):
-        near[a : a + BLOCK] = np.sqrt(np.partition(squares[a : a + BLOCK], k, axis=1)[:, k])
-    near = np.maximum(near, np.float32(1e-6))
+    tuning = native.smallest_columns(squares, k + 1, parallel.n_threads())[:, k]
+    near = np.maximum(np.sqrt(squares[np.arange(n), tuning]), np.float32(1e-6))
     for a in range(0, n, BLOCK):
         rows = slice(a, a + BLOCK)
         total[rows] += np.exp(-squares[rows] / (near[rows, None] * near))
@@ -268,9 +266,7 @@ def neighbour_graph(squares: Matrix) -> csr_array:
     """
     n = len(squares)
     k = min(NEIGHBOURS, n - 1)
-    near = np.empty((n, k + 1), dtype=np.int64)
-    for a in range(0, n, BLOCK):
-        near[a : a + BLOCK] = np.argpartition(squares[a : a + BLOCK], k, axis=1)[:, : k + 1]
+    near = native.smallest_columns(squares, k + 1, parallel.n_threads())
     apart = np.take_along_axis(squares, near, axis=1).astype(np.float64)
     scale = np.sqrt(apart.max(axis=1))
     scale = np.maximum(scale, np.median(scale) * 1e-3 + 1e-12)

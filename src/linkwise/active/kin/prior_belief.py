@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise import native
+from linkwise import native, parallel
 from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.closure import find_components
@@ -39,7 +39,6 @@ N_PARTS, PART = 3, 0.75  # pairs of random parts of the items, and their share
 BELOW, DIP = 0.1, 0.25  # how far below the best agreement one is good enough, and how far below that is a dip
 FEWEST = 0.22  # at least n ** FEWEST classes are expected
 TOO_FEW = 20  # items below which two classes are expected
-SELF = 2 * 10**9  # similarity of an item to itself, in billionths; above all others
 UNIT = 0.01  # relative deviation of the norms of rows that are directions
 
 
@@ -131,16 +130,13 @@ def list_nearest(similarity: NDArray[Any], k: int, rows: Rows | None = None) -> 
     rows : ndarray of shape (m,), optional
         Items whose lists are wanted, instead of all.
     """
-    n = len(similarity)
-    wanted = np.arange(n) if rows is None else rows
+    wanted = np.arange(len(similarity)) if rows is None else rows
     nearest = np.empty((len(wanted), k + 1), dtype=np.int64)
     for a in range(0, len(wanted), BLOCK):
         some = wanted[a : a + BLOCK]
-        far = np.rint(similarity[some] * np.float64(-1e9)).astype(np.int64)
-        far *= n
-        far += np.arange(n)
-        far[np.arange(len(some)), some] = some - SELF * n  # an item itself comes first
-        nearest[a : a + BLOCK] = np.sort(np.partition(far, k, axis=1)[:, : k + 1], axis=1) % n
+        far = np.rint(similarity[some] * np.float64(-1e9))
+        far[np.arange(len(some)), some] = -np.inf  # an item itself comes first
+        nearest[a : a + BLOCK] = native.smallest_columns(far, k + 1, parallel.n_threads())
     return nearest
 
 

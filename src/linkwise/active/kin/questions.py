@@ -20,9 +20,11 @@ from linkwise.active.kin.posterior import (
     verdicts,
 )
 from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
+from linkwise.active.kin.ties import first_largest
 from linkwise.asking.learner import rng_at
 
 JITTER = 0.05
+GAIN_DECIMALS = 5  # of a share of the largest gain, which is computed in 32 bits
 CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
 
@@ -122,9 +124,11 @@ def _most_informative(posterior: Posterior, eligible: Mask, turn: int) -> int:
     if len(learned):
         at, learned = current_chances(posterior), current_model(posterior).known.items
         unsure = 1 - at.join.max(axis=1)
-        two = np.partition(np.pad(at.join, ((0, 0), (1, 0))), -2, axis=1)[:, -2:].sum(axis=1)
+        others = at.join.copy()
+        others[np.arange(len(others)), at.join.argmax(axis=1)] = 0
+        two = at.join.max(axis=1) + others.max(axis=1)
         clear = np.minimum(two + at.new, 1) ** CLEAR
     gain = current_kernel(posterior)[1].uncertainty_reductions(learned, task.weight * unsure) * clear
     gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))
     gain[~eligible] = -1
-    return int(gain.argmax())
+    return int(first_largest(gain / max(gain.max(), TINY), GAIN_DECIMALS))

@@ -32,6 +32,7 @@ from linkwise.active.kin.posterior import (
     verdicts,
 )
 from linkwise.active.kin.prior_belief import PriorBelief
+from linkwise.active.kin.ties import first_largest
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
 from linkwise.constraints.belief import knows_enough_clusters
@@ -81,7 +82,7 @@ def _label_border_rows(posterior: Posterior) -> tuple[Rows, Rows]:
     task, known = posterior.task, posterior.known
     join, labels, cells = settle(posterior).at.join, item_labels(posterior), task.prepared.cells
     assert cells is not None
-    likeliest = join.argmax(axis=1)
+    likeliest = first_largest(join)
     is_there = labels[known.items[known.is_first()]][likeliest] == labels
     place = np.where(is_there, likeliest, known.n_neighbourhoods)
     found = []
@@ -92,7 +93,7 @@ def _label_border_rows(posterior: Posterior) -> tuple[Rows, Rows]:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     rows, near, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     likely = sum(weight[:, at, None] * join[near[:, at]] for at in range(near.shape[1]))
-    return rows, np.asarray(likely).argmax(axis=1)
+    return rows, first_largest(np.asarray(likely))
 
 
 def _component(posterior: Posterior, item: int) -> list[int]:
@@ -309,14 +310,15 @@ def _component_chances(at: Chances, placement: Placement, excluded: Mask) -> Tab
 
 def _join(chance: Table, place: Rows, excluded: Mask, components_apart: Rows) -> bool:
     """Give components that are certain enough their place, the surest first; whether there was one."""
-    best = chance.max(axis=1, initial=0).round(9)
+    chance = chance.round(9)
+    best = chance.max(axis=1, initial=0)
     starts = np.searchsorted(components_apart[:, 0], np.arange(len(place) + 1))
     has_joined = False
     for a in np.argsort(-best, kind="stable").tolist():
         if best[a] < SURE:
             break
         left = np.where(excluded[a], 0, chance[a])
-        to = int(left.argmax())
+        to = int(first_largest(left))
         if place[a] < 0 and left[to] >= SURE:
             place[a], has_joined = to, True
             excluded[components_apart[starts[a] : starts[a + 1], 1], to] = True

@@ -69,9 +69,71 @@ nb::ndarray<nb::numpy, int64_t> nearest_rows(Matrix<T> X, Vector<int32_t> labels
     return found.release({static_cast<size_t>(k)});
 }
 
+// The smallest values of a row, in order; of equal ones the first.
+template <typename T>
+struct Smallest {
+    const T* table;  // n x m
+    int64_t m, k;
+    int64_t* found;  // n x k
+};
+
+template <typename T>
+LINKWISE_INLINE void list_smallest(const Smallest<T>& t, int64_t begin, int64_t end, T* least) {
+    constexpr int64_t together = 32;
+    for (int64_t i = begin; i < end; ++i) {
+        const T* row = t.table + i * t.m;
+        int64_t* column = t.found + i * t.k;
+        const auto insert = [&](int64_t j, int64_t at) {
+            for (; at > 0 && row[j] < least[at - 1]; --at) {
+                least[at] = least[at - 1];
+                column[at] = column[at - 1];
+            }
+            least[at] = row[j];
+            column[at] = j;
+        };
+        for (int64_t j = 0; j < t.k; ++j) insert(j, j);
+        for (int64_t a = t.k; a < t.m; a += together) {
+            const int64_t b = std::min(t.m, a + together);
+            const T bound = least[t.k - 1];
+            int is_any = 0;
+            for (int64_t j = a; j < b; ++j) is_any |= row[j] < bound;
+            if (!is_any) continue;
+            for (int64_t j = a; j < b; ++j)
+                if (row[j] < least[t.k - 1]) insert(j, t.k - 1);
+        }
+    }
+}
+
+LINKWISE_SIMD void list_smallest_block(const Smallest<float>& t, int64_t begin, int64_t end, float* least) {
+    list_smallest(t, begin, end, least);
+}
+LINKWISE_SIMD void list_smallest_block(const Smallest<double>& t, int64_t begin, int64_t end, double* least) {
+    list_smallest(t, begin, end, least);
+}
+
+template <typename T>
+nb::object smallest_columns(Matrix<T> table, int64_t k, int threads) {
+    const int64_t n = table.shape(0), m = table.shape(1), chunks = (n + 63) / 64;
+    Result<int64_t> found(n * k);
+    {
+        nb::gil_scoped_release release;
+        const Smallest<T> work{table.data(), m, k, found.get()};
+        Crew crew(std::min<int64_t>(useful_threads(threads, n * m), chunks));
+        std::vector<T> least(crew.size() * k);
+        crew.run(chunks, [&](int64_t c, int thread) {
+            list_smallest_block(work, c * 64, std::min(n, (c + 1) * 64), &least[thread * k]);
+        });
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(k)}));
+}
+
 }  // namespace
 
 void register_nearest(nb::module_& m) {
+    m.def("smallest_columns", &smallest_columns<float>, nb::arg("table").noconvert(), nb::arg("k"),
+          nb::arg("n_threads"));
+    m.def("smallest_columns", &smallest_columns<double>, nb::arg("table").noconvert(), nb::arg("k"),
+          nb::arg("n_threads"));
     m.def("nearest_rows", &nearest_rows<float>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
           nb::arg("centers").noconvert(), nb::arg("allowed").none(), nb::arg("n_threads"));
     m.def("nearest_rows", &nearest_rows<double>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
