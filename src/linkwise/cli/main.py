@@ -20,6 +20,7 @@ from linkwise.workspace.options import (
     ProgramOptions,
     Reading,
     SessionOptions,
+    WorkerOptions,
 )
 
 # \b keeps the lines of a paragraph as they are
@@ -310,8 +311,10 @@ def explain_command(
 
 
 @app.command("export", cls=Command)
+@with_options
 def export_command(
     path: SessionPath,
+    workers: WorkerOptions,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -363,6 +366,7 @@ def export_command(
         constraints=constraints,
         answers=answers,
         join=join,
+        workers=workers,
         force=force,
         as_json=as_json,
     )
