@@ -207,6 +207,42 @@ def test_the_session_of_a_pattern_here_is_named_after_the_folder(tmp_path, monke
     assert name_session(Path("*.csv")) == Path(tmp_path.name)
 
 
+# ---------------------------------------------------------------- new rows
+def test_new_rows_get_the_cluster_of_their_item(ask, linkwise, tmp_path, kind):
+    ask("--items", 50, said="y\nn\nq\n")
+    path, later = tmp_path / "events.linkwise", tmp_path / "later"
+    linkwise("export", path, "--labels", tmp_path / "out")
+    later.mkdir()
+    old = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    old.reverse().write_parquet(later / "more.parquet")
+    found = linkwise("export", path, "--new", later / "*.parquet", "--labels", tmp_path / "new")
+    assert found.exit_code == 0
+    assert "300 rows in 3 files" in found.stderr
+    expected = pl.read_parquet(tmp_path / "out" / "part-1*.parquet").reverse()
+    assert pl.read_parquet(sorted((tmp_path / "new").glob("*.parquet"))).equals(expected)
+
+
+def test_new_rows_with_other_columns_are_named(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    later = tmp_path / "later.parquet"
+    frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    for wrong, message in (
+        (frame.drop("colour"), "has no column colour"),
+        (frame.with_columns(pl.col("amount").cast(pl.String)), "column 'amount' has type String"),
+    ):
+        wrong.write_parquet(later)
+        found = linkwise("export", tmp_path / "events.linkwise", "--new", later, "--labels", tmp_path / "new")
+        assert found.exit_code == 3
+        assert message in found.stderr
+
+
+def test_new_rows_need_a_folder(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    found = linkwise("export", tmp_path / "events.linkwise", "--new", tmp_path / "events")
+    assert found.exit_code == 2
+    assert "Add --labels FOLDER" in found.stderr
+
+
 # ---------------------------------------------------------------- workers
 def test_processes_find_the_same_items(ask, tmp_path):
     ask("--items", 50)

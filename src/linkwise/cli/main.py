@@ -315,6 +315,14 @@ def explain_command(
 def export_command(
     path: SessionPath,
     workers: WorkerOptions,
+    new: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="with items: write the clusters of the rows of these new files to --labels FOLDER",
+            rich_help_panel="data",
+        ),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -366,6 +374,7 @@ def export_command(
         constraints=constraints,
         answers=answers,
         join=join,
+        new=new,
         workers=workers,
         force=force,
         as_json=as_json,

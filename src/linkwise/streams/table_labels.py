@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -131,6 +132,28 @@ def _write_task(shared: _Shared, parts: list[_Part]) -> None:
             frame = _make_frame(ids, shared.of_item[of], shared.names, shared.id_name, part.first)
             write_frame(frame, part.path)
         start += shared.part_rows
+
+
+def take_new_tables(items: ItemTable, tables: TableFiles) -> ItemTable:
+    """Let items stand for the rows of other tables, whose columns must have the same types.
+
+    Raises
+    ------
+    DataError
+        A column is missing or has another type, and the error names it.
+    """
+    names = items.encoding.feature_columns
+    for file in tables.files:
+        tables.check(file, names)
+        for name in names:
+            kind, known = file.schema()[name], items.frame.schema[name]
+            if kind != known and not (kind.is_numeric() and known.is_numeric()):
+                raise DataError(
+                    f"{file.path.name}: column '{name}' has type {kind}, but the items were made of type"
+                    f" {known}. Convert it."
+                )
+    parts = tuple((file.path.name, file.count_rows()) for file in tables.files)
+    return replace(items, parts=parts, summary=replace(items.summary, n_rows=sum(n for _, n in parts)))
 
 
 def _name_files(tables: TableFiles) -> list[str]:

@@ -292,9 +292,14 @@ def write_row_labels(
     folder: Path,
     progress: Progress | None,
     engine: Engine = HERE,
+    *,
+    is_new: bool = False,
 ) -> LabelledFiles:
-    """Write the cluster of every row to Parquet files named after the files of the data."""
-    from linkwise.streams.table_labels import write_files
+    """Write the cluster of every row to Parquet files named after the files of the data.
+
+    If `is_new`, the data are others than those of the session: each row gets the cluster of its nearest item.
+    """
+    from linkwise.streams.table_labels import take_new_tables, write_files
 
     items = read_session_items(path, source)
     names = {int(label): name for label, name in session.cluster_names.items()}
@@ -305,4 +310,5 @@ def write_row_labels(
         as_categories=tuple(source["choices"].get("as_categories", ())) or None,
     )
     tables = open_tables(data, reading)
+    items = take_new_tables(items, tables) if is_new else items
     return write_files(tables, items, session.labels, names, folder, progress, engine)
