@@ -1,8 +1,13 @@
 """Time and memory of rows that stay on disk: summary, questions and labels.
 
-Rows are float32 in 10 columns around 20 centres, written to a .npy file in parts. The summary has 1000 items,
-and KIN asks 100 questions about their medoids. Each size runs in a fresh process. Beside it KIN clusters a
-sample of the rows in memory, with as many questions. The ARI of both is that on the sample.
+Rows are float32 in 10 columns around 20 centres of equal classes and 3 of rare ones, with 0.1 % of the rows
+each, in Parquet files of at most a million rows. The summary has 1000 items, and KIN asks 100 questions about
+their medoids. Each step runs in a fresh process.
+
+Beside it MiniBatchKMeans of scikit-learn fits 1000 centres to the same files by `partial_fit`, in one pass.
+KIN asks as many questions about them; the class of a centre is that of the row of the sample nearest to it.
+And KIN clusters a sample of 100 000 rows in memory, with as many questions. All ARI are those on the sample.
+Precision and recall of a rare class are those of the cluster with the highest F1 (mean of the three).
 
     python -m bench run speed_large [--sizes 1000000 10000000] [--quick] [--out DIR]
 """
@@ -26,28 +31,34 @@ from bench.speed.kin import peak_mib
 SIZES = (1_000_000, 10_000_000)
 QUICK = (100_000,)
 N_COLUMNS, CLASSES, QUESTIONS, SPREAD = 10, 20, 100, 3.5
-PART = 100_000  # rows that are drawn at once
+RARE, SHARE = 3, 0.001  # rare classes, and the share of the rows that each has
+ITEMS = 1000
+PART = 1_000_000  # rows of a file
 SAMPLE = 100_000  # rows of the comparison in memory
+BATCH = 100_000  # rows of MiniBatchKMeans
 FIELDS = (
-    "n", "data_MiB", "summary_s", "setup_s", "question_ms", "export_s", "peak_MiB", "ari", "ari_in_memory"
+    "n", "data_MiB", "summary_s", "setup_s", "question_ms", "export_s", "peak_MiB", "ari",
+    "precision", "recall", "minibatch_s", "minibatch_MiB", "ari_minibatch", "ari_in_memory"
 )  # fmt: skip
 
 
 def draw_rows(n: int, folder: Path) -> None:
-    """Write rows and their classes, part by part."""
+    """Write rows and their classes, file by file."""
     import numpy as np
+    import polars as pl
 
     rng = np.random.default_rng(0)
-    centers = rng.uniform(-10, 10, (CLASSES, N_COLUMNS))
-    with (folder / "rows.npy").open("wb") as rows, (folder / "classes.npy").open("wb") as classes:
-        for file, kind, shape in ((rows, "<f4", (n, N_COLUMNS)), (classes, "<i4", (n,))):
-            header = {"descr": kind, "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-        for at in range(0, n, PART):
-            y = rng.integers(CLASSES, size=min(PART, n - at))
-            part = centers[y] + SPREAD * rng.normal(size=(len(y), N_COLUMNS))
-            part.astype(np.float32).tofile(rows)
-            y.astype(np.int32).tofile(classes)
+    centers = rng.uniform(-10, 10, (CLASSES + RARE, N_COLUMNS))
+    shares = np.array([(1 - RARE * SHARE) / CLASSES] * CLASSES + [SHARE] * RARE)
+    (folder / "rows").mkdir()
+    classes = []
+    for at in range(0, n, PART):
+        y = rng.choice(CLASSES + RARE, size=min(PART, n - at), p=shares)
+        part = (centers[y] + SPREAD * rng.normal(size=(len(y), N_COLUMNS))).astype(np.float32)
+        frame = pl.DataFrame({f"x{j}": part[:, j] for j in range(N_COLUMNS)})
+        frame.write_parquet(folder / "rows" / f"{at // PART:05d}.parquet")
+        classes.append(y.astype(np.int32))
+    np.save(folder / "classes.npy", np.concatenate(classes))
 
 
 def measure(folder: Path) -> dict[str, float]:
@@ -58,7 +69,7 @@ def measure(folder: Path) -> dict[str, float]:
     from linkwise.asking.run import Run
 
     started = perf_counter()
-    summary = lw.summarize(folder / "rows.npy")
+    summary = lw.summarize(folder / "rows", ITEMS)
     summarised = perf_counter()
     y = np.load(folder / "classes.npy", mmap_mode="r")[summary.medoid_rows]
     truth, evidence = lw.TruthOracle(y), lw.Evidence(len(y))
@@ -69,7 +80,7 @@ def measure(folder: Path) -> dict[str, float]:
         run.answer(answer)
         waits.append(1000 * (perf_counter() - before))
     before = perf_counter()
-    summary.write_labels(folder / "rows.npy", run.labels, folder / "labels")
+    summary.write_labels(folder / "rows", run.labels, folder / "labels")
     return {
         "summary_s": summarised - started,
         "setup_s": ready - started,
@@ -79,23 +90,71 @@ def measure(folder: Path) -> dict[str, float]:
     }
 
 
+def fit_minibatches(folder: Path) -> dict[str, float]:
+    """Time and memory of MiniBatchKMeans, whose centres are stored."""
+    import numpy as np
+    import polars as pl
+    from sklearn.cluster import MiniBatchKMeans
+
+    started, model = perf_counter(), MiniBatchKMeans(ITEMS, random_state=0, n_init=1)
+    for path in sorted((folder / "rows").iterdir()):
+        rows = pl.read_parquet(path).to_numpy()
+        for at in range(0, len(rows), BATCH):
+            if len(rows) - at >= ITEMS:  # the first batch must have a row for each centre
+                model.partial_fit(rows[at : at + BATCH])
+    np.save(folder / "centers.npy", model.cluster_centers_)
+    return {"minibatch_s": perf_counter() - started, "minibatch_MiB": peak_mib()}
+
+
 def compare(folder: Path) -> dict[str, float]:
-    """The ARI of the labels that were written, and of KIN in memory, on a sample of the rows."""
+    """The quality of the labels that were written, and of both comparisons, on a sample of the rows."""
     import numpy as np
     import polars as pl
     from sklearn.metrics import adjusted_rand_score
+    from sklearn.neighbors import NearestNeighbors
 
     import linkwise as lw
 
-    X, y = (np.load(folder / name, mmap_mode="r") for name in ("rows.npy", "classes.npy"))
-    chosen = np.sort(np.random.default_rng(1).choice(len(X), min(SAMPLE, len(X)), replace=False))
-    written = pl.read_parquet(folder / "labels" / "*.parquet")["cluster"].to_numpy()[chosen]
-    sample, truth = np.ascontiguousarray(X[chosen]), np.asarray(y[chosen])
+    y = np.load(folder / "classes.npy")
+    chosen = np.sort(np.random.default_rng(1).choice(len(y), min(SAMPLE, len(y)), replace=False))
+    truth, sample = y[chosen], _read_rows(folder, chosen)
+    written = pl.read_parquet(folder / "labels" / "*.parquet")["cluster"].to_numpy()
     model = lw.KIN(random_state=0).fit(sample, oracle=lw.TruthOracle(truth), budget=QUESTIONS)
+    centers = np.load(folder / "centers.npy").astype(np.float64)
+    nearest = NearestNeighbors(n_neighbors=1).fit(sample).kneighbors(centers, return_distance=False)[:, 0]
+    batches = lw.KIN(random_state=0).fit(centers, oracle=lw.TruthOracle(truth[nearest]), budget=QUESTIONS)
+    of = NearestNeighbors(n_neighbors=1).fit(centers).kneighbors(sample, return_distance=False)[:, 0]
+    rare = [_rate_class(y == CLASSES + k, written) for k in range(RARE)]
     return {
-        "ari": float(adjusted_rand_score(truth, written)),
+        "ari": float(adjusted_rand_score(truth, written[chosen])),
+        "precision": float(np.mean([one for one, _ in rare])),
+        "recall": float(np.mean([one for _, one in rare])),
+        "ari_minibatch": float(adjusted_rand_score(truth, batches.labels_[of])),
         "ari_in_memory": float(adjusted_rand_score(truth, model.labels_)),
     }
+
+
+def _read_rows(folder: Path, chosen: Any) -> Any:
+    """Read some rows, whose numbers ascend."""
+    import numpy as np
+    import polars as pl
+
+    parts = []
+    for number, path in enumerate(sorted((folder / "rows").iterdir())):
+        mine = chosen[(chosen >= number * PART) & (chosen < (number + 1) * PART)] - number * PART
+        parts.append(pl.read_parquet(path)[mine].to_numpy())
+    return np.ascontiguousarray(np.concatenate(parts))
+
+
+def _rate_class(is_of_class: Any, labels: Any) -> tuple[float, float]:
+    """Precision and recall of a class in the cluster with the highest F1."""
+    import numpy as np
+
+    shift = labels.min()
+    hits = np.bincount(labels[is_of_class] - shift, minlength=labels.max() - shift + 1)
+    sizes = np.bincount(labels - shift)
+    best = int(np.argmax(2 * hits / (sizes + is_of_class.sum())))
+    return float(hits[best] / sizes[best]), float(hits[best] / is_of_class.sum())
 
 
 def run_child(step: str, *arguments: object) -> dict[str, float]:
@@ -117,7 +176,8 @@ def main(arguments: list[str] | None = None) -> int:
         step, folder = options.child[0], Path(options.child[1])
         if step == "draw":
             draw_rows(int(options.child[2]), folder)
-        print(json.dumps({"measure": measure, "compare": compare}[step](folder) if step != "draw" else {}))
+        steps = {"measure": measure, "minibatches": fit_minibatches, "compare": compare}
+        print(json.dumps(steps[step](folder) if step != "draw" else {}))
         return 0
     rows = []
     print("".join(field.rjust(14) for field in FIELDS))
@@ -125,6 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
         with TemporaryDirectory() as name:
             run_child("draw", name, n)
             found = {"data_MiB": 4 * N_COLUMNS * n / 2**20, **run_child("measure", name)}
+            found |= run_child("minibatches", name)
             found |= run_child("compare", name)
         rows.append({"n": str(n), **{field: f"{found[field]:.3g}" for field in FIELDS[1:]}})
         print("".join(rows[-1][field].rjust(14) for field in FIELDS), flush=True)

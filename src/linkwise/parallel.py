@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import os
+import pickle
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Backend = Literal["serial", "loky", "dask"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
+SMALL = 2**23  # bytes of shared data that dask may copy to each new worker
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+class Engine(NamedTuple):
+    """Where tasks run; see `map_tasks`."""
+
+    backend: Backend = "serial"
+    n_jobs: int | None = None
+
+
+HERE = Engine()
 
 
 def n_threads() -> int:
@@ -101,6 +113,72 @@ def map_tasks(
     return _map_on_dask(function, shared, tasks)
 
 
+def map_in_order(
+    function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task], engine: Engine = HERE
+) -> Generator[Result, None, None]:
+    """Call ``function(shared, task)`` for each task, and yield the results in the order of the tasks.
+
+    What is added up from them therefore does not depend on where tasks run and which of them finish first.
+
+    Parameters
+    ----------
+    function, shared, tasks
+        As for `map_tasks`. With dask, tasks of a lost worker run again on another.
+    engine : Engine
+        Where tasks run.
+
+    Yields
+    ------
+    result
+        The results. Results that come early wait in memory.
+    """
+    waiting: dict[int, Result] = {}
+    n_done = 0
+    with closing(map_tasks(function, shared, tasks, engine.backend, engine.n_jobs)) as found:
+        for at, result in found:
+            waiting[at] = result
+            while n_done in waiting:
+                yield waiting.pop(n_done)
+                n_done += 1
+
+
+@contextmanager
+def connect_dask(address: str) -> Iterator[Engine]:
+    """Connect to a dask cluster.
+
+    Parameters
+    ----------
+    address : str
+        Address of its scheduler, such as "tcp://scheduler:8786".
+
+    Yields
+    ------
+    Engine
+        Its workers.
+
+    Raises
+    ------
+    ImportError
+        dask.distributed is not installed.
+    OSError
+        There is no scheduler at this address.
+    ValueError
+        The address is no address.
+    """
+    with _import_distributed().Client(address):
+        yield Engine("dask")
+
+
+def _import_distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError(
+            "The backend 'dask' needs dask.distributed. Install it: pip install 'linkwise[dask]'"
+        ) from None
+    return distributed
+
+
 def _map_on_loky(
     function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task], n_jobs: int
 ) -> Generator[tuple[int, Result], None, None]:
@@ -127,23 +205,21 @@ def _call_numbered(
 def _map_on_dask(
     function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task]
 ) -> Generator[tuple[int, Result], None, None]:
+    distributed = _import_distributed()
     try:
-        from distributed import as_completed, get_client
-    except ImportError:
-        raise ImportError(
-            "backend='dask' needs dask.distributed. Install it: pip install 'linkwise[dask]'"
-        ) from None
-    try:
-        client = get_client()
+        client = distributed.get_client()
     except ValueError:
         raise ValueError(
             "backend='dask' needs a client. Start one first: dask.distributed.Client()"
         ) from None
-    (there,) = client.scatter([shared], broadcast=True, hash=False)
+    if _count_bytes(shared) <= SMALL:  # the result of a task is made anew if its worker is lost
+        there = client.submit(_return, shared, pure=False)
+    else:
+        (there,) = client.scatter([shared], broadcast=True, hash=False)
     futures = client.map(_call_with_shared, tasks, function=function, shared=there, pure=False)
     position = {future.key: at for at, future in enumerate(futures)}
     try:
-        for future, result in as_completed(futures, with_results=True):
+        for future, result in distributed.as_completed(futures, with_results=True):
             yield position[future.key], result
     finally:
         client.cancel(futures)
@@ -151,3 +227,14 @@ def _map_on_dask(
 
 def _call_with_shared(task: Task, *, function: Callable[[Any, Task], Result], shared: Any) -> Result:
     return function(shared, task)
+
+
+def _return(shared: Any) -> Any:
+    return shared
+
+
+def _count_bytes(shared: Any) -> int:
+    """How many bytes a value has when it is sent."""
+    buffers: list[pickle.PickleBuffer] = []
+    plain = pickle.dumps(shared, protocol=5, buffer_callback=buffers.append)
+    return len(plain) + sum(buffer.raw().nbytes for buffer in buffers)

@@ -207,6 +207,96 @@ def test_the_session_of_a_pattern_here_is_named_after_the_folder(tmp_path, monke
     assert name_session(Path("*.csv")) == Path(tmp_path.name)
 
 
+# ---------------------------------------------------------------- new rows
+def test_new_rows_get_the_cluster_of_their_item(ask, linkwise, tmp_path, kind):
+    ask("--items", 50, said="y\nn\nq\n")
+    path, later = tmp_path / "events.linkwise", tmp_path / "later"
+    linkwise("export", path, "--labels", tmp_path / "out")
+    later.mkdir()
+    old = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    old.reverse().write_parquet(later / "more.parquet")
+    found = linkwise("export", path, "--new", later / "*.parquet", "--labels", tmp_path / "new")
+    assert found.exit_code == 0
+    assert "300 rows in 3 files" in found.stderr
+    expected = pl.read_parquet(tmp_path / "out" / "part-1*.parquet").reverse()
+    assert pl.read_parquet(sorted((tmp_path / "new").glob("*.parquet"))).equals(expected)
+
+
+def test_new_rows_with_other_columns_are_named(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    later = tmp_path / "later.parquet"
+    frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    for wrong, message in (
+        (frame.drop("colour"), "has no column colour"),
+        (frame.with_columns(pl.col("amount").cast(pl.String)), "column 'amount' has type String"),
+    ):
+        wrong.write_parquet(later)
+        found = linkwise("export", tmp_path / "events.linkwise", "--new", later, "--labels", tmp_path / "new")
+        assert found.exit_code == 3
+        assert message in found.stderr
+
+
+def test_new_rows_need_a_folder(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    found = linkwise("export", tmp_path / "events.linkwise", "--new", tmp_path / "events")
+    assert found.exit_code == 2
+    assert "Add --labels FOLDER" in found.stderr
+
+
+# ---------------------------------------------------------------- workers
+def test_processes_find_the_same_items(ask, tmp_path):
+    ask("--items", 50)
+    assert ask("--items", 50, "--jobs", 2, "--session", tmp_path / "jobs.linkwise").exit_code == 0
+    one, other = (read_items(tmp_path / f"{name}.linkwise.d") for name in ("events", "jobs"))
+    assert other.summary.n_rows == N_ROWS
+    assert set(one.encoding.feature_columns) == set(other.encoding.feature_columns)
+    assert len(one.frame) == len(other.frame)
+
+
+def test_processes_write_the_same_clusters(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    for name, options in (("here", []), ("there", ["--jobs", 2])):
+        linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / name, *options)
+    here, there = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("here", "there")
+    )
+    assert len(there) == 10
+    assert there == here
+
+
+@pytest.mark.parametrize("backend", ["dask"])
+def test_workers_of_dask_find_items(ask, backend, dask_client):
+    address = dask_client.scheduler.address
+    assert "900 rows are grouped into 50 items" in " ".join(
+        ask("--items", 50, "--dask", address).stdout.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--jobs", 2, "--dask", "tcp://127.0.0.1:1"], "Leave --jobs out"),
+        (["--dask", "nowhere://127.0.0.1:1"], "No dask scheduler answers"),
+    ],
+)
+def test_workers_that_are_not_there(ask, options, message):
+    found = ask(*options)
+    assert found.exit_code == 2
+    assert message in found.stderr
+
+
+def test_rows_that_are_read_at_once_need_no_workers(ask, linkwise, tmp_path):
+    data = tmp_path / "events" / "part-0.parquet"
+    ask("--items", 0, data="events/part-0.parquet")
+    found = linkwise("export", data, "--labels", tmp_path / "out.csv", "--jobs", 2)
+    assert found.exit_code == 2
+    assert "Leave --jobs out" in found.stderr
+    data.with_name("part-0.parquet.linkwise").unlink()
+    found = ask("--items", 0, "--jobs", 2, data="events/part-0.parquet")
+    assert found.exit_code == 2
+    assert "Leave --jobs out" in found.stderr
+
+
 # ---------------------------------------------------------------- what can go wrong
 def test_missing_values_are_counted_in_all_rows(linkwise, tmp_path, kind):
     found = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key")
@@ -355,15 +445,15 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
 
 
 def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
-    add, seen = survey.TableSurvey.add, []
+    merge, seen = survey.TableSurvey.merge, []
 
     def interrupt(self, *args):
         seen.append(self.n_rows)
         if len(seen) == 5:
             raise KeyboardInterrupt
-        return add(self, *args)
+        return merge(self, *args)
 
-    monkeypatch.setattr(survey.TableSurvey, "add", interrupt)
+    monkeypatch.setattr(survey.TableSurvey, "merge", interrupt)
     found = ask("--items", 50)
     assert found.exit_code == 130
     assert "The same command goes on where it was" in found.stderr
@@ -372,15 +462,15 @@ def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
 
 
 def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch):
-    add, seen = survey.TableSurvey.add, []
+    merge, seen = survey.TableSurvey.merge, []
 
     def interrupt(self, *args):
         seen.append(self.n_rows)
         if len(seen) == 3:
             raise KeyboardInterrupt
-        return add(self, *args)
+        return merge(self, *args)
 
-    monkeypatch.setattr(survey.TableSurvey, "add", interrupt)
+    monkeypatch.setattr(survey.TableSurvey, "merge", interrupt)
     ask("--items", 50)
     part = tmp_path / "events" / "part-0.parquet"
     pl.read_parquet(part)[:200].write_parquet(part)

@@ -20,6 +20,7 @@ from linkwise.workspace.options import (
     ProgramOptions,
     Reading,
     SessionOptions,
+    WorkerOptions,
 )
 
 # \b keeps the lines of a paragraph as they are
@@ -310,8 +311,18 @@ def explain_command(
 
 
 @app.command("export", cls=Command)
+@with_options
 def export_command(
     path: SessionPath,
+    workers: WorkerOptions,
+    new: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="with items: write the clusters of the rows of these new files to --labels FOLDER",
+            rich_help_panel="data",
+        ),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -363,6 +374,8 @@ def export_command(
         constraints=constraints,
         answers=answers,
         join=join,
+        new=new,
+        workers=workers,
         force=force,
         as_json=as_json,
     )

@@ -54,8 +54,8 @@ def array_form(path: Path) -> tuple[tuple[int, int], np.dtype[Any], int]:
     return (n_rows, width), mapped.dtype, mapped.offset
 
 
-def read_array_file(path: Path, start: int = 0) -> Iterator[NDArray[Any]]:
-    """Read an array in parts, from row `start` on; a memory map would count as memory of this process.
+def read_array_file(path: Path, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
+    """Read an array in parts, from row `start` to `stop`; a memory map would count as memory of this process.
 
     Parameters
     ----------
@@ -63,6 +63,8 @@ def read_array_file(path: Path, start: int = 0) -> Iterator[NDArray[Any]]:
         A .npy file.
     start : int, default=0
         The first row.
+    stop : int, optional
+        The row after the last one; all rows by default.
 
     Yields
     ------
@@ -70,8 +72,9 @@ def read_array_file(path: Path, start: int = 0) -> Iterator[NDArray[Any]]:
         Some rows.
     """
     (n_rows, width), dtype, offset = array_form(path)
-    for at in range(start, n_rows, ARRAY_ROWS):
-        count = min(ARRAY_ROWS, n_rows - at) * width
+    end = n_rows if stop is None else min(stop, n_rows)
+    for at in range(start, end, ARRAY_ROWS):
+        count = min(ARRAY_ROWS, end - at) * width
         part = np.fromfile(path, dtype, count, offset=offset + at * width * dtype.itemsize)
         if len(part) < count:
             raise DataError(f"{path.name} has become shorter while it was read. Copy it again.")

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import DataError, short_repr
-from linkwise.streams.array_files import ARRAY, read_array_file
+from linkwise.streams.array_files import ARRAY, array_form, read_array_file
 from linkwise.streams.table_files import TABLES, TableFiles
 from linkwise.validation import MAX_VALUE
 from linkwise.wording import join_names
 
 BLOCK = 65_536  # rows
+NO_ROWS = "The data have no rows, but at least 2 rows are needed to compare."
 ENDINGS = (ARRAY, *TABLES)
 
 Source = (
@@ -46,8 +47,15 @@ class Chunk(NamedTuple):
 class RowStream(Protocol):
     """Rows that are read in chunks."""
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Read the rows in order, in chunks of any size."""
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
+        """Read the rows from `start` to `stop` in order, in chunks of any size."""
+        ...
+
+    def lengths(self) -> list[int] | None:
+        """Count the rows that can be read without those before: of each file, or of all files.
+
+        None if the rows are known only when they are read.
+        """
         ...
 
     def columns(self) -> tuple[str, ...] | None:
@@ -100,14 +108,14 @@ def open_stream(
     if isinstance(rows, np.ndarray):
         if names is not None or id_column is not None:
             raise TypeError("columns and id_column name columns of tables. Leave them out for arrays.")
-        return _Batches(lambda: (rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)))
+        return _ArrayRows(rows)
     raise TypeError(
         f"rows={short_repr(rows)} cannot be read twice, or not at all. Give an array, paths of files, or a"
         " function that returns an iterator of arrays each time it is called."
     )
 
 
-def read_blocks(stream: RowStream, first: int = 0) -> Iterator[Chunk]:
+def read_blocks(stream: RowStream, first: int = 0, stop: int | None = None) -> Iterator[Chunk]:
     """Cut a stream into blocks of `BLOCK` rows; the last one may be shorter.
 
     Parameters
@@ -115,7 +123,9 @@ def read_blocks(stream: RowStream, first: int = 0) -> Iterator[Chunk]:
     stream : RowStream
         The stream, whatever its chunks.
     first : int, default=0
-        Number of its first row, a multiple of `BLOCK`.
+        Number of the first row to read, a multiple of `BLOCK`.
+    stop : int, optional
+        Number of the row after the last one; all rows by default.
 
     Yields
     ------
@@ -129,7 +139,7 @@ def read_blocks(stream: RowStream, first: int = 0) -> Iterator[Chunk]:
     """
     waiting: list[Chunk] = []
     n_waiting = 0
-    for chunk in stream.chunks():
+    for chunk in stream.chunks(first, stop):
         at = 0
         while at < len(chunk.rows):
             waiting.append(_cut(chunk, slice(at, at + BLOCK - n_waiting)))
@@ -141,7 +151,7 @@ def read_blocks(stream: RowStream, first: int = 0) -> Iterator[Chunk]:
     if waiting:
         yield _join(waiting, first)
     elif first == 0:
-        raise DataError("The data have no rows, but at least 2 rows are needed to compare.")
+        raise DataError(NO_ROWS)
 
 
 def _cut(chunk: Chunk, part: slice) -> Chunk:
@@ -161,6 +171,24 @@ def _join(parts: list[Chunk], first: int) -> Chunk:
 
 
 # ---------------------------------------------------------------- arrays and batches
+class _ArrayRows:
+    """The rows of an array."""
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self._rows = rows
+
+    def columns(self) -> tuple[str, ...] | None:
+        return None
+
+    def lengths(self) -> list[int] | None:
+        return [len(self._rows)]
+
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
+        end = len(self._rows) if stop is None else min(stop, len(self._rows))
+        for at in range(start, end, BLOCK):
+            yield Chunk(at, _to_rows(self._rows[at : min(at + BLOCK, end)], "The array", at, None), None)
+
+
 class _Batches:
     """Arrays, or tables such as Arrow batches, that a function returns, each time anew."""
 
@@ -176,7 +204,12 @@ class _Batches:
     def columns(self) -> tuple[str, ...] | None:
         return self._names
 
-    def chunks(self) -> Iterator[Chunk]:
+    def lengths(self) -> list[int] | None:
+        return None
+
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
+        assert start == 0  # as there are no lengths
+        assert stop is None
         first, width, picked = 0, None, None
         for number, given in enumerate(self._read()):
             where = f"Chunk {number}"
@@ -314,15 +347,21 @@ class _ArrayFiles:
     def columns(self) -> tuple[str, ...] | None:
         return None
 
-    def chunks(self) -> Iterator[Chunk]:
-        first, width = 0, None
+    def lengths(self) -> list[int] | None:
+        return [sum(array_form(path)[0][0] for path in self._paths)]
+
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
+        before, width = 0, array_form(self._paths[0])[0][1]
         for path in self._paths:
-            for given in read_array_file(path):
-                rows = _to_rows(given, path.name, first, None)
-                width = rows.shape[1] if width is None else width
-                _check_width(rows.shape[1], width, path.name)
-                yield Chunk(first, rows, None)
-                first += len(rows)
+            if stop is not None and before >= stop:
+                return
+            (n_rows, mine), *_ = array_form(path)
+            _check_width(mine, width, path.name)
+            at = max(0, start - before)
+            for given in read_array_file(path, at, None if stop is None else stop - before):
+                yield Chunk(before + at, _to_rows(given, path.name, before + at, None), None)
+                at += len(given)
+            before += n_rows
 
 
 class _NumericTables:
@@ -337,9 +376,12 @@ class _NumericTables:
     def columns(self) -> tuple[str, ...] | None:
         return self._picked.columns
 
-    def chunks(self) -> Iterator[Chunk]:
-        first, wanted = 0, self._picked.all_names
-        for number, frame in self._tables.frames(wanted):
+    def lengths(self) -> list[int] | None:
+        return self._tables.lengths()
+
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
+        first, wanted = start, self._picked.all_names
+        for number, frame in self._tables.frames(wanted, start, stop):
             chunk = self._picked.pick(frame, self._tables.files[number].path.name, first)
             yield chunk
             first += len(chunk.rows)

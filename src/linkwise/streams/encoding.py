@@ -193,17 +193,21 @@ def _is_of_words(feature: Feature) -> bool:
 
 # ---------------------------------------------------------------- streams
 class EncodedTables:
-    """The rows of tables as numbers, from row `start` on."""
+    """The rows of tables as numbers."""
 
-    def __init__(self, tables: TableFiles, encoding: Encoding, start: int = 0) -> None:
-        self._tables, self._encoding, self._start = tables, encoding, start
+    def __init__(self, tables: TableFiles, encoding: Encoding) -> None:
+        self._tables, self._encoding = tables, encoding
 
     def columns(self) -> tuple[str, ...] | None:
         """Name of each number."""
         return tuple(feature.name for feature in self._encoding.features)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def lengths(self) -> list[int] | None:
+        """Count the rows that can be read without those before."""
+        return self._tables.lengths()
+
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
         """Read the rows in order, in whole blocks."""
         names = [column.name for column in self._encoding.columns]
-        for block in self._tables.blocks(names, self._start):
+        for block in self._tables.blocks(names, start, stop):
             yield Chunk(block.first, self._encoding.apply(block.frame, block.locate), None, block.frame)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from linkwise import native, parallel
 from linkwise.asking.learner import Progress
 from linkwise.cluster.kmeans.lloyd import k_means_runs
 from linkwise.errors import DataError
+from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.chunks import Source, open_stream
 from linkwise.streams.label_files import LabelForm, write_parts
 from linkwise.streams.passes import Scale, Scaling, collect_items, survey_rows
@@ -113,6 +115,8 @@ class Summary:
         labels: ArrayLike,
         folder: str | os.PathLike[str],
         *,
+        backend: Backend = "serial",
+        n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> list[Path]:
         """Write the cluster of each row to Parquet files of about a million rows.
@@ -129,6 +133,11 @@ class Summary:
         folder : path
             Folder of the files; it is created if it is absent. It must be empty, or hold parts of the same
             labels.
+        backend : {"serial", "loky", "dask"}, default="serial"
+            Where rows are read and parts are written, as for `summarize`. The workers of dask need the folder
+            at the same path.
+        n_jobs : int, optional
+            Number of processes of "loky".
         progress : callable, optional
             ``progress(done, total)`` is called after each part.
 
@@ -157,7 +166,8 @@ class Summary:
         form = LabelForm(self._hash(of_item), self.n_rows, self.id_column or "row")
         sizes = np.bincount(of_item - of_item.min(), self.sizes).astype(np.int64)
         expected = {int(at + of_item.min()): int(size) for at, size in enumerate(sizes) if size}
-        return write_parts(stream, lambda part: of_item[self.assign(part)], form, expected, folder, progress)
+        find = partial(_find_clusters, self, of_item)
+        return write_parts(stream, find, form, expected, folder, progress, Engine(backend, n_jobs))
 
     def _hash(self, labels: NDArray[np.int32]) -> str:
         """Hash what decides the cluster of each row."""
@@ -168,6 +178,10 @@ class Summary:
         return found.hexdigest()
 
 
+def _find_clusters(summary: Summary, of_item: NDArray[np.int32], rows: NDArray[Any]) -> NDArray[np.int32]:
+    return of_item[summary.assign(rows)]
+
+
 def summarize(
     rows: Source,
     n_items: int = 1000,
@@ -176,6 +190,8 @@ def summarize(
     id_column: str | None = None,
     scale: Scale = "standard",
     random_state: int | np.random.RandomState | None = 0,
+    backend: Backend = "serial",
+    n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Summarise rows that need not fit into memory by items, in two passes.
@@ -198,6 +214,12 @@ def summarize(
         Scale the columns to mean 0 and deviation 1, or leave them as they are.
     random_state : int, RandomState or None, default=0
         Seed of the sample and of k-means.
+    backend : {"serial", "loky", "dask"}, default="serial"
+        Read the rows in this process; in processes of this machine (joblib's loky); or on the workers of the
+        current ``dask.distributed.Client``, which need the files at the same paths. Rows that a function
+        returns are only read in this process.
+    n_jobs : int, optional
+        Number of processes of "loky"; by default as many as there are cores.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows; `total` is 0 during the first pass, as
         the number of blocks is not known yet.
@@ -205,7 +227,8 @@ def summarize(
     Returns
     -------
     Summary
-        The items. Neither the chunks in which rows are read nor the number of threads change a bit of it.
+        The items. Neither the chunks in which rows are read nor the backend nor the number of threads change
+        a bit of it.
 
     Raises
     ------
@@ -215,7 +238,7 @@ def summarize(
     TypeError
         `rows` cannot be read twice.
     ValueError
-        `n_items` is below 1, or `scale` is unknown.
+        `n_items` is below 1, `scale` or `backend` is unknown, or workers cannot read the rows.
 
     Notes
     -----
@@ -241,6 +264,8 @@ def summarize(
         raise ValueError(f"n_items must be a whole number of at least 1, got {n_items!r}.")
     if scale not in SCALES:
         raise ValueError(f"scale must be 'standard' or 'none', not {scale!r}.")
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be 'serial', 'loky' or 'dask', not {backend!r}.")
     stream, seed = open_stream(rows, columns=columns, id_column=id_column), resolve_seed(random_state)
     n_done = n_blocks = 0
 
@@ -250,11 +275,12 @@ def summarize(
         if progress is not None:
             progress(n_done, n_blocks)
 
-    survey = survey_rows(stream, SAMPLE * int(n_items), seed, scale, step)
+    engine = Engine(backend, n_jobs)
+    survey = survey_rows(stream, SAMPLE * int(n_items), seed, scale, step, engine)
     k = min(int(n_items), len(survey.sample))
     centers = k_means_runs(survey.sample, k, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
     n_blocks = 2 * n_done
-    items = collect_items(stream, survey.scaling, centers, step)
+    items = collect_items(stream, survey.scaling, centers, step, engine)
     check_same_rows(int(items.sizes.sum()), survey.n_rows)
     used = np.flatnonzero(items.sizes)
     return Summary(

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +26,19 @@ from linkwise.data.column_names import check_names
 from linkwise.data.ids import id_texts
 from linkwise.data.rows import Rows
 from linkwise.errors import DataError
+from linkwise.parallel import HERE, Engine
 from linkwise.streams.chunks import read_blocks
 from linkwise.streams.encoding import EncodedTables, Encoding
 from linkwise.streams.item_summary import SAMPLE, SAMPLE_PASSES, Summary, check_same_rows
 from linkwise.streams.passes import ITEM, N_BORDER, ItemTotals, Scaling
+from linkwise.streams.ranges import map_blocks
 from linkwise.streams.state_files import State, check_arrays, read_state, write_state
-from linkwise.streams.survey import TableChoices, TableSurvey, learn_encoding
-from linkwise.streams.table_files import BLOCK, TableFiles
+from linkwise.streams.survey import Draw, TableChoices, TableSurvey, learn_encoding
+from linkwise.streams.table_files import BLOCK, Block, TableFiles
 from linkwise.wording import join_names
 
-FORMAT = 1  # of the files that are written
+FORMAT = 1  # of the items that are written
+PASSES = 2  # how the passes are made; it changes if those of earlier versions cannot go on
 SURVEY, TOTALS, ITEMS = "survey.npz", "totals.npz", "items.npz"
 SAVE_S = 10.0  # seconds of work that may be lost if the machine fails
 ROW_NAME = "row"  # column of numbers of rows that have no ids
@@ -163,6 +167,7 @@ def summarize_tables(
     seed: int,
     folder: Path,
     progress: Progress | None = None,
+    engine: Engine = HERE,
 ) -> ItemTable:
     """Summarise tables by items, in two passes, and write the items to a folder.
 
@@ -181,6 +186,8 @@ def summarize_tables(
         interrupted, they go on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
+    engine : Engine
+        Where the rows are read. Passes that were interrupted may go on elsewhere.
 
     Returns
     -------
@@ -196,7 +203,8 @@ def summarize_tables(
     names = _choose_names(tables, choices)
     for file in tables.files:  # before passes that may take long
         tables.check(file, names)
-    n_blocks = -(-sum(tables.count_rows()) // BLOCK)
+    n_rows = sum(tables.count_rows())
+    n_blocks = -(-n_rows // BLOCK)
     key = _hash_inputs(tables, choices, n_items, seed)
     done = 0
 
@@ -206,14 +214,18 @@ def summarize_tables(
         if progress is not None:
             progress(min(done, 2 * n_blocks), 2 * n_blocks)
 
-    survey = _survey(tables, choices, names, n_items, seed, folder / SURVEY, key, step)
+    draw = Draw.plan(n_rows, SAMPLE * n_items, seed)
+    work = partial(TableSurvey.of, draw=draw, as_words=choices.as_categories)
+    survey = _survey(tables, names, work, _Place(folder / SURVEY, key, engine), step)
+    check_same_rows(survey.n_rows, n_rows)
     encoding = learn_encoding(survey, choices)
     if choices.id_column is not None and survey.columns[choices.id_column].n_missing:
         missing = survey.columns[choices.id_column].n_missing
         raise DataError(f"The column '{choices.id_column}' of ids has {missing} empty cells. Fill them in.")
     sample = encoding.apply(survey.sample_rows, lambda row: f"row {row} of the sample")
+    place = _Place(folder / TOTALS, key, engine)
     centers, totals = _collect(
-        tables, encoding, sample, (n_items, seed), folder / TOTALS, key, lambda block: step(n_blocks + block)
+        tables, encoding, sample, (n_items, seed), place, lambda block: step(n_blocks + block)
     )
     check_same_rows(int(totals.sizes.sum()), survey.n_rows)
     found = _make_table(tables, encoding, survey, centers, totals, choices.id_column)
@@ -235,20 +247,28 @@ def _hash_inputs(tables: TableFiles, choices: TableChoices, n_items: int, seed: 
     """Hash all that decides what the passes find."""
     files = [(os.path.abspath(file.path), file.path.stat()) for file in tables.files]
     stamps = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
-    return blake2b(repr((FORMAT, stamps, choices, n_items, seed)).encode(), digest_size=16).hexdigest()
+    return blake2b(repr((PASSES, stamps, choices, n_items, seed)).encode(), digest_size=16).hexdigest()
+
+
+class _Place(NamedTuple):
+    """Where a pass is made."""
+
+    path: Path
+    """The file for where it is."""
+    key: str
+    """A hash of all that decides what it finds."""
+    engine: Engine
 
 
 def _survey(
     tables: TableFiles,
-    choices: TableChoices,
     names: Sequence[str],
-    n_items: int,
-    seed: int,
-    path: Path,
-    key: str,
+    work: Callable[[Block], TableSurvey],
+    place: _Place,
     step: Callable[[int], object],
 ) -> TableSurvey:
-    survey, stored = TableSurvey.start(SAMPLE * n_items, seed), _load(path, key)
+    survey, (path, key, engine) = TableSurvey.start(), place
+    stored = _load(path, key)
     if stored is not None:
         survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
     if stored is not None and stored.values["is_done"]:
@@ -260,8 +280,10 @@ def _survey(
             write_state(path, State(values, {"sample": survey.sample}, survey.kept))
 
     with _saving(save) as save_sometimes:
-        for block in tables.blocks(names, survey.n_rows):
-            survey = survey.add(block, choices.as_categories)
+        for found in map_blocks(
+            partial(tables.blocks, names), work, tables.lengths(), survey.n_rows, BLOCK, engine
+        ):
+            survey = survey.merge(found)
             save_sometimes()
             step(-(-survey.n_rows // BLOCK))
         if survey.n_rows < 2:
@@ -275,18 +297,18 @@ def _collect(
     encoding: Encoding,
     sample: NDArray[np.float64],
     plan: tuple[int, int],
-    path: Path,
-    key: str,
+    place: _Place,
     step: Callable[[int], object],
 ) -> tuple[NDArray[np.float64], ItemTotals]:
     """The centres, and what the second pass finds."""
-    (n_items, seed), scaling = plan, _no_scaling(len(encoding.features))
+    (n_items, seed), (path, key, engine) = plan, place
+    scaling = _no_scaling(len(encoding.features))
     stored = _load(path, key)
     if stored is None:
         k = min(n_items, len(sample))
         starts = np.ascontiguousarray(scaling.apply(sample))
         centers = k_means_runs(starts, k, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
-        totals = ItemTotals.start((len(centers), centers.shape[1]))
+        totals = ItemTotals.start(centers.shape)
     else:
         centers = stored.arrays.pop("centers")
         totals = ItemTotals(stored.values["n_rows"], ids=None, frame=stored.frame, **stored.arrays)
@@ -297,8 +319,10 @@ def _collect(
             write_state(path, State({"key": key, "n_rows": totals.n_rows}, arrays, totals.frame))
 
     with _saving(save) as save_sometimes:
-        for block in read_blocks(EncodedTables(tables, encoding, totals.n_rows), totals.n_rows):
-            totals = totals.add(block, scaling, centers)
+        read = partial(read_blocks, EncodedTables(tables, encoding))
+        work = partial(ItemTotals.of, scaling=scaling, centers=centers)
+        for found in map_blocks(read, work, tables.lengths(), totals.n_rows, BLOCK, engine):
+            totals = totals.merge(found)
             save_sometimes()
             step(-(-totals.n_rows // BLOCK))
     return centers, totals

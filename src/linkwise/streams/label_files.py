@@ -11,6 +11,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import DataError
+from linkwise.parallel import HERE, Engine
 from linkwise.streams.chunks import BLOCK, Chunk, RowStream, read_blocks
+from linkwise.streams.ranges import map_blocks
 from linkwise.wording import shorten
 
 PART = 16 * BLOCK  # rows
@@ -45,6 +48,7 @@ def write_parts(
     expected: dict[int, int],
     folder: str | os.PathLike[str],
     progress: Callable[[int, int], object] | None,
+    engine: Engine = HERE,
 ) -> list[Path]:
     """Write the labels of a stream to a folder; parts that are there stay as they are.
 
@@ -53,7 +57,7 @@ def write_parts(
     stream : RowStream
         The rows.
     find_labels : callable
-        Returns the cluster of each of some rows.
+        Returns the cluster of each of some rows; workers need it to be pickled.
     form : LabelForm
         Which labels these are.
     expected : dict of int to int
@@ -62,6 +66,8 @@ def write_parts(
         Folder of the parts.
     progress : callable, optional
         ``progress(done, total)`` is called after each part.
+    engine : Engine
+        Where rows are read and parts are written.
 
     Returns
     -------
@@ -69,34 +75,59 @@ def write_parts(
         All parts, in the order of the rows.
     """
     try:
-        import polars as pl
+        import polars  # noqa: F401
     except ImportError as error:
         raise ImportError('Writing Parquet needs polars: pip install "linkwise[app]"') from error
     folder = Path(folder)
     claim_folder(folder, form)
     n_parts = -(-form.n_rows // PART)
-    paths, found, is_whole, n_rows = [], Counter[int](), True, 0
-    for number, blocks in enumerate(_group_blocks(stream)):
-        n_rows += sum(len(block.rows) for block in blocks)
-        path = folder / f"part-{number:05d}.parquet"
-        paths.append(path)
-        if number >= n_parts:
-            continue  # the data have grown, which the count of rows shows at the end
-        if path.exists():
-            is_whole = False
-        else:
-            labels = np.concatenate([find_labels(block.rows) for block in blocks])
-            values, counts = np.unique(labels, return_counts=True)
-            found.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-            write_frame(pl.DataFrame({form.id_name: _find_ids(blocks), "cluster": labels}), path)
-        if progress is not None:
+    found, is_whole, n_rows = Counter[int](), True, 0
+    read = partial(_group_blocks, stream, PART)
+    work = partial(_write_part, folder=folder, find_labels=find_labels, form=form, part_rows=PART)
+    parts = map_blocks(read, work, stream.lengths(), 0, PART, engine, 1)
+    for number, part in enumerate(parts):
+        n_rows += part.n_rows
+        is_whole = is_whole and part.counts is not None
+        found.update(part.counts or {})
+        if progress is not None and number < n_parts:
             progress(number + 1, n_parts)
     if n_rows != form.n_rows or (is_whole and found != expected):
         raise DataError(
             f"The rows differ from those that were summarised: there were {form.n_rows}, and now there are"
             f" {n_rows}, or their values have changed. Summarise them again, and delete '{folder}'."
         )
-    return paths
+    return [_name_part(folder, number) for number in range(n_parts)]
+
+
+class _Part(NamedTuple):
+    """What was written of a part."""
+
+    n_rows: int
+    counts: dict[int, int] | None
+    """Rows of each cluster; None if the part was there."""
+
+
+def _name_part(folder: Path, number: int) -> Path:
+    return folder / f"part-{number:05d}.parquet"
+
+
+def _write_part(
+    blocks: list[Chunk],
+    folder: Path,
+    find_labels: Callable[[NDArray[Any]], NDArray[np.int32]],
+    form: LabelForm,
+    part_rows: int,
+) -> _Part:
+    import polars as pl
+
+    n_rows, first = sum(len(block.rows) for block in blocks), blocks[0].first
+    path = _name_part(folder, first // part_rows)
+    if path.exists() or first >= form.n_rows:  # if the data have grown, the number of rows shows it
+        return _Part(n_rows, None)
+    labels = np.concatenate([find_labels(block.rows) for block in blocks])
+    values, counts = np.unique(labels, return_counts=True)
+    write_frame(pl.DataFrame({form.id_name: _find_ids(blocks), "cluster": labels}), path)
+    return _Part(n_rows, dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
 def claim_folder(folder: Path, form: LabelForm) -> None:
@@ -116,12 +147,12 @@ def claim_folder(folder: Path, form: LabelForm) -> None:
         _replace(known, lambda path: path.write_text(json.dumps(form._asdict()), encoding="utf-8"))
 
 
-def _group_blocks(stream: RowStream) -> Iterator[list[Chunk]]:
+def _group_blocks(stream: RowStream, part_rows: int, start: int, stop: int | None) -> Iterator[list[Chunk]]:
     """The blocks of each part."""
     blocks: list[Chunk] = []
-    for block in read_blocks(stream):
+    for block in read_blocks(stream, start, stop):
         blocks.append(block)
-        if len(blocks) == PART // BLOCK:
+        if len(blocks) == part_rows // BLOCK:
             yield blocks
             blocks = []
     if blocks:

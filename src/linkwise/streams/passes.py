@@ -1,14 +1,16 @@
 """The two passes over a stream: scaling and a sample, then the items.
 
-Every sum is made in float64, block by block (`linkwise.streams.chunks`), so neither chunks nor threads change
-a bit of it. A row is in the sample if the hash of its number is among the smallest, so the sample depends on
-the seed and the number of rows alone.
+Every sum is made in float64, block by block (`linkwise.streams.chunks`). What is found in each block is
+merged in the order of the blocks (`linkwise.streams.ranges`), so neither chunks nor threads nor workers
+change a bit of it. A row is in the sample if the hash of its number is among the smallest, so the sample
+depends on the seed and the number of rows alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,10 +18,14 @@ from numpy.typing import NDArray
 
 from linkwise import native, parallel
 from linkwise.errors import DataError
-from linkwise.streams.chunks import Chunk, RowStream, read_blocks
+from linkwise.parallel import HERE, Engine
+from linkwise.streams import chunks
+from linkwise.streams.chunks import NO_ROWS, Chunk, RowStream, read_blocks
+from linkwise.streams.ranges import map_blocks
 
 N_BORDER = 3  # border rows of an item
 ITEM = "linkwise item"  # column with the number of an item
+HASHED = 2**20  # numbers of rows that are hashed at once
 LARGEST = float(np.finfo(np.float32).max)
 
 Scale = Literal["standard", "none"]
@@ -59,7 +65,12 @@ class Survey(NamedTuple):
 
 
 def survey_rows(
-    stream: RowStream, n_sample: int, seed: int, scale: Scale, step: Callable[[], object]
+    stream: RowStream,
+    n_sample: int,
+    seed: int,
+    scale: Scale,
+    step: Callable[[], object],
+    engine: Engine = HERE,
 ) -> Survey:
     """Learn the scaling of a stream, and draw a uniform sample of its rows.
 
@@ -75,21 +86,32 @@ def survey_rows(
         Scale the columns to mean 0 and deviation 1, or leave them as they are.
     step : callable
         Called after each block.
+    engine : Engine
+        Where the rows are read.
     """
-    moments: _Moments | None = None
-    sample: _Sample | None = None
-    key = sample_key(seed)
-    for block in read_blocks(stream):
-        more = _Moments.of(block.rows)
-        moments = more if moments is None else moments.add(more)
-        sample = _draw_rows(sample, block, n_sample, key)
+    found: tuple[_Moments, _Sample] | None = None
+    lengths, key = stream.lengths(), sample_key(seed)
+    bound = None if lengths is None else find_bound(sum(lengths), n_sample, key)
+    work = partial(_survey_block, key=key, bound=bound)
+    for moments, sample in map_blocks(partial(read_blocks, stream), work, lengths, 0, chunks.BLOCK, engine):
+        if found is not None:
+            moments, sample = found[0].add(moments), found[1].add(sample, n_sample)
+        found = moments, sample
         step()
-    assert moments is not None  # a stream without rows raises an error
-    assert sample is not None
+    if found is None:  # a range without rows
+        raise DataError(NO_ROWS)
+    moments, sample = found
     width = len(moments.mean)
     scaling = moments.to_scaling() if scale == "standard" else Scaling(np.zeros(width), np.ones(width))
     order = np.argsort(sample.number)
     return Survey(moments.n, scaling, scaling.apply(sample.rows[order]))
+
+
+def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, _Sample]:
+    number = np.arange(block.first, block.first + len(block.rows))
+    hashes = hash_numbers(number, key)
+    drawn = slice(None) if bound is None else np.flatnonzero(hashes <= bound)
+    return _Moments.of(block.rows), _Sample(hashes[drawn], number[drawn], block.rows[drawn])
 
 
 class _Moments(NamedTuple):
@@ -122,21 +144,28 @@ class _Sample(NamedTuple):
     number: NDArray[np.int64]
     rows: NDArray[Any]
 
+    def add(self, more: _Sample, n_sample: int) -> _Sample:
+        """Keep the `n_sample` rows with the smallest hashes of both."""
+        is_full = len(self.hash) >= n_sample
+        least = np.flatnonzero(more.hash < self.hash.max()) if is_full else slice(None)
+        hashes = np.concatenate([self.hash, more.hash[least]])
+        number = np.concatenate([self.number, more.number[least]])
+        rows = np.concatenate([self.rows, more.rows[least]])
+        if len(hashes) <= n_sample:
+            return _Sample(hashes, number, rows)
+        kept = np.argpartition(hashes, n_sample - 1)[:n_sample]
+        return _Sample(hashes[kept], number[kept], rows[kept])
 
-def _draw_rows(sample: _Sample | None, block: Chunk, n_sample: int, key: np.uint64) -> _Sample:
-    number = np.arange(block.first, block.first + len(block.rows))
-    mixed = hash_numbers(number, key)
-    if sample is not None:
-        least = mixed < sample.hash.max() if len(sample.hash) == n_sample else np.ones(len(mixed), dtype=bool)
-        mixed = np.concatenate([sample.hash, mixed[least]])
-        number = np.concatenate([sample.number, number[least]])
-        rows = np.concatenate([sample.rows, block.rows[least]])
-    else:
-        rows = block.rows
-    if len(mixed) <= n_sample:
-        return _Sample(mixed, number, rows)
-    kept = np.argpartition(mixed, n_sample - 1)[:n_sample]
-    return _Sample(mixed[kept], number[kept], rows[kept])
+
+def find_bound(n_rows: int, n_sample: int, key: np.uint64) -> np.uint64:
+    """Find the largest hash of a row in the sample."""
+    least = np.empty(0, dtype=np.uint64)
+    for first in range(0, n_rows, HASHED):
+        hashes = hash_numbers(np.arange(first, min(first + HASHED, n_rows)), key)
+        least = np.concatenate([least, hashes if len(least) < n_sample else hashes[hashes < least.max()]])
+        if len(least) > n_sample:
+            least = np.partition(least, n_sample - 1)[:n_sample]
+    return np.uint64(least.max(initial=0))
 
 
 def sample_key(seed: int) -> np.uint64:
@@ -155,7 +184,7 @@ def hash_numbers(number: NDArray[np.int64], key: np.uint64) -> NDArray[np.uint64
 
 
 class ItemTotals(NamedTuple):
-    """What the second pass finds, for each of k centres; `add` leaves it as it is, and returns another."""
+    """What the second pass finds, for each of k centres; `merge` leaves both as they are."""
 
     n_rows: int
     """Rows so far."""
@@ -179,7 +208,7 @@ class ItemTotals(NamedTuple):
     """(k, N_BORDER) their squared distances."""
 
     @classmethod
-    def start(cls, shape: tuple[int, int]) -> ItemTotals:
+    def start(cls, shape: tuple[int, ...]) -> ItemTotals:
         """Return the totals of no rows, for centres of some shape."""
         k = shape[0]
         return cls(
@@ -188,65 +217,99 @@ class ItemTotals(NamedTuple):
             np.zeros(k),
             np.full(k, -1),
             np.full(k, np.inf),
-            np.zeros(shape),
+            np.zeros((k, shape[1])),
             None,
             None,
             np.full((k, N_BORDER), -1),
             np.full((k, N_BORDER), -1.0),
         )
 
-    def add(self, block: Chunk, scaling: Scaling, centers: NDArray[np.float64]) -> ItemTotals:
-        """Assign the rows of a block to their nearest centres, and add what is known of them."""
+    @classmethod
+    def of(cls, block: Chunk, scaling: Scaling, centers: NDArray[np.float64]) -> ItemTotals:
+        """Assign the rows of a block to their nearest centres, and collect what is known of them."""
         if block.rows.shape[1] != centers.shape[1]:
             raise DataError(
                 f"The data have changed: they had {centers.shape[1]} columns in the first pass, and now"
                 f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
             )
-        k, scaled = len(centers), scaling.apply(block.rows)
+        free, k, scaled = cls.start(centers.shape), len(centers), scaling.apply(block.rows)
         of, square = native.nearest_points(scaled, centers, parallel.n_threads())
         nearest = native.nearest_rows(scaled, of.astype(np.int32), centers, None, parallel.n_threads())
-        better = np.flatnonzero((nearest >= 0) & (square[nearest] < self.least))
-        at = nearest[better]
-        least, medoid, rows = self.least.copy(), self.medoid.copy(), self.rows.copy()
-        least[better], medoid[better], rows[better] = square[at], block.first + at, block.rows[at]
-        border = _Border(self.border, self.border_squares).add(of, square, block.first)
-        return ItemTotals(
-            self.n_rows + len(block.rows),
-            self.sizes + np.bincount(of, minlength=k),
-            self.squares + np.bincount(of, square, k),
+        items = np.flatnonzero(nearest >= 0)
+        at = nearest[items]
+        medoid, least, rows = free.medoid, free.least, free.rows
+        least[items], medoid[items], rows[items] = square[at], block.first + at, block.rows[at]
+        border = _Border(free.border, free.border_squares).add(of, square, block.first + np.arange(len(of)))
+        return cls(
+            len(block.rows),
+            np.bincount(of, minlength=k),
+            np.bincount(of, square, k).astype(np.float64),
             medoid,
             least,
             rows,
-            _replace_ids(self.ids, better, at, block, k),
-            self.frame if block.frame is None else _replace_rows(self.frame, better, block.frame[at]),
+            None if block.ids is None else _place(block.ids[at], items, k),
+            None if block.frame is None else _mark_items(block.frame[at], items),
+            border.number,
+            border.square,
+        )
+
+    def merge(self, more: ItemTotals) -> ItemTotals:
+        """Add what was found in later rows."""
+        is_better = more.least < self.least
+        border = _Border(self.border, self.border_squares).add(
+            np.repeat(np.arange(len(self.sizes)), N_BORDER), more.border_squares.ravel(), more.border.ravel()
+        )
+        return ItemTotals(
+            self.n_rows + more.n_rows,
+            self.sizes + more.sizes,
+            self.squares + more.squares,
+            np.where(is_better, more.medoid, self.medoid),
+            np.where(is_better, more.least, self.least),
+            np.where(is_better[:, None], more.rows, self.rows),
+            _merge_ids(self.ids, more.ids, is_better),
+            _merge_frames(self.frame, more.frame, np.flatnonzero(is_better)),
             border.number,
             border.square,
         )
 
 
-def _replace_ids(
-    ids: tuple[Any, ...] | None, items: NDArray[np.int64], at: NDArray[np.int64], block: Chunk, k: int
-) -> tuple[Any, ...] | None:
-    if block.ids is None:
-        return ids
-    found = list(ids or [None] * k)
-    for item, row in zip(items.tolist(), at.tolist(), strict=True):
-        found[item] = block.ids[row]
+def _place(ids: NDArray[Any], items: NDArray[np.int64], k: int) -> tuple[Any, ...]:
+    found: list[Any] = [None] * k
+    for item, name in zip(items.tolist(), ids, strict=True):
+        found[item] = name
     return tuple(found)
 
 
-def _replace_rows(frame: Any, items: NDArray[np.int64], rows: Any) -> Any:
+def _mark_items(rows: Any, items: NDArray[np.int64]) -> Any:
+    import polars as pl
+
+    return rows.with_columns(pl.Series(ITEM, items))
+
+
+def _merge_ids(
+    ids: tuple[Any, ...] | None, more: tuple[Any, ...] | None, is_better: NDArray[np.bool_]
+) -> tuple[Any, ...] | None:
+    if ids is None or more is None:
+        return more if ids is None else ids
+    return tuple(b if better else a for a, b, better in zip(ids, more, is_better.tolist(), strict=True))
+
+
+def _merge_frames(frame: Any, more: Any, better: NDArray[np.int64]) -> Any:
     """Replace the rows of some items."""
     import polars as pl
 
-    new = rows.with_columns(pl.Series(ITEM, items))
-    if frame is None:
-        return new
-    return pl.concat([frame.filter(~pl.col(ITEM).is_in(items.tolist())), new])
+    if frame is None or more is None:
+        return more if frame is None else frame
+    is_of_better = pl.col(ITEM).is_in(better.tolist())
+    return pl.concat([frame.filter(~is_of_better), more.filter(is_of_better)])
 
 
 def collect_items(
-    stream: RowStream, scaling: Scaling, centers: NDArray[np.float64], step: Callable[[], object]
+    stream: RowStream,
+    scaling: Scaling,
+    centers: NDArray[np.float64],
+    step: Callable[[], object],
+    engine: Engine = HERE,
 ) -> ItemTotals:
     """Assign each row to its nearest centre, and collect what is known of each centre's rows.
 
@@ -260,10 +323,13 @@ def collect_items(
         Centres, in scaled units.
     step : callable
         Called after each block.
+    engine : Engine
+        Where the rows are read.
     """
-    totals = ItemTotals.start((len(centers), centers.shape[1]))
-    for block in read_blocks(stream):
-        totals = totals.add(block, scaling, centers)
+    totals = ItemTotals.start(centers.shape)
+    work = partial(ItemTotals.of, scaling=scaling, centers=centers)
+    for found in map_blocks(partial(read_blocks, stream), work, stream.lengths(), 0, chunks.BLOCK, engine):
+        totals = totals.merge(found)
         step()
     return totals
 
@@ -276,13 +342,13 @@ class _Border(NamedTuple):
     square: NDArray[np.float64]
     """(k, N_BORDER), descending; -1 in free places."""
 
-    def add(self, of: NDArray[np.int64], square: NDArray[np.float64], first: int) -> _Border:
-        """Add the rows of a block; of equally far rows the first ones stay."""
+    def add(self, of: NDArray[np.int64], square: NDArray[np.float64], number: NDArray[np.int64]) -> _Border:
+        """Add rows with higher numbers; of equally far rows the first ones stay."""
         k = len(self.number)
         far = np.flatnonzero(square > self.square[of, -1])
         item = np.concatenate([np.repeat(np.arange(k), N_BORDER), of[far]])
         squares = np.concatenate([self.square.ravel(), square[far]])
-        numbers = np.concatenate([self.number.ravel(), first + far])
+        numbers = np.concatenate([self.number.ravel(), number[far]])
         order = np.lexsort((numbers, -squares, item))
         start = np.searchsorted(item[order], np.arange(k))
         kept = order[start[:, None] + np.arange(N_BORDER)]

@@ -24,13 +24,14 @@ from linkwise.data.table import Table, understand
 from linkwise.data.weights import Metric, Weights
 from linkwise.errors import DataError
 from linkwise.streams.encoding import Encoding
-from linkwise.streams.passes import hash_numbers, sample_key
+from linkwise.streams.passes import find_bound, hash_numbers, sample_key
 from linkwise.streams.table_files import Block
 from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import polars as pl
 
+HEAD = 2000  # cells that show whether a column has too many words to count
 ROW = "linkwise row"  # column with the number of a row
 
 
@@ -80,71 +81,113 @@ class ColumnTotals(NamedTuple):
         first = set() if self.words is None else {row for _, row in self.words.values()}
         return (first | {self.first_missing, self.low_row, self.high_row}) - {-1}
 
-    def add_numbers(self, values: NDArray[np.float64], block: Block) -> ColumnTotals:
-        """Add a column of numbers, NaN where a value is missing."""
-        found = self._add_missing(np.isnan(values), block.first)
-        infinite = np.isinf(values)
-        if infinite.any():
-            if found.first_infinite < 0:
-                row = int(infinite.argmax())
-                found = found._replace(first_infinite=block.first + row, where_infinite=block.locate(row))
-            return found
-        known = np.flatnonzero(~np.isnan(values))
-        if not known.size:
-            return found
-        values = values[known]
-        low, high = int(values.argmin()), int(values.argmax())
-        if values[low] < found.low:
-            found = found._replace(low=float(values[low]), low_row=block.first + int(known[low]))
-        if values[high] > found.high:
-            found = found._replace(high=float(values[high]), high_row=block.first + int(known[high]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, n = float(values.mean()), found.n + len(values)
-            gap, squares = mean - found.mean, float(np.square(values - mean).sum())
-            return found._replace(
-                n=n,
-                mean=found.mean + gap * (len(values) / n),
-                squares=found.squares + squares + gap**2 * (found.n * len(values) / n),
-            )
-
-    def add_words(self, series: pl.Series, block: Block) -> ColumnTotals:
-        """Add a column of words."""
+    @classmethod
+    def of(cls, series: pl.Series, block: Block, as_words: Collection[str]) -> ColumnTotals:
+        """Collect what is known of the rows of a block."""
         import narwhals as nw
 
-        found = self._add_missing(series.is_null().to_numpy(), block.first)
-        if found.words is None:
-            return found
-        counts = series.drop_nulls().value_counts(sort=False, name="count")
-        if len(counts) > MOST_NAMED_CATEGORIES:
-            return found._replace(words=None)
-        values = counts[series.name]
-        words, total = to_words(nw.from_native(values, series_only=True)), dict(found.words)
-        for at, (word, count) in enumerate(zip(words, counts["count"].to_list(), strict=True)):
-            known = total.get(str(word))
-            if known is None or known[1] >= block.first:
-                row = block.first + int((series == values[at]).arg_max() or 0)
-                known = (0, row) if known is None else (known[0], min(known[1], row))
-            total[str(word)] = (known[0] + count, known[1])
-        return found._replace(words=total if len(total) <= MOST_NAMED_CATEGORIES else None)
+        column = nw.from_native(series, series_only=True)
+        kind = value_kind(column)
+        if kind == "words" or (series.name in as_words and kind == "number"):
+            return _count_missing(series.is_null().to_numpy(), block)._replace(
+                words=_count_words(series, block.first)
+            )
+        if kind in ("bool", "number", "date", "duration"):
+            return _add_up(to_numbers(column), block)
+        return _count_missing(series.is_null().to_numpy(), block)
 
-    def add_others(self, series: pl.Series, block: Block) -> ColumnTotals:
-        """Add a column of other values, which rows are not compared by."""
-        return self._add_missing(series.is_null().to_numpy(), block.first)
+    def merge(self, more: ColumnTotals) -> ColumnTotals:
+        """Add what is known of later rows."""
+        is_finite = self.first_infinite < 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            n, gap = self.n + more.n, more.mean - self.mean
+            mean = self.mean + gap * (more.n / n) if more.n else self.mean
+            between = gap**2 * (self.n * more.n / n) if more.n else 0.0
+        return ColumnTotals(
+            self.n_missing + more.n_missing,
+            self.first_missing if self.first_missing >= 0 else more.first_missing,
+            more.first_infinite if is_finite else self.first_infinite,
+            more.where_infinite if is_finite else self.where_infinite,
+            n,
+            mean,
+            self.squares + more.squares + between,
+            *((more.low, more.low_row) if more.low < self.low else (self.low, self.low_row)),
+            *((more.high, more.high_row) if more.high > self.high else (self.high, self.high_row)),
+            _merge_words(self.words, more.words),
+        )
 
-    def _add_missing(self, missing: NDArray[np.bool_], first: int) -> ColumnTotals:
-        n_missing = int(missing.sum())
-        if not n_missing:
-            return self
-        row = self.first_missing if self.first_missing >= 0 else first + int(missing.argmax())
-        return self._replace(n_missing=self.n_missing + n_missing, first_missing=row)
+
+def _count_missing(missing: NDArray[np.bool_], block: Block) -> ColumnTotals:
+    n_missing = int(missing.sum())
+    return ColumnTotals(n_missing, block.first + int(missing.argmax()) if n_missing else -1)
+
+
+def _add_up(values: NDArray[np.float64], block: Block) -> ColumnTotals:
+    """Add up numbers, NaN where a value is missing."""
+    found = _count_missing(np.isnan(values), block)
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(infinite.argmax())
+        return found._replace(first_infinite=block.first + row, where_infinite=block.locate(row))
+    known = np.flatnonzero(~np.isnan(values))
+    if not known.size:
+        return found
+    values = values[known]
+    low, high = int(values.argmin()), int(values.argmax())
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.mean())
+        squares = float(np.square(values - mean).sum())
+    return found._replace(
+        n=len(values),
+        mean=mean,
+        squares=squares,
+        low=float(values[low]),
+        low_row=block.first + int(known[low]),
+        high=float(values[high]),
+        high_row=block.first + int(known[high]),
+    )
+
+
+def _count_words(series: pl.Series, first: int) -> dict[str, tuple[int, int]] | None:
+    """How often each word occurs, and in which row first; None if there are too many."""
+    import narwhals as nw
+    import polars as pl
+
+    if series[:HEAD].n_unique() > MOST_NAMED_CATEGORIES + 1:  # one may be a missing value
+        return None
+    counts = (
+        pl.DataFrame({"word": series, "row": np.arange(first, first + len(series))})
+        .filter(pl.col("word").is_not_null())
+        .group_by("word")
+        .agg(pl.len().alias("n"), pl.col("row").min())
+        .sort("row")
+    )
+    if len(counts) > MOST_NAMED_CATEGORIES:
+        return None
+    total: dict[str, tuple[int, int]] = {}
+    words = to_words(nw.from_native(counts["word"], series_only=True))
+    for word, n, row in zip(words, counts["n"].to_list(), counts["row"].to_list(), strict=True):
+        before = total.get(str(word), (0, row))
+        total[str(word)] = (before[0] + n, before[1])
+    return total
+
+
+def _merge_words(
+    words: dict[str, tuple[int, int]] | None, more: dict[str, tuple[int, int]] | None
+) -> dict[str, tuple[int, int]] | None:
+    if words is None or more is None:
+        return None
+    total = dict(words)
+    for word, (n, row) in more.items():
+        before = total.get(word, (0, row))
+        total[word] = (before[0] + n, before[1])
+    return total if len(total) <= MOST_NAMED_CATEGORIES else None
 
 
 class TableSurvey(NamedTuple):
-    """What the first pass has found so far; `add` leaves it as it is, and returns another."""
+    """What the first pass has found; `merge` leaves both as they are."""
 
     n_rows: int
-    n_sample: int
-    seed: int
     sample: NDArray[np.int64]
     """Numbers of the rows of the sample, ascending."""
     kept: Any
@@ -154,39 +197,42 @@ class TableSurvey(NamedTuple):
     """Number of rows of each file, by its number."""
 
     @classmethod
-    def start(cls, n_sample: int, seed: int) -> TableSurvey:
-        """Return a survey of no rows, which will draw `n_sample` of them."""
-        return cls(0, n_sample, seed, np.empty(0, dtype=np.int64), None, {}, {})
+    def start(cls) -> TableSurvey:
+        """Return a survey of no rows."""
+        return cls(0, np.empty(0, dtype=np.int64), None, {}, {})
 
-    def add(self, block: Block, as_words: Collection[str]) -> TableSurvey:
-        """Add a block of rows; numbers in the columns `as_words` are taken as words."""
+    @classmethod
+    def of(cls, block: Block, draw: Draw, as_words: Collection[str]) -> TableSurvey:
+        """Survey a block of rows; numbers in the columns `as_words` are taken as words."""
+        columns = {
+            series.name: ColumnTotals.of(series, block, as_words) for series in block.frame.get_columns()
+        }
+        numbers = np.arange(block.first, block.first + len(block.frame))
+        sample = numbers[hash_numbers(numbers, draw.key) <= draw.bound]
+        needed = _find_needed(sample, columns)
+        kept = block.frame[needed - block.first].with_columns(_number_rows(needed))
+        counts = Counter[int]()
+        for span in block.spans:
+            counts[span.file] += span.n_rows
+        return cls(len(block.frame), sample, kept, columns, dict(counts))
+
+    def merge(self, more: TableSurvey) -> TableSurvey:
+        """Add what was found in later rows."""
         import polars as pl
 
         columns = {
-            series.name: _add_column(self.columns.get(series.name, ColumnTotals()), series, block, as_words)
-            for series in block.frame.get_columns()
+            name: self.columns.get(name, ColumnTotals()).merge(one) for name, one in more.columns.items()
         }
-        n_rows = self.n_rows + len(block.frame)
-        sample = self._draw(np.arange(self.n_rows, n_rows))
-        needed = np.union1d(sample, sorted(set().union(*(one.witnesses for one in columns.values()))))
-        needed = needed.astype(np.int64)
-        new = needed[needed >= self.n_rows]
-        rows = block.frame[new - self.n_rows].with_columns(pl.Series(ROW, new))
-        kept = rows
-        if self.kept is not None:
-            kept = pl.concat([self.kept.filter(pl.Series(np.isin(self.kept[ROW].to_numpy(), needed))), rows])
+        sample = np.concatenate([self.sample, more.sample])
+        needed = _find_needed(sample, columns)
+        parts = [
+            part.filter(pl.Series(np.isin(part[ROW].to_numpy(), needed)))
+            for part in (self.kept, more.kept)
+            if part is not None
+        ]
         counts = Counter(self.counts)
-        for span in block.spans:
-            counts[span.file] += span.n_rows
-        return TableSurvey(n_rows, self.n_sample, self.seed, sample, kept, columns, dict(counts))
-
-    def _draw(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of the rows with the smallest hashes, of those drawn before and of some more."""
-        every = np.concatenate([self.sample, numbers])
-        if len(every) <= self.n_sample:
-            return every
-        hashes = hash_numbers(every, sample_key(self.seed))
-        return np.sort(every[np.argpartition(hashes, self.n_sample - 1)[: self.n_sample]])
+        counts.update(more.counts)
+        return TableSurvey(self.n_rows + more.n_rows, sample, pl.concat(parts), columns, dict(counts))
 
     @property
     def sample_rows(self) -> Any:
@@ -199,8 +245,6 @@ class TableSurvey(NamedTuple):
         """Return all but the arrays and the frame, in types that JSON has."""
         return {
             "n_rows": self.n_rows,
-            "n_sample": self.n_sample,
-            "seed": self.seed,
             "columns": {name: list(one) for name, one in self.columns.items()},
             "counts": [[file, n] for file, n in self.counts.items()],
         }
@@ -210,7 +254,32 @@ class TableSurvey(NamedTuple):
         """Make a survey of what `to_json` returned, the sample and the frame."""
         columns = {name: _restore_column(values) for name, values in stored["columns"].items()}
         counts = {int(file): int(n) for file, n in stored["counts"]}
-        return cls(stored["n_rows"], stored["n_sample"], stored["seed"], sample, kept, columns, counts)
+        return cls(stored["n_rows"], sample, kept, columns, counts)
+
+
+class Draw(NamedTuple):
+    """How the sample is drawn: a row is in it if the hash of its number is at most `bound`."""
+
+    key: np.uint64
+    bound: np.uint64
+
+    @classmethod
+    def plan(cls, n_rows: int, n_sample: int, seed: int) -> Draw:
+        """Plan a uniform sample of rows."""
+        key = sample_key(seed)
+        return cls(key, find_bound(n_rows, n_sample, key))
+
+
+def _find_needed(sample: NDArray[np.int64], columns: Mapping[str, ColumnTotals]) -> NDArray[np.int64]:
+    """The rows of the sample and the witnesses."""
+    witnesses = sorted(set[int]().union(*(one.witnesses for one in columns.values())))
+    return np.union1d(sample, np.array(witnesses, dtype=np.int64))
+
+
+def _number_rows(numbers: NDArray[np.int64]) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(ROW, numbers)
 
 
 def _restore_column(values: Sequence[Any]) -> ColumnTotals:
@@ -219,22 +288,6 @@ def _restore_column(values: Sequence[Any]) -> ColumnTotals:
     return found._replace(
         words=None if words is None else {word: (n, row) for word, (n, row) in words.items()}
     )
-
-
-def _add_column(
-    totals: ColumnTotals, series: pl.Series, block: Block, as_words: Collection[str]
-) -> ColumnTotals:
-    import narwhals as nw
-
-    column = nw.from_native(series, series_only=True)
-    kind = value_kind(column)
-    if kind == "words" or (series.name in as_words and kind == "number"):
-        return totals.add_words(series, block)
-    if kind == "bool":
-        return totals.add_numbers(to_numbers(column), block)
-    if kind in ("number", "date", "duration"):
-        return totals.add_numbers(to_numbers(column), block)
-    return totals.add_others(series, block)
 
 
 # ---------------------------------------------------------------- what was learned

@@ -49,8 +49,8 @@ class TableFile(Protocol):
         """Count the rows."""
         ...
 
-    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
-        """Read some columns in parts, from row `start` on."""
+    def frames(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` to `stop`."""
         ...
 
 
@@ -137,24 +137,33 @@ class TableFiles:
         """Count the rows of each file."""
         return [file.count_rows() for file in self.files]
 
-    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
-        """Read the rows from `start` on, with the number of the file that holds them."""
+    def frames(
+        self, names: Sequence[str], start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[int, pl.DataFrame]]:
+        """Read the rows from `start` to `stop`, with the number of the file that holds them."""
+        before = 0  # rows of the files before
         for number, file in enumerate(self.files):
-            if start and (n_rows := file.count_rows()) <= start:
-                start -= n_rows
+            if stop is not None and before >= stop:
+                return
+            n_rows = file.count_rows() if before < start or stop is not None else 0
+            if before < start and before + n_rows <= start:
+                before += n_rows
                 continue
-            for frame in self.file_frames(number, names, start):
+            end = None if stop is None else stop - before
+            for frame in self.file_frames(number, names, max(0, start - before), end):
                 yield number, frame
-            start = 0
+            before = max(before + n_rows, start)
 
-    def file_frames(self, number: int, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
-        """Read the rows of one file from `start` on, with the types of the first file."""
+    def file_frames(
+        self, number: int, names: Sequence[str], start: int = 0, stop: int | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Read the rows of one file from `start` to `stop`, with the types of the first file."""
         import polars as pl
 
         file, wanted = self.files[number], list(names)
         self.check(file, wanted)
         casts = [pl.col(name).cast(kind) for name in wanted if (kind := self._find_common(name)) is not None]
-        for frame in file.frames(wanted, start):
+        for frame in file.frames(wanted, start, stop):
             yield frame.with_columns(casts) if casts else frame
 
     def _find_common(self, name: str) -> Any:
@@ -168,11 +177,21 @@ class TableFiles:
             self._common[name] = None if is_kept else pl.Int64() if is_whole else pl.Float64()
         return self._common[name]
 
-    def blocks(self, names: Sequence[str], start: int = 0) -> Iterator[Block]:
-        """Cut the rows from `start` on, a multiple of `BLOCK`, into blocks; the last one may be shorter."""
+    @property
+    def is_seekable(self) -> bool:
+        """Whether rows in the middle of a file can be read without those before; not those of CSV."""
+        return not isinstance(self.files[0], CsvFile)
+
+    def lengths(self) -> list[int]:
+        """Count the rows that can be read without those before: of all files, or of each one."""
+        counts = self.count_rows()
+        return [sum(counts)] if self.is_seekable else counts
+
+    def blocks(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[Block]:
+        """Cut the rows from `start`, a multiple of `BLOCK`, into blocks; the last one may be shorter."""
         waiting: list[tuple[int, pl.DataFrame]] = []
         n_waiting, first, done = 0, start, dict[int, int]()
-        for number, given in self.frames(names, start):
+        for number, given in self.frames(names, start, stop):
             if number not in done:
                 done[number] = self._count_skipped(number, start) if not done else 0
             frame = given
@@ -218,6 +237,7 @@ class ParquetFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._schema: dict[str, Any] | None = None
+        self._n_rows: int | None = None
 
     def schema(self) -> dict[str, Any]:
         """Type of each column."""
@@ -228,20 +248,23 @@ class ParquetFile:
 
     def count_rows(self) -> int:
         """Count the rows."""
-        return int(
-            call_polars(self.path, "Parquet", lambda pl: self._scan(pl).select(pl.len()).collect().item())
-        )
+        if self._n_rows is None:
+            self._n_rows = int(
+                call_polars(self.path, "Parquet", lambda pl: self._scan(pl).select(pl.len()).collect().item())
+            )
+        return self._n_rows
 
-    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
-        """Read some columns in parts, from row `start` on."""
-        for at in range(start, self.count_rows(), PARQUET_ROWS):
-            yield self._slice(list(names), at)
+    def frames(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` to `stop`."""
+        end = self.count_rows() if stop is None else min(stop, self.count_rows())
+        for at in range(start, end, PARQUET_ROWS):
+            yield self._slice(list(names), at, min(PARQUET_ROWS, end - at))
 
-    def _slice(self, names: list[str], first: int) -> pl.DataFrame:
+    def _slice(self, names: list[str], first: int, n_rows: int) -> pl.DataFrame:
         found: pl.DataFrame = call_polars(
             self.path,
             "Parquet",
-            lambda pl: self._scan(pl).slice(first, PARQUET_ROWS).select(names).collect(),
+            lambda pl: self._scan(pl).slice(first, n_rows).select(names).collect(),
         )
         return found
 
@@ -270,12 +293,12 @@ class ArrayFile:
         """Count the rows."""
         return array_form(self.path)[0][0]
 
-    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
-        """Read some columns in parts, from row `start` on."""
+    def frames(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` to `stop`."""
         import polars as pl
 
         at = [int(name[1:]) for name in names]
-        for rows in read_array_file(self.path, start):
+        for rows in read_array_file(self.path, start, stop):
             columns = np.asfortranarray(rows[:, at])
             yield pl.DataFrame([pl.Series(n, columns[:, j]) for j, n in enumerate(names)])
 
@@ -326,12 +349,12 @@ class CsvFile:
             )
         return self._n_rows
 
-    def frames(self, names: Sequence[str], start: int = 0) -> Iterator[pl.DataFrame]:
-        """Read some columns in parts, from row `start` on."""
+    def frames(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[pl.DataFrame]:
+        """Read some columns in parts, from row `start` to `stop`."""
         import polars as pl
 
         layout, first = self._find_layout(), start
-        for text in self._read_text(layout, start):
+        for text in self._read_text(layout, start, stop):
             columns = [
                 self._convert(text[name], layout.types[name], first) if layout.types[name] != pl.String
                 else text[name]
@@ -377,13 +400,16 @@ class CsvFile:
         )
         return text.filter(~pl.all_horizontal(pl.all().is_null()))
 
-    def _read_text(self, layout: _Layout, start: int) -> Iterator[pl.DataFrame]:
-        """Read the cells as text, from row `start` on."""
+    def _read_text(self, layout: _Layout, start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        """Read the cells as text, from row `start` to `stop`."""
+        length = None if stop is None else max(0, stop - start)
         batches = call_polars(
             self.path,
             "CSV",
             lambda pl: (
-                self._scan(pl, layout).slice(start).collect_batches(chunk_size=CSV_ROWS, maintain_order=True)
+                self._scan(pl, layout)
+                .slice(start, length)
+                .collect_batches(chunk_size=CSV_ROWS, maintain_order=True)
             ),
         )
         waiting = iter(batches)
@@ -393,7 +419,7 @@ class CsvFile:
     def _choose_types(self, layout: _Layout) -> dict[str, Any]:
         import polars as pl
 
-        parts = list(islice(self._read_text(layout, 0), -(-TYPED_ROWS // CSV_ROWS)))
+        parts = list(islice(self._read_text(layout, 0, None), -(-TYPED_ROWS // CSV_ROWS)))
         if not parts:
             return dict.fromkeys(layout.names, pl.String())
         text = pl.concat(parts).head(TYPED_ROWS)

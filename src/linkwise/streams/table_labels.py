@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import DataError
+from linkwise.parallel import HERE, Engine, map_in_order
 from linkwise.streams.chunks import BLOCK
 from linkwise.streams.item_table import ItemTable
 from linkwise.streams.label_files import PART, LabelForm, claim_folder, write_frame
@@ -37,6 +39,7 @@ def write_files(
     names: Mapping[int, str],
     folder: Path,
     progress: Callable[[int, int], object] | None,
+    engine: Engine = HERE,
 ) -> LabelledFiles:
     """Write the cluster of each row to a folder, in a file for each file of the data.
 
@@ -56,6 +59,8 @@ def write_files(
         The folder, which is created if it is absent.
     progress : callable, optional
         ``progress(done, total)`` is called after each file that is written.
+    engine : Engine
+        Where rows are read and files are written.
 
     Returns
     -------
@@ -74,23 +79,81 @@ def write_files(
     id_name = items.summary.id_column or "row"
     claim_folder(folder, LabelForm(found.hexdigest(), items.summary.n_rows, id_name))
     _check_counts(tables, items)
-    paths, first, n_done = [], 0, 0
-    n_parts = sum(max(1, -(-n // PART)) for _, n in items.parts)
+    paths, tasks, first = [], [], 0
     for number, (stem, (_, n_rows)) in enumerate(zip(stems, items.parts, strict=True)):
         n_mine = max(1, -(-n_rows // PART))
         mine = [folder / f"{stem}{f'-{at:05d}' if n_mine > 1 else ''}.parquet" for at in range(n_mine)]
+        absent = [_Part(number, at * PART, first + at * PART, path) for at, path in enumerate(mine)]
+        absent = [part for part in absent if not part.path.exists()]
+        if absent:
+            tasks += [[part] for part in absent] if tables.is_seekable else [absent]
         paths += mine
-        start = next((at for at, path in enumerate(mine) if not path.exists()), n_mine)
-        if start < n_mine:
-            parts = _label_file(tables, items, number, start * PART)
-            for path, (ids, of) in zip(mine[start:], parts, strict=False):
-                write_frame(_make_frame(ids, of_item[of], names, id_name, first + start * PART), path)
-                start += 1
-                if progress is not None:
-                    progress(n_done + start, n_parts)
-        n_done += n_mine
         first += n_rows
+    shared, n_done = _Shared(tables, items, of_item, dict(names), id_name, PART), len(paths)
+    n_done -= sum(map(len, tasks))
+    for task, _ in zip(tasks, map_in_order(_write_task, shared, tasks, engine), strict=True):
+        n_done += len(task)
+        if progress is not None:
+            progress(n_done, len(paths))
     return LabelledFiles(paths, first)
+
+
+class _Part(NamedTuple):
+    """A file of labels that is written."""
+
+    number: int
+    """Number of the file of data."""
+    start: int
+    """Position in that file of its first row."""
+    first: int
+    """Number of its first row."""
+    path: Path
+
+
+class _Shared(NamedTuple):
+    """What all workers need."""
+
+    tables: TableFiles
+    items: ItemTable
+    of_item: NDArray[np.int32]
+    names: dict[int, str]
+    id_name: str
+    part_rows: int
+
+
+def _write_task(shared: _Shared, parts: list[_Part]) -> None:
+    """Write files of labels of one file of data; its rows are read once, in order."""
+    start = parts[0].start
+    found = _label_file(shared, parts[0].number, start, parts[-1].start + shared.part_rows)
+    waiting = {part.start: part for part in parts}
+    for ids, of in found:
+        part = waiting.get(start)
+        if part is not None:
+            frame = _make_frame(ids, shared.of_item[of], shared.names, shared.id_name, part.first)
+            write_frame(frame, part.path)
+        start += shared.part_rows
+
+
+def take_new_tables(items: ItemTable, tables: TableFiles) -> ItemTable:
+    """Let items stand for the rows of other tables, whose columns must have the same types.
+
+    Raises
+    ------
+    DataError
+        A column is missing or has another type, and the error names it.
+    """
+    names = items.encoding.feature_columns
+    for file in tables.files:
+        tables.check(file, names)
+        for name in names:
+            kind, known = file.schema()[name], items.frame.schema[name]
+            if kind != known and not (kind.is_numeric() and known.is_numeric()):
+                raise DataError(
+                    f"{file.path.name}: column '{name}' has type {kind}, but the items were made of type"
+                    f" {known}. Convert it."
+                )
+    parts = tuple((file.path.name, file.count_rows()) for file in tables.files)
+    return replace(items, parts=parts, summary=replace(items.summary, n_rows=sum(n for _, n in parts)))
 
 
 def _name_files(tables: TableFiles) -> list[str]:
@@ -124,23 +187,24 @@ def _check_counts(tables: TableFiles, items: ItemTable) -> None:
 
 
 def _label_file(
-    tables: TableFiles, items: ItemTable, number: int, start: int
+    shared: _Shared, number: int, start: int, stop: int
 ) -> Iterator[tuple[Any, NDArray[np.int64]]]:
-    """The ids and items of the rows of each part of a file, from row `start` on."""
+    """The ids and items of the rows of each part of a file, from row `start` to `stop`."""
+    tables, items, part_rows = shared.tables, shared.items, shared.part_rows
     encoding, id_column = items.encoding, items.summary.id_column
     names = list(dict.fromkeys([*encoding.feature_columns, *([id_column] if id_column else [])]))
     name, at = tables.files[number].path.name, start
     ids, found, n_waiting = [], [], 0
-    for given in tables.file_frames(number, names, start):
+    for given in tables.file_frames(number, names, start, stop):
         frame = given
         while len(frame):
-            part = frame[: min(BLOCK, PART - n_waiting)]
+            part = frame[: min(BLOCK, part_rows - n_waiting)]
             frame = frame[len(part) :]
             rows = encoding.apply(part, partial(_locate, name, at))
             found.append(items.summary.assign(rows))
             ids.append(None if id_column is None else part[id_column])
             at, n_waiting = at + len(part), n_waiting + len(part)
-            if n_waiting == PART:
+            if n_waiting == part_rows:
                 yield _join(ids, found)
                 ids, found, n_waiting = [], [], 0
     if found or at == start == 0:

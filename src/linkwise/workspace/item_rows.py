@@ -7,13 +7,15 @@ anew. linkwise reads the data again only to write the cluster of every row.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwise.asking.learner import Progress
 from linkwise.data import Rows
 from linkwise.errors import DataError, DataMismatchError
+from linkwise.parallel import HERE, Engine, connect_dask
 from linkwise.session.session import Session
 from linkwise.streams.array_files import ARRAY, array_form
 from linkwise.streams.chunks import ENDINGS, find_files, is_pattern
@@ -22,7 +24,7 @@ from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.wording import quote_command
 from linkwise.workspace.exit_codes import UsageError
-from linkwise.workspace.options import Reading, flag_of
+from linkwise.workspace.options import Reading, WorkerOptions, flag_of
 from linkwise.workspace.reading import read_shown_rows
 
 if TYPE_CHECKING:
@@ -106,6 +108,36 @@ def name_session(data: Path) -> Path:
     return folder.with_name(f"{folder.name}-{plain}" if plain else folder.name)
 
 
+@contextmanager
+def open_engine(workers: WorkerOptions) -> Iterator[Engine]:
+    """Choose where rows are read: in this process, in processes, or on the workers of a dask cluster."""
+    n_jobs, dask = workers.n_jobs, workers.dask
+    if n_jobs is not None and dask is not None:
+        raise UsageError("--dask uses the workers of a cluster. Leave --jobs out.")
+    if dask is None:
+        yield HERE if n_jobs in (None, 1) else Engine("loky", n_jobs)
+        return
+    with ExitStack() as stack:
+        try:
+            engine = stack.enter_context(connect_dask(dask))
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"No dask scheduler answers at {dask}: {error}. Give the address that the scheduler printed,"
+                " such as --dask tcp://HOST:8786."
+            ) from error
+        yield engine
+
+
+def check_no_engine(data: Path, workers: WorkerOptions) -> None:
+    """Check that no workers are asked for where rows are read at once."""
+    for flag, value in (("--jobs", workers.n_jobs), ("--dask", workers.dask)):
+        if value is not None:
+            raise UsageError(
+                f"{flag} is for rows that become items. Leave {flag} out, or begin a session with --items N:"
+                f" {data} is read at once."
+            )
+
+
 # ---------------------------------------------------------------- items
 def items_folder(path: Path) -> Path:
     """The folder for the items of a session."""
@@ -113,7 +145,13 @@ def items_folder(path: Path) -> Path:
 
 
 def summarize_data(
-    data: Path, path: Path, reading: Reading, n_items: int, seed: int, progress: Progress | None
+    data: Path,
+    path: Path,
+    reading: Reading,
+    n_items: int,
+    seed: int,
+    progress: Progress | None,
+    engine: Engine = HERE,
 ) -> tuple[ItemTable, dict[str, Any]]:
     """Summarise data by items, which are written beside the session `path`.
 
@@ -125,7 +163,7 @@ def summarize_data(
         The source that the session stores.
     """
     choices, tables = _choose(data, reading), open_tables(data, reading)
-    items = summarize_tables(tables, choices, n_items, seed, items_folder(path), progress)
+    items = summarize_tables(tables, choices, n_items, seed, items_folder(path), progress, engine)
     source = {
         "file": os.path.relpath(data, path.parent),
         "choices": {**items.encoding.choices, "delimiter": reading.delimiter},
@@ -247,10 +285,21 @@ def resume_items(
 
 # ---------------------------------------------------------------- labels
 def write_row_labels(
-    session: Session, data: Path, path: Path, source: dict[str, Any], folder: Path, progress: Progress | None
+    session: Session,
+    data: Path,
+    path: Path,
+    source: dict[str, Any],
+    folder: Path,
+    progress: Progress | None,
+    engine: Engine = HERE,
+    *,
+    is_new: bool = False,
 ) -> LabelledFiles:
-    """Write the cluster of every row to Parquet files named after the files of the data."""
-    from linkwise.streams.table_labels import write_files
+    """Write the cluster of every row to Parquet files named after the files of the data.
+
+    If `is_new`, the data are others than those of the session: each row gets the cluster of its nearest item.
+    """
+    from linkwise.streams.table_labels import take_new_tables, write_files
 
     items = read_session_items(path, source)
     names = {int(label): name for label, name in session.cluster_names.items()}
@@ -261,4 +310,5 @@ def write_row_labels(
         as_categories=tuple(source["choices"].get("as_categories", ())) or None,
     )
     tables = open_tables(data, reading)
-    return write_files(tables, items, session.labels, names, folder, progress)
+    items = take_new_tables(items, tables) if is_new else items
+    return write_files(tables, items, session.labels, names, folder, progress, engine)

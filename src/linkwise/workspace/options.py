@@ -391,7 +391,30 @@ GOLD = Declared(
 
 
 @dataclass(frozen=True, slots=True)
-class SessionOptions:
+class WorkerOptions:
+    """Who reads the rows of items."""
+
+    n_jobs: int | None = option(
+        "--jobs",
+        "read the rows of items in N processes; the result is the same  [default: 1]",
+        "data",
+        type=int,
+        metavar="N",
+        least=1,
+    )
+    dask: str | None = option(
+        "--dask",
+        "read the rows of items on the workers of a dask cluster; the result is the same",
+        "data",
+        metavar="tcp://HOST:PORT",
+    )
+
+
+HERE_ALONE = WorkerOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions(WorkerOptions):
     """Which session file, and what comes into it."""
 
     session: Path | None = option(

@@ -22,12 +22,14 @@ from linkwise.workspace.changed_options import check_same_positions, compare_opt
 from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import (
+    check_no_engine,
     choose_n_items,
     describe_choices,
     describe_items,
     is_in_files,
     is_of_items,
     name_session,
+    open_engine,
     read_session_items,
     resume_items,
     summarize_data,
@@ -241,6 +243,7 @@ def _open_project(
     n_items = choose_n_items(data, kept.n_items)
     if n_items is None:
         check_exists(data)
+        check_no_engine(data, kept)
     if not os.access(path.parent, os.W_OK):
         raise UsageError(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
@@ -257,7 +260,8 @@ def _open_project(
         source["choices"] = rows.table.choices
         notes = rows.notes
     else:
-        items, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress)
+        with open_engine(kept) as engine:
+            items, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress, engine)
         rows = items.rows
         is_chosen = kept.n_items is None
         notes = (describe_items(data, items, is_chosen=is_chosen), *describe_choices(items))

@@ -29,9 +29,10 @@ from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, st
 from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.exit_codes import UsageError, say
-from linkwise.workspace.item_rows import is_of_items, write_row_labels
+from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine, write_row_labels
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
 from linkwise.workspace.method_choice import learner_phrase
+from linkwise.workspace.options import HERE_ALONE, WorkerOptions
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import STDOUT, check_apart, check_free, is_same_file, open_output, write_labels
 from linkwise.workspace.project import data_path, find_session, open_with_current_labels, open_with_data
@@ -202,6 +203,8 @@ def export(
     constraints: Path | None = None,
     answers: Path | None = None,
     join: Path | None = None,
+    new: Path | None = None,
+    workers: WorkerOptions = HERE_ALONE,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
@@ -215,8 +218,7 @@ def export(
     check_apart(targets.values(), needed)
     check_ending(join)
     of_items = is_of_items(source)
-    if of_items:
-        _check_row_targets(targets)
+    _check_item_options(found, targets, workers, new, of_items=of_items)
     check_free((target for target in targets.values() if not of_items or target != labels), force=force)
     _check_different(targets)
     with busy("bringing the clusters up to date") as progress:
@@ -227,7 +229,7 @@ def export(
         if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
-            _write_clusters(session, found, labels)
+            _write_clusters(session, found, labels, workers, new)
         if constraints is not None:
             with open_output(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
@@ -248,17 +250,34 @@ def export(
                     say(f"{what} written to {target}")
 
 
-def _write_clusters(session: Session, path: Path, target: Path) -> None:
+def _write_clusters(
+    session: Session, path: Path, target: Path, workers: WorkerOptions, new: Path | None
+) -> None:
     """Write the clusters: of items those of all their rows, to a folder."""
     source = origin_of(session, path)
-    data = data_path(path, source)
+    data = data_path(path, source) if new is None else new
     if data is None or not is_of_items(source):
         with open_output(target) as file:
             write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
         return
-    with show_bar("writing clusters") as bar:
-        written = write_row_labels(session, data, path, source, target, bar)
+    with open_engine(workers) as engine, show_bar("writing clusters") as bar:
+        written = write_row_labels(session, data, path, source, target, bar, engine, is_new=new is not None)
     say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
+
+
+def _check_item_options(
+    path: Path, targets: dict[str, Path | None], workers: WorkerOptions, new: Path | None, *, of_items: bool
+) -> None:
+    """Check that options fit a session about items, or one about rows."""
+    if new is not None and (not of_items or targets["clusters"] is None):
+        raise UsageError(
+            "--new is about the clusters of new rows, in a session about items. Add --labels FOLDER, or leave"
+            " --new out."
+        )
+    if of_items:
+        _check_row_targets(targets)
+    else:
+        check_no_engine(path, workers)
 
 
 def _check_row_targets(targets: dict[str, Path | None]) -> None:
