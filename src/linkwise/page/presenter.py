@@ -189,10 +189,7 @@ class Presenter:
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            listed, confidence = self._list_answers(), session.confidence
-            advise = partial(
-                give_advice, changes, status.description, confidence, n_suspects=status.n_suspects
-            )
+            listed, advise = self._list_answers(), partial(give_advice, changes, status)
             found = {
                 "protocol": PROTOCOL,
                 "title": self._title,
@@ -226,7 +223,7 @@ class Presenter:
                 "profiles": self._profile is not None,
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_phrase(session.learner),
-                "description": [] if confidence is not None else list(status.description),
+                "description": [] if status.advice is not None else list(status.description),
                 "notes": self._notes,
                 "undo": None if listed.last is None else self._serialize(listed.last),
                 "errors": self._describe_errors(status),
