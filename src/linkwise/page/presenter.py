@@ -23,6 +23,7 @@ from linkwise.errors import (
 )
 from linkwise.page import requests
 from linkwise.page.answer_list import check_owner, serialize_chain
+from linkwise.page.column_offer import project_columns, view_project
 from linkwise.page.lookups import Lookups
 from linkwise.page.requests import RefusedRequest, Reply, Request
 from linkwise.session.moves import describe_moves, find_moves
@@ -38,6 +39,7 @@ MOVING_ACTIONS = (
     "add",
     "merge",
     "done",
+    "columns",
 )  # may move rows
 
 
@@ -71,6 +73,8 @@ class Presenter(Lookups):
         The share of questions that a second person gets, too (`linkwise.Session.questions`).
     gold : str, default=""
         The source of an import whose pairs people get now and then.
+    project : Project, optional
+        The data file, which can be read again without some columns.
     """
 
     def handle(self, request: Any, person: str = "") -> Reply:
@@ -87,7 +91,9 @@ class Presenter(Lookups):
             except RefusedRequest as error:
                 reply = requests.refuse(request, error.kind, error.text, **error.more)
                 return replace(reply, changed=self._has_new_event(before))
-            return Reply({"re": name, "ok": True, **body}, file, changed=self._has_new_event(before))
+            moves_places = request.get("do") == "columns"
+            changed = self._has_new_event(before) or moves_places
+            return Reply({"re": name, "ok": True, **body}, file, changed, moves_places)
 
     def _store_answer(self, request: Request) -> Reply:
         """Store the answer of one of several people; what follows from it is computed with the next state.
@@ -226,6 +232,16 @@ class Presenter(Lookups):
     def _set_done(self, request: Request) -> dict[str, Any]:
         return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
 
+    def _choose_columns(self, request: Request) -> dict[str, Any]:
+        """Leave out the columns that are proposed, or take in those that were left out last."""
+        if self._here:
+            raise RefusedRequest("bad", "Several people answer here. Close the page, and give --drop to all.")
+        action = requests.read_choice(request, "action", ("leave_out", "restore"))
+        offer = self._columns_offer
+        project, backup = offer.accept() if action == "leave_out" else offer.restore()
+        self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
+        return {"backup": backup.name}
+
     def _set_example(self, request: Request) -> dict[str, Any]:
         """Make a pair an example of what belongs together, or remove it from the examples."""
         answer = requests.read_choice(request, "answer", ("yes", "no", "none"))
@@ -269,5 +285,5 @@ class Presenter(Lookups):
         "note": _write_note,
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
-        "example": _set_example,
+        "example": _set_example, "columns": _choose_columns,
     }  # fmt: skip

@@ -26,6 +26,7 @@ from linkwise.page.cluster_descriptions import (
     choose_profiler,
 )
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
+from linkwise.page.column_offer import ColumnOffer
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.recent_moves import RecentMoves
 from linkwise.page.rendering import (
@@ -42,6 +43,7 @@ from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, count_suspects, describe_errors
 from linkwise.workspace.method_choice import learner_phrase
+from linkwise.workspace.project import Project
 
 PROTOCOL = 1
 SHOWN_CHANGES = 20
@@ -66,11 +68,13 @@ class SessionState:
         classes: ArrayLike | None = None,
         overlap: float = 0.0,
         gold: str = "",
+        project: Project | None = None,
     ) -> None:
         self._session, self._X, self._view, self._columns = session, X, view, columns
         self._title, self._place, self._budget, self._classes = title, place, budget, classes
         self._notes = list(notes)
         self._overlap, self._gold = overlap, gold
+        self._columns_offer = ColumnOffer(project)
         self._person = ""  # whose request is handled
         self._lock = threading.RLock()
         self._coordinates, self._axes = (
@@ -95,6 +99,16 @@ class SessionState:
         self._event = -1
         self._refresh()
 
+    def _show_encoding(self, X: NDArray[Any], view: RowView, columns: Encoded | None) -> None:
+        """Show the rows in another encoding, on which the session was replayed."""
+        self._X, self._view, self._columns = X, view, columns
+        self._coordinates, self._axes = project_rows(X, view.items.kind)
+        self._shares, self._earlier = {}, EarlierMoves(self._session)
+        self._profile, self._profiles = choose_profiler(columns, view.items, self._session.n_rows), (-1, {})
+        self._rules, self._answers = None, (-1, AnswerList([], frozenset()))
+        self._event = -1  # so that everything is read again
+        self._refresh()
+
     def places(self) -> bytes:
         """Return two float32 a row, little endian, within [-1, 1]."""
         return self._coordinates.astype("<f4").tobytes()
@@ -113,7 +127,7 @@ class SessionState:
         """
         with self._lock:
             self._refresh()
-            self._has_new_shares = False
+            self._has_new_shares = self._columns_offer.is_new = False
             session = self._session
             self._guidelines = session.guidelines, session.examples
             status, history = session.status, session.history
@@ -152,6 +166,7 @@ class SessionState:
                 "clusters": [render_cluster(self._view, c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "profiles": self._profile is not None,
+                "columns": None if people else self._columns_offer.describe(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_phrase(session.learner),
                 "description": [] if status.advice is not None else list(status.description),
@@ -227,7 +242,8 @@ class SessionState:
         with self._lock:
             is_waiting = self._has_waiting and self._end_reason() is None  # for what others hold
             is_older = self._last_event() != self._event or self._has_new_guidelines()
-            return self._has_new_shares or is_older or is_waiting
+            is_newer = self._columns_offer.is_new
+            return self._has_new_shares or is_newer or is_older or is_waiting
 
     def _has_new_guidelines(self) -> bool:
         return (self._session.guidelines, self._session.examples) != self._guidelines
@@ -243,6 +259,8 @@ class SessionState:
             if self._earlier.advance(stop):
                 self._has_new_shares = len(self._earlier.shares) > len(self._shares)
                 self._shares = self._earlier.shares | self._shares
+            if not (stop() or self._here):
+                self._columns_offer.update()
 
     def close(self) -> None:
         """Close the session."""
