@@ -32,8 +32,10 @@ def test_a_click_leaves_columns_out_and_another_takes_them_in_again(
     served: Any, browse: Any, tmp_path: Path, width: int
 ) -> None:
     page = browse(served(lambda: orders(tmp_path)), viewport={"width": width, "height": 720})
-    offer = page.locator(".lw-columns")
+    offer = page.locator(".lw-column-offer")
     offer.get_by_text("Your answers seem not to depend on shop and day.").wait_for()
+    places = [page.locator(each).bounding_box()["x"] for each in (".lw-question", ".lw-progress", ".lw-map")]
+    assert (places[1] < places[2]) == (width == 1280), "the wide layout has two columns"
     axes = page.locator(".lw-axes").inner_text()
     offer.get_by_role("button", name="Leave out of the comparison").click()
     offer.get_by_text("The comparison leaves out shop and day.").wait_for()

@@ -14,7 +14,7 @@ export function createColumnOffer(page) {
   const words = h("p", {});
   const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
   const restore = createButton(RESTORE, () => choose("restore"));
-  const node = h("div", { class: "lw-columns", hidden: true }, words, accept, restore);
+  const node = h("div", { class: "lw-column-offer", hidden: true }, words, accept, restore);
   return {
     node,
     /** @param {State} state */
