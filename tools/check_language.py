@@ -37,7 +37,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "linkwise"
-PROTOCOLS = "linkwise.asking.learner"
+PROTOCOLS = ("linkwise.asking.learner", "linkwise.asking.advice")
 
 SHARED_STEMS = {"__init__", "__main__", "base"}
 NAMED_AFTER_OTHERS = ("native/", "cli/commands/")
@@ -205,8 +205,8 @@ def public_things() -> Iterator[tuple[str, Any]]:
 
 def protocols() -> list[tuple[str, Any]]:
     """The protocols of learners."""
-    module = import_module(PROTOCOLS)
-    return [(n, v) for n, v in vars(module).items() if is_protocol(v) and v.__module__ == PROTOCOLS]
+    named = [(name, item) for module in PROTOCOLS for name, item in vars(import_module(module)).items()]
+    return [(name, item) for name, item in named if is_protocol(item) and item.__module__ in PROTOCOLS]
 
 
 def check_class(name: str, cls: type, seen: set[object], implemented: set[str]) -> Iterator[str]:

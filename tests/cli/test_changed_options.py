@@ -3,6 +3,7 @@
 import pytest
 
 from linkwise.session.session import Session
+from pseudo_terminal import PROMPT, on_terminal
 
 
 def words(text):
@@ -106,3 +107,20 @@ def test_another_learner_goes_on_with_the_same_answers(fruit, linkwise, learner)
     done = linkwise("ask", fruit.path, "--columns", "weight,width", "--replay", *more, said="q\n")
     assert (done.exit_code, "resumed: 2 answers" in done.stdout) == (0, True), done.stderr
     assert "Question 3" in done.stdout
+
+
+@pytest.mark.parametrize(("key", "is_replayed"), [("y", True), ("n", False)])
+def test_a_person_at_a_terminal_is_asked_before_a_replay(fruit, linkwise, key, is_replayed):
+    linkwise("ask", fruit.path, "--columns", "weight", said="y\nn\nq\n")
+    with on_terminal("ask", fruit.path, "--columns", "width") as terminal:
+        terminal.wait_for("[y/n]")
+        terminal.press("x")
+        terminal.wait_for("Type y or n.")
+        terminal.press(key)
+        terminal.wait_for("2 answers replayed" if is_replayed else "Add --replay")
+        if is_replayed:
+            terminal.wait_for(PROMPT)
+            terminal.press("q")
+        assert terminal.ended() == (0 if is_replayed else 2)
+    with Session.open(fruit.session) as session:
+        assert session.source["choices"]["columns"] == ["width" if is_replayed else "weight"]

@@ -5,6 +5,7 @@ import pytest
 
 import linkwise as lw
 from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
+from linkwise.asking.advice import Advising
 from linkwise.asking.learner import Describing, Rating, Representing, Weighing
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -72,6 +73,8 @@ def told_beside(learner, run):
     if isinstance(learner, Rating) and (sure := learner.confidence(run.state)) is not None:
         assert sure.shape == (n_rows,)
         assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
+        if isinstance(learner, Advising) and (advice := learner.advise(run.state)) is not None:
+            np.testing.assert_allclose(advice.wrong, (1 - sure).mean(), atol=1e-9)
     return [words, *(None if part is None else part.tolist() for part in (rows, shares))]
 
 

@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 from sklearn.datasets import load_wine, make_blobs
 
+from linkwise.asking.advice import Advising
 from linkwise.asking.learner import Describing, Rating, Representing, Weighing
 from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
@@ -34,6 +35,7 @@ def report(learner, run):
         (Representing, lambda: learner.representatives(state)),
         (Weighing, lambda: learner.column_shares(state)),
         (Rating, lambda: learner.confidence(state)),
+        (Advising, lambda: [] if (found := learner.advise(state)) is None else [found.stop, found.wrong]),
     )
     shown = [read() if isinstance(learner, kind) else None for kind, read in optional]
     asked = None if q is None else (q.first, q.second, q.why, q.expected, q.labels.tolist())

@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.asking.advice import StopAdvice
+from linkwise.constraints.evidence import Evidence
 from linkwise.datasets import load, scale_to_unit
 from linkwise.page.adviser import give_advice
 from linkwise.page.cards import view_numbers
 from linkwise.page.presenter import Presenter
+from linkwise.session.status import build_status, describe_status
 
-SURE = np.array([1.0, 0.5, 1.0, 0.9])
+
+def status(stop=None, *sentences, n_suspects=0):
+    labels = np.array([0, 0, 1, 1], dtype=np.int32)
+    advice = None if stop is None else StopAdvice(stop, 0.15)
+    found = build_status([], labels, Evidence(4), None, sentences, None, advice)
+    return replace(found, n_suspects=n_suspects)
 
 
 def test_a_learner_that_knows_gives_the_advice():
-    found = give_advice([0.5] * 20, ["A is.", "B is, so you may stop here."], SURE, ended=False)
-    assert found == {"stop": True, "text": "A is. B is, so you may stop here.", "wrong": pytest.approx(0.15)}
-    assert give_advice([0.0] * 20, ["A is."], SURE, ended=False)["stop"] is False
+    found = give_advice([0.5] * 20, status(True, "A is.", "B is."), ended=False)
+    assert found == {"stop": True, "text": "A is. B is. You can stop here.", "wrong": 0.15}
+    found = give_advice([0.0] * 20, status(False, "You may stop here."), ended=False)
+    assert found["stop"] is False, "its words do not count, only what it advises"
 
 
-@pytest.mark.parametrize("confidence", [SURE, None])
-def test_suspects_are_checked_before_the_end(confidence):
-    sentences = ["A is.", "B is, so you may stop here."]
-    found = give_advice([0.0] * 10, sentences, confidence, ended=False, n_suspects=2)
+@pytest.mark.parametrize("stop", [True, None])
+def test_suspects_are_checked_before_the_end(stop):
+    found = give_advice([0.0] * 10, status(stop, "A is.", n_suspects=2), ended=False)
     assert found["stop"] is False
     assert found["text"].endswith("2 answers are probably wrong. Check them before you stop.")
-    one = give_advice([0.0] * 10, sentences, confidence, ended=False, n_suspects=1)
+    one = give_advice([0.0] * 10, status(stop, n_suspects=1), ended=False)
     assert one["text"].endswith("1 answer is probably wrong. Check it before you stop.")
 
 
 def test_another_one_rests_on_what_moved():
-    found = give_advice([0.0] * 10, ["It asks much."], None, ended=False)
+    found = give_advice([0.0] * 10, status(None, "It asks much."), ended=False)
     assert (found["stop"], found["wrong"]) == (True, None)
     assert found["text"].endswith("You can stop here.")
-    assert give_advice([], [], None, ended=False)["stop"] is None
+    assert give_advice([], status(), ended=False)["stop"] is None
 
 
 def test_at_the_end_there_is_nothing_to_advise():
-    found = give_advice([], ["A is."], SURE, ended=True)
-    assert (found["stop"], found["text"]) == (True, "There are no more questions.")
-    assert found["wrong"] == pytest.approx(0.15)
+    found = give_advice([], status(False, "A is."), ended=True)
+    assert found == {"stop": True, "text": "There are no more questions.", "wrong": 0.15}
 
 
 def test_the_page_has_one_advice_and_it_comes_to_an_end():
@@ -62,5 +71,7 @@ def test_the_page_has_one_advice_and_it_comes_to_an_end():
         assert state["description"] == [], "the sentences of the learner are the advice"
         if state["advice"]["stop"]:
             break
-    assert state["advice"]["stop"] is True, "its sentence ends in: you may stop here"
+    assert state["advice"]["stop"] is True
+    assert state["advice"]["text"].endswith("You can stop here.")
+    assert describe_status(session.status)[-1 - session.status.is_fallible] == "You can stop here."
     assert wrong[-1] < wrong[0] / 3

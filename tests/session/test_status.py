@@ -1,11 +1,22 @@
 """The numbers of a session: answers, pairs that were brought, clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
-from linkwise.session.status import Status, build_status, count_answers, count_suspects, describe_errors
+from linkwise.session.status import (
+    Status,
+    build_status,
+    count_answers,
+    count_suspects,
+    describe_advice,
+    describe_errors,
+    describe_status,
+)
 from linkwise.session.suspects import Doubts, ErrorRate
 from session.test_events import event
 
@@ -109,3 +120,12 @@ def test_doubts_are_part_of_the_status():
     assert (found.is_fallible, found.error_rate, found.n_suspects) == (True, doubts.error_rate, 1)
     plain = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, None)
     assert (plain.is_fallible, plain.error_rate, plain.n_suspects) == (False, None, 0)
+
+
+def test_the_advice_of_a_learner_is_put_into_words():
+    labels = np.array([0, 0, 0, 1, 1, 2, 2])
+    found = build_status(HISTORY, labels, KNOWN, None, ("Well done.",), None, StopAdvice(True, 0.01))
+    assert describe_status(found)[1:] == ["Well done.", "You can stop here."]
+    assert describe_advice(replace(found, n_suspects=2)) == ["Check the suspects before you stop."]
+    assert describe_advice(replace(found, advice=StopAdvice(False, 0.2))) == []
+    assert describe_advice(replace(found, advice=None)) == []

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import schema, store
@@ -385,6 +386,18 @@ def test_labels_are_read_with_what_the_learner_said(path, one):
     assert np.frombuffer(blob, "<i4").tolist() == [0, 1, -1, 1]
     ((said,),) = query(path, "SELECT value FROM meta WHERE key = 'description'")
     assert json.loads(said) == ["Done.", "Well döne."]
+
+
+def test_labels_are_read_with_the_advice_of_the_learner(path, one):
+    one.put_snapshot(Snapshot(2, None, LABELS, advice=StopAdvice(True, 0.25)))
+    assert one.snapshot().advice == StopAdvice(True, 0.25)
+    one.put_snapshot(Snapshot(3, None, LABELS))
+    assert one.snapshot().advice is None
+    for wrong in ('{"stop": 1, "wrong": 0.1}', '{"stop": true, "wrong": 2}', '{"stop": true}', "[]"):
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE meta SET value = ? WHERE key = 'advice'", (wrong,))
+        with pytest.raises(SessionDamagedError, match="The advice of its learner"):
+            one.snapshot()
 
 
 def test_later_labels_stay(one):

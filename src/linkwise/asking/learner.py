@@ -108,11 +108,12 @@ class Learner(Protocol):
     A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
     ``representatives(state)``, if it treats many rows as one (see `Representing`);
     ``column_shares(state)``, if it learns how much each column counts (see `Weighing`); and
-    ``confidence(state)``, if it estimates how certain each row's cluster is (see `Rating`). Where answers may
-    be wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows
-    the clustering while they are checked (see `Labelling`). With ``fork(state, problem)`` a run can be tried
-    out without a repetition from its start (see `Forking`), and ``hear(state, first, second)`` takes up
-    answers to questions of others (see `Hearing`).
+    ``confidence(state)``, if it estimates how certain each row's cluster is (see `Rating`). With
+    ``advise(state)`` it advises when to stop (see `linkwise.asking.advice.Advising`). Where answers may be
+    wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows the
+    clustering while they are checked (see `Labelling`). With ``fork(state, problem)`` a run can be tried out
+    without a repetition from its start (see `Forking`), and ``hear(state, first, second)`` takes up answers
+    to questions of others (see `Hearing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:

@@ -1,43 +1,29 @@
-"""Advice: how many rows are probably still in a wrong cluster, and when to stop."""
+"""The advice of a page: how many rows are probably still in a wrong cluster, and when to stop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from linkwise.page.stopping import advise, ask_to_check
+from linkwise.session.status import Status, describe_advice
 
-STOP = "stop here"  # in the sentences that suggest it
 
-
-def give_advice(
-    changes: Sequence[float],
-    sentences: Sequence[str],
-    confidence: NDArray[np.float64] | None,
-    *,
-    ended: bool,
-    n_suspects: int = 0,
-) -> dict[str, Any]:
+def give_advice(changes: Sequence[float], status: Status, *, ended: bool) -> dict[str, Any]:
     """Put the advice into words, and say how many rows may be in a wrong cluster.
 
-    A learner that knows how certain its clusters are gives the advice in its own words, which the terminal
-    shows, too. With another learner it rests on how many rows the last answers moved.
+    The advice of the learner comes first, in the words that the terminal shows, too. If the learner gives
+    none, the advice rests on how many rows the last answers moved.
 
     Parameters
     ----------
     changes : sequence of float
         Shares of the rows that the last answers moved.
-    sentences : sequence of str
-        What the learner says about its clusters.
-    confidence : ndarray of shape (n_rows,), or None
-        The probability that each row is in its cluster; None if the learner does not estimate it.
+    status : Status
+        The advice and the sentences of the learner. While it counts suspects, the advice is to check them
+        before you stop.
     ended : bool
         Whether there are no more questions.
-    n_suspects : int, default=0
-        Answers that are probably wrong. While there are any, the advice is to check them before you stop.
 
     Returns
     -------
@@ -45,13 +31,11 @@ def give_advice(
         ``text``; ``stop``, None while it is too early to tell; and ``wrong``, the expected share of the rows
         that are in a wrong cluster, or None.
     """
-    moves = advise(changes, ended=ended, n_suspects=n_suspects)
-    if confidence is None:
-        return {**moves, "wrong": None}
-    wrong = float(1 - confidence.mean())
-    if ended:
-        return {**moves, "wrong": wrong}
-    text = " ".join(sentences)
-    if STOP in text and n_suspects:
-        return {"stop": False, "text": ask_to_check(n_suspects), "wrong": wrong}
-    return {"stop": STOP in text, "text": text, "wrong": wrong}
+    own = status.advice
+    if ended or own is None:
+        moves = advise(changes, ended=ended, n_suspects=status.n_suspects)
+        return {**moves, "wrong": None if own is None else own.wrong}
+    if own.stop and status.n_suspects:
+        return {"stop": False, "text": ask_to_check(status.n_suspects), "wrong": own.wrong}
+    sentences = [*status.description, *describe_advice(status)]
+    return {"stop": own.stop, "text": " ".join(sentences), "wrong": own.wrong}

@@ -144,6 +144,7 @@ class Hub:
         # None: people have come or gone
         self._requests: asyncio.Queue[tuple[Client, Any] | None] = asyncio.Queue()
         self._places: bytes | None = None
+        self._has_new_places = False
         self._labels: tuple[int, bytes] | None = None
         self._greeted: set[str] = set()  # people who were shown everything
         self._is_due = False  # whether clients have not seen the newest state
@@ -233,6 +234,9 @@ class Hub:
                 lambda: self._handle_now(presenter, request, is_due, client.person, people)
             )
             self._is_due = news is None and (is_due or reply.changed)
+            if reply.moves_places:
+                self._places = await self.worker.call(presenter.places)
+                self._has_new_places = True
             if news is not None:
                 self._take_in(*news)
         client.n_open -= 1
@@ -318,7 +322,9 @@ class Hub:
         is_first = self._labels is None
         are_new = self._labels is None or self._labels[0] != labels[0]
         self._state, self._labels = state, labels
-        self._show_all(labels[1] if are_new else None, self._places if is_first else None)
+        has_places = is_first or self._has_new_places
+        self._show_all(labels[1] if are_new else None, self._places if has_places else None)
+        self._has_new_places = False
 
     def fail(self, text: str) -> None:
         """Show all clients that the hub stops, and why."""

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from linkwise import datasets
 from linkwise.data import Encoded, Feature, image_items
 from linkwise.datasets import scale_to_unit
-from linkwise.page.cards import RowView, create_namer, locate_numbers, numeric_columns, view_numbers
+from linkwise.page.cards import RowView, view_numbers
+from linkwise.page.column_offer import project_columns, view_project
 from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 from linkwise.workspace.project import Project
-from linkwise.workspace.reading import columns_of_rules
 
 
 def present_project(
     project: Project, *, budget: int | None = None, overlap: float = 0.0, gold: str = ""
 ) -> Presenter:
     """Return the presenter of a data file and its session."""
-    view, numbers = RowView(project.items, create_namer(project.table.ids)), project.rows.shown_numbers
-    if numbers is not None:
-        view = replace(view, places=locate_numbers(numbers.X, numeric_columns(numbers)))
     return Presenter(
         project.session,
         project.encoded.X,
-        view,
+        view_project(project),
         title=project.title,
         place=str(project.path),
-        columns=columns_of_rules(project.rows, project.session.source.get("impute")),
+        columns=project_columns(project),
         notes=(*project.rows.notes, *project.advice.sentences),
         budget=budget,
         overlap=overlap,
         gold=gold,
+        project=project,
     )
 
 

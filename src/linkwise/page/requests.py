@@ -47,11 +47,14 @@ class Reply:
     file : bytes or None
     changed : bool
         Whether the request changed the state.
+    moves_places : bool
+        Whether the rows have other places in the plot.
     """
 
     body: dict[str, Any]
     file: bytes | None = None
     changed: bool = field(default=False)
+    moves_places: bool = field(default=False)
 
 
 def request_id(request: object) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import ANSWERS, Fact
@@ -64,7 +65,7 @@ TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00"
 
 
 class Snapshot(NamedTuple):
-    """The labels as of an event, the reason why asking ended by then, and the sentences of the learner.
+    """The labels as of an event, the reason why asking ended by then, and the words of the learner.
 
     If answers may be wrong, it also holds which ones probably are.
 
@@ -76,6 +77,7 @@ class Snapshot(NamedTuple):
     labels: Labels
     description: tuple[str, ...] = ()
     doubts: Doubts | None = None
+    advice: StopAdvice | None = None
 
 
 # ---------------------------------------------------------------- settings
@@ -234,6 +236,20 @@ def read_description(db: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def read_advice(db: sqlite3.Connection) -> StopAdvice | None:
+    """The advice of the learner that was stored with the labels; None if it gave none."""
+    advice = _read_setting(db, "advice") if _has_setting(db, "advice") else None
+    if advice is None:
+        return None
+    try:
+        stop, wrong = advice["stop"], advice["wrong"]
+    except (KeyError, TypeError):
+        raise Damage("The advice of its learner is incomplete") from None
+    if type(stop) is not bool or not _is_number(wrong) or not 0 <= wrong <= 1:
+        raise Damage("The advice of its learner is not a choice with a share from 0 to 1")
+    return StopAdvice(stop, float(wrong))
+
+
 def read_doubts(db: sqlite3.Connection) -> Doubts | None:
     """What was stored with the labels about answers that are probably wrong; None if nothing was."""
     if not _has_setting(db, "doubts"):
@@ -288,7 +304,7 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
     if not are_labels(labels):
         raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
     event = event if event <= last else -1
-    return Snapshot(event, reason, labels, read_description(db), read_doubts(db))
+    return Snapshot(event, reason, labels, read_description(db), read_doubts(db), read_advice(db))
 
 
 def are_labels(labels: Labels) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.advice import Advising, StopAdvice
 from linkwise.asking.batches import Expectation, choose_batch
 from linkwise.asking.learner import (
     Describing,
@@ -94,6 +95,7 @@ class Replay:
         self._n_before = -1  # events that the run knew from the start
         self._n_marks = max(1, min(MARKS, MARKED_ROWS // len(X)))
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
+        self._advised: tuple[int, StopAdvice | None] = (-1, None)
         self._doubts: tuple[int, Doubts | None] = (-1, None)
 
     def follow(self, settled: Sequence[Event], number: int) -> None:
@@ -220,7 +222,7 @@ class Replay:
 
     def snapshot(self) -> Snapshot:
         """The labels and sentences that can be read later without the data."""
-        return Snapshot(self.at, self.reason, self.labels, self.description(), self.doubts())
+        return Snapshot(self.at, self.reason, self.labels, self.description(), self.doubts(), self.advice())
 
     def doubts(self) -> Doubts | None:
         """Which answers are probably wrong; None if all of them count as right."""
@@ -247,6 +249,12 @@ class Replay:
         if isinstance(self._learner, Describing) and self._described[0] != self.at:
             self._described = self.at, tuple(self._learner.describe(self._state))
         return self._described[1]
+
+    def advice(self) -> StopAdvice | None:
+        """The advice of the learner whether to stop; None if it gives none."""
+        if isinstance(self._learner, Advising) and self._advised[0] != self.at:
+            self._advised = self.at, self._learner.advise(self._state)
+        return self._advised[1]
 
 
 def _count_same(events: Sequence[Event], others: Sequence[Event]) -> int:

@@ -36,7 +36,7 @@ from linkwise.session.description import (
 )
 from linkwise.session.events import Place, evidence_of
 from linkwise.session.examples import move_examples
-from linkwise.session.leases import OpenQuestion, name_question
+from linkwise.session.leases import Leases, OpenQuestion, name_question
 from linkwise.session.people import SessionPeople
 from linkwise.session.recode import match_rows, move_audits, move_events
 from linkwise.session.registry import build_learner
@@ -293,6 +293,58 @@ class Session(SessionPeople):
             raise SessionLockedError(
                 f"{self._store.path} is in use by another process. Close that process, or try again."
             ) from None
+
+    @synchronized
+    def recode(
+        self,
+        X: ArrayLike,
+        *,
+        ids: Sequence[object] | None = None,
+        source: dict[str, Any] | None = None,
+        backup: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Replace the data by another encoding of the same rows, and replay all answers on it.
+
+        It does what `open` does with ``recode=True``, for a session that is open already.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows with other columns, another scale, or in another order.
+        ids : sequence of str, optional
+            The ids of the rows in X. By default rows are known by their positions.
+        source : dict, optional
+            Where the data come from now. By default it stays as it was.
+        backup : path, optional
+            A new file for a copy of the session as it was before.
+        progress : callable, optional
+            ``progress(made, planned)`` while the learner prepares.
+
+        Raises
+        ------
+        DataMismatchError
+            Rows that answers are about are not in X, or the number of rows differs and there are no ids.
+        SessionError
+            The session was opened without its data.
+        SessionLockedError
+            Another process is writing. The session stays as it was.
+        """
+        self._catch_up()
+        if self._replay is None:
+            raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
+        before = self._events, self._ids, dict(self._meta), self._replay
+        try:
+            changes = self._move_rows(X, ids, source)
+            if changes:
+                rows = check_rows(X)
+                self._start_learner(build_learner(self._meta["learner"], rows.shape[1]), rows, progress)
+                self._replace_data(changes, backup)
+        except BaseException:
+            self._events, self._ids, self._meta, self._replay = before
+            self._forget_derived()
+            raise
+        self._leases = Leases()  # of questions about the rows as they were
 
     def _check_new_rate(self, rate: AssumedRate) -> None:
         """Check that the answers agree that shall count as right."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
@@ -51,6 +52,9 @@ class Status:
         Answers that are probably wrong.
     cluster_numbers : tuple of int
         The numbers of the clusters in `cluster_sizes`, as `Session.labels` has them; noise is -1.
+    advice : StopAdvice or None
+        Whether the learner advises to stop, and the expected share of the rows in a wrong cluster. None if it
+        gives no advice, or if the stored labels are older than the last answer.
     """
 
     n_rows: int
@@ -69,6 +73,7 @@ class Status:
     error_rate: ErrorRate | None = None
     n_suspects: int = 0
     cluster_numbers: tuple[int, ...] = ()
+    advice: StopAdvice | None = None
 
     def _repr_html_(self) -> str:
         caption = f"{count_noun(len(self.cluster_sizes), 'cluster')} of {count_noun(self.n_rows, 'row')}"
@@ -82,10 +87,13 @@ def build_status(
     reason: str | None,
     description: tuple[str, ...] = (),
     doubts: Doubts | None = None,
+    advice: StopAdvice | None = None,
 ) -> Status:
     """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
     answers = [e.answer for e in history if e.kind == "answer" and e.gold is None]
-    numbers, sizes = np.unique(labels, return_counts=True)
+    low = int(labels.min(initial=0))
+    counts = np.bincount(labels - low)
+    numbers = np.flatnonzero(counts)
     return Status(
         n_rows=len(labels),
         n_answers=len(answers),
@@ -96,13 +104,14 @@ def build_status(
         n_imported=sum(len(e.facts) for e in history if e.kind == "import"),
         n_done=sum(e.kind == "done" for e in history),
         n_inferred=known.n_inferred,
-        cluster_sizes=tuple(sizes.tolist()),
+        cluster_sizes=tuple(counts[numbers].tolist()),
         reason=reason,
         description=description,
         is_fallible=doubts is not None,
         error_rate=None if doubts is None else doubts.error_rate,
         n_suspects=0 if doubts is None else len(doubts.suspects),
-        cluster_numbers=tuple(numbers.tolist()),
+        cluster_numbers=tuple((numbers + low).tolist()),
+        advice=advice,
     )
 
 
@@ -119,7 +128,15 @@ def count_answers(status: Status) -> str:
 def describe_status(status: Status) -> list[str]:
     """Put a status into sentences: the answers, what the learner says, and how many answers are wrong."""
     errors = f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
-    return [count_answers(status), *status.description, *([errors] if errors else [])]
+    said = [*status.description, *describe_advice(status)]
+    return [count_answers(status), *said, *([errors] if errors else [])]
+
+
+def describe_advice(status: Status) -> list[str]:
+    """Put the advice of the learner into words: to stop, or to check suspects first; else nothing."""
+    if status.advice is None or not status.advice.stop:
+        return []
+    return ["Check the suspects before you stop." if status.n_suspects else "You can stop here."]
 
 
 def describe_errors(status: Status) -> str:

@@ -16,6 +16,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -260,7 +261,7 @@ class Store:
                 "INSERT INTO imported VALUES (?, ?, ?, ?)",
                 ((event.number, *fact.pair, fact.answer) for event in events for fact in event.facts),
             )
-            self._db.execute("DELETE FROM meta WHERE key IN ('description', 'doubts')")
+            self._db.execute("DELETE FROM meta WHERE key IN ('description', 'doubts', 'advice')")
             self._db.execute("DELETE FROM snapshot")
             self._insert_snapshot(snapshot)
         self._n_recoded, self._n_rows = n_recoded, len(snapshot.labels)
@@ -278,7 +279,9 @@ class Store:
     def _insert_snapshot(self, snapshot: Snapshot) -> None:
         blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
         if self._db.execute(SAVE_LABELS, (snapshot.event, snapshot.reason, blob)).rowcount:
-            self._insert_meta({"description": [str(sentence) for sentence in snapshot.description]})
+            advice = None if snapshot.advice is None else asdict(snapshot.advice)
+            sentences = [str(sentence) for sentence in snapshot.description]
+            self._insert_meta({"description": sentences, "advice": advice})
             if snapshot.doubts is not None:
                 self._insert_meta({"doubts": snapshot.doubts._asdict()})
 

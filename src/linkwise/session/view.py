@@ -457,10 +457,16 @@ class SessionView:
     def status(self) -> Status:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
         snapshot, is_current = self._clustering()
-        reason, description = (snapshot.reason, snapshot.description) if is_current else (None, ())
-        evidence = self._current_evidence()
+        if not is_current:
+            snapshot = Snapshot(snapshot.event, None, snapshot.labels)
         return build_status(
-            self._settled_events(), snapshot.labels, evidence, reason, description, self._current_doubts()
+            self._settled_events(),
+            snapshot.labels,
+            self._current_evidence(),
+            snapshot.reason,
+            snapshot.description,
+            self._current_doubts(),
+            snapshot.advice,
         )
 
     @synchronized

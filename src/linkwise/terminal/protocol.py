@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from linkwise.asking.learner import Labels, Question
@@ -144,6 +145,7 @@ def state(status: Status) -> dict[str, Any]:
         "clusters": list(status.cluster_sizes),
         "cluster_numbers": list(status.cluster_numbers),
         "description": list(status.description),
+        "advice": None if status.advice is None else asdict(status.advice),
         **_errors(status),
     }
 

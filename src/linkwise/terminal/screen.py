@@ -15,7 +15,7 @@ from rich.text import Text
 from linkwise import wording
 from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
-from linkwise.session.status import count_answers, count_suspects, describe_errors
+from linkwise.session.status import count_answers, count_suspects, describe_advice, describe_errors
 from linkwise.terminal.cluster_query import PAGE, ClusterListing
 from linkwise.wording import count_noun, join_names, shorten, strip_controls
 
@@ -390,7 +390,7 @@ def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:
             else []
         ),
         draw_cluster_bars(status.cluster_sizes, width=width, numbers=status.cluster_numbers),
-        *(Text(sentence) for sentence in status.description),
+        *(Text(sentence) for sentence in (*status.description, *describe_advice(status))),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import chain, count
@@ -17,6 +17,27 @@ from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, find_option, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import read_rows
+
+COLUMN_LISTS = ("columns", "as_categories", "hide")  # choices that may not name a column that is left out
+
+
+class ReplayNeeded(UsageError):
+    """Changed options need a replay of all answers, which a person has not agreed to yet.
+
+    Attributes
+    ----------
+    difference : str
+        What differs, as a sentence.
+    backup : str
+        Name of the copy of the session as it is.
+    """
+
+    def __init__(self, difference: str, backup: str, way_back: str) -> None:
+        super().__init__(
+            f"{difference} Add --replay to encode the data anew and replay all of them, which keeps the "
+            f"session as it is now in {backup}. {way_back}"
+        )
+        self.difference, self.backup = difference, backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +65,7 @@ class ChangedOptions:
     @property
     def backup(self) -> Path:
         """A free name for a copy of the session as it is."""
-        endings = chain(["-before"], (f"-before-{number}" for number in count(2)))
-        copies = (self.path.with_name(f"{self.path.stem}{ending}{self.path.suffix}") for ending in endings)
-        return next(copy for copy in copies if not os.path.lexists(copy))
+        return name_backup(self.path)
 
     def describe_difference(self) -> str:
         """Put into words what differs: ``with --hide weight, not --hide size, and without --scale``."""
@@ -63,11 +82,8 @@ class ChangedOptions:
     def check_consent(self, has_consent: bool | None) -> None:
         """Check that the person wants to replay answers, if there are any."""
         if self.answers and not has_consent:
-            raise UsageError(
-                f"{self.path} was begun {self.describe_difference()}, and has {self.answers}. "
-                "Add --replay to encode the data anew and replay all of them, which keeps the session as it "
-                f"is now in {self.backup.name}. {self.describe_way_back()}"
-            )
+            difference = f"{self.path} was begun {self.describe_difference()}, and has {self.answers}."
+            raise ReplayNeeded(difference, self.backup.name, self.describe_way_back())
 
     def describe_change(self, backup: Path | None) -> str:
         """Say what has changed, and where the session is as it was."""
@@ -77,6 +93,20 @@ class ChangedOptions:
         if backup is None:
             return f"{change}; no answer is affected, because there is none yet"
         return f"{change}; {self.answers} replayed, and the session as it was is kept in {backup.name}"
+
+
+def drop_from_choices(choices: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The choices of a source without some columns."""
+    used = {name: some for name in COLUMN_LISTS if (some := choices.get(name))}
+    left = {name: [one for one in some if one not in columns] for name, some in used.items()}
+    return {**choices, **left, "drop": [*(choices.get("drop") or ()), *columns]}
+
+
+def name_backup(path: Path) -> Path:
+    """A free name for a copy of a session file."""
+    endings = chain(["-before"], (f"-before-{number}" for number in count(2)))
+    copies = (path.with_name(f"{path.stem}{ending}{path.suffix}") for ending in endings)
+    return next(copy for copy in copies if not os.path.lexists(copy))
 
 
 def compare_options(session: Session, path: Path, data: Path, reading: Reading) -> ChangedOptions | None:

@@ -18,7 +18,12 @@ from linkwise.session.session import Session
 from linkwise.streams.chunks import is_pattern
 from linkwise.streams.item_table import ItemTable
 from linkwise.wording import count_noun, quote_command, strip_full_stop
-from linkwise.workspace.changed_options import check_same_positions, compare_options, count_facts
+from linkwise.workspace.changed_options import (
+    check_same_positions,
+    compare_options,
+    count_facts,
+    drop_from_choices,
+)
 from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import (
@@ -404,16 +409,14 @@ def command_without(project: Project, columns: Sequence[str]) -> str | None:
         or session.learner["name"] != "KIN"
     ):
         return None
-    used = {name: source["choices"].get(name) for name in ("columns", "as_categories", "hide")}
-    left = {name: [one for one in some if one not in columns] for name, some in used.items() if some}
-    stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
+    choices = drop_from_choices(source["choices"], columns)
+    stored = {**choices, "scale": source["scale"], "impute": source["impute"]}
     if stored.get("delimiter") in (",", "\t"):  # which are detected
         stored["delimiter"] = None
     if stored["scale"] == "unit":
         stored["scale"] = None
     if "show" in source:
         stored["show"] = os.path.normpath(project.path.parent / source["show"]["file"])
-    stored |= {**left, "drop": [*(stored.get("drop") or ()), *columns]}
     seed = session.learner["parameters"].get("random_state")
     data, numbers = project.data, count(2)
     new = next(path for n in numbers if not (path := data.with_name(f"{data.stem}-{n}{SUFFIX}")).exists())

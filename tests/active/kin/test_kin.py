@@ -14,6 +14,7 @@ from laws.asking import few_examples, nobody_is_asked, partition
 from linkwise import native
 from linkwise.active.kin import borders, confidence, kernels, model
 from linkwise.active.kin.sharpness import Sharpness
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import rng_at
 from linkwise.asking.oracles import TruthOracle
@@ -407,13 +408,16 @@ def test_it_describes_its_progress():
     assert line.startswith("Your answers have reached 3 clusters;")
     assert left[-1] < left[10]
     assert likely[1][0].startswith("The next answer will probably change the cluster of")
-    assert likely[-1] == ["The next answer will probably change almost nothing, so you may stop here."]
+    assert likely[-1] == ["The next answer will probably change almost nothing."]
+    assert learner.advise(run.state).stop is True
+    np.testing.assert_allclose(learner.advise(run.state).wrong, 1 - learner.confidence(run.state).mean())
 
 
 def test_no_end_is_suggested_while_much_may_be_wrong():
-    wanted = "The next answer will probably change almost nothing."
-    assert confidence.describe_next_answer(0.1, 51, 1000) == wanted
-    assert "you may stop" in confidence.describe_next_answer(0.1, 49, 1000)
+    assert confidence.advise_to_stop(confidence.Forecast(51, 0.1), 1000) == StopAdvice(False, 0.051)
+    assert confidence.advise_to_stop(confidence.Forecast(49, 0.1), 1000) == StopAdvice(True, 0.049)
+    assert confidence.advise_to_stop(confidence.Forecast(49, 3.0), 1000).stop is False
+    assert confidence.advise_to_stop(confidence.Forecast(49, None), 1000).stop is False
 
 
 @pytest.mark.parametrize(

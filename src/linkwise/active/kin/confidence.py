@@ -13,6 +13,8 @@ the item in question, as in Gaussian process regression.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,7 @@ from linkwise.active.kin.posterior import (
 from linkwise.active.kin.sharpness import Calibration
 from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
 from linkwise.active.kin.ties import first_largest
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
 from linkwise.wording import count_noun
@@ -41,9 +44,15 @@ FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, aski
 
 def certainty(posterior: Posterior) -> Table:
     """(n_rows,) probability that each row is in its cluster; 0 while nothing is known."""
+    found: Table = item_certainty(posterior).take(posterior.task.items.of)
+    return found
+
+
+def item_certainty(posterior: Posterior) -> Table:
+    """(n_items,) probability that the rows of each item are in their cluster; 0 while nothing is known."""
     known, items = posterior.known, posterior.task.items
     if len(known.items) == 0:
-        return np.zeros(len(items.of))
+        return np.zeros(len(items.size))
     labels, pairs = item_labels(posterior), pair_chances(posterior)
     cluster = labels[known.items[known.is_first()]]
     belongs = _sum_own(pairs.join[:, : len(cluster)], labels, cluster)
@@ -51,8 +60,7 @@ def certainty(posterior: Posterior) -> Table:
     certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
     certain[find_anchors(posterior).items] = 1
     _lower_doubted(certain, items.of, posterior.task.problem.evidence)
-    found: Table = certain.take(items.of)
-    return found
+    return certain
 
 
 def _lower_doubted(certain: Table, of: NDArray[np.integer], evidence: Evidence) -> None:
@@ -119,20 +127,10 @@ def describe_certainty(n_neighbourhoods: int, n_expected: int, n_unsure: float, 
     return f"Your answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
 
 
-def describe_next_answer(n_changed: float, n_unsure: float, n_rows: int) -> str:
-    """How many rows the next answer will probably move.
-
-    Parameters
-    ----------
-    n_changed : float
-        The expected number of rows that it moves.
-    n_unsure : float
-        Rows that may be in a wrong cluster; while these are many, the sentence does not suggest to stop.
-    n_rows : int
-    """
+def describe_next_answer(n_changed: float, n_rows: int) -> str:
+    """How many rows the next answer will probably move."""
     if n_changed < LITTLE * n_rows:
-        ends = ", so you may stop here" if n_unsure <= FEW * n_rows else ""
-        return f"The next answer will probably change almost nothing{ends}."
+        return "The next answer will probably change almost nothing."
     number = round_number(n_changed)
     rows = "less than one row" if number == 0 else count_noun(number, "row")
     return f"The next answer will probably change the cluster of {rows}."
@@ -145,6 +143,29 @@ def round_number(number: float) -> int:
 
 
 # ---------------------------------------------------------------- the next answer
+class Forecast(NamedTuple):
+    """What is known of the clusters before the next answer."""
+
+    n_unsure: float
+    """The expected number of rows in a wrong cluster."""
+    n_changed: float | None
+    """The expected number of rows that the next answer moves; None where nothing is asked."""
+
+
+def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
+    """Estimate how many rows are in a wrong cluster, and how many the next answer moves."""
+    wrong = 1 - item_certainty(posterior).clip(0, 1)
+    n_unsure = float((wrong * posterior.task.items.size).sum())
+    return Forecast(n_unsure, expected_changes(posterior, asked))
+
+
+def advise_to_stop(forecast: Forecast, n_rows: int) -> StopAdvice:
+    """Advise to stop when the next answer moves little and few rows may be in a wrong cluster."""
+    n_unsure, n_changed = forecast
+    is_settled = n_changed is not None and n_changed < LITTLE * n_rows
+    return StopAdvice(is_settled and n_unsure <= FEW * n_rows, min(1.0, n_unsure / n_rows))
+
+
 def expected_changes(posterior: Posterior, asked: tuple[int, int] | None) -> float | None:
     """The expected number of rows whose cluster the answer changes; None where nothing is asked.
 

@@ -35,12 +35,13 @@ from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.kin.borders import find_cells
 from linkwise.active.kin.confidence import (
+    advise_to_stop,
     certainty,
     certainty_unasked,
     describe_certainty,
     describe_expectation,
     describe_next_answer,
-    expected_changes,
+    forecast,
 )
 from linkwise.active.kin.kernels import (
     KINItems,
@@ -66,6 +67,7 @@ from linkwise.active.kin.questions import answer_chance, choose_item, closest_op
 from linkwise.active.kin.sharpness import PlaceAnswer
 from linkwise.active.kin.shown import item_labels, prior_labels, row_labels, tells_apart
 from linkwise.active.kin.state import Asked, KINState, Turn
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
@@ -210,10 +212,16 @@ class KIN(ActiveLearner):
         n_shown = int(item_labels(posterior).max()) + 1
         if k == 0 or posterior.n_facts == 0:
             return [describe_expectation(n_shown)]
-        n_unsure = float((1 - certainty(posterior)).sum())
+        n_unsure, n_changed = forecast(posterior, state.asked)
         lines = [describe_certainty(k, n_shown, n_unsure, n_rows)]
-        n_changed = expected_changes(posterior, state.asked)
-        return lines if n_changed is None else [*lines, describe_next_answer(n_changed, n_unsure, n_rows)]
+        return lines if n_changed is None else [*lines, describe_next_answer(n_changed, n_rows)]
+
+    def advise(self, state: KINState) -> StopAdvice | None:
+        """Whether to stop, and how many rows are probably misplaced; None before the first answer."""
+        posterior = state.read()
+        if len(posterior.known.items) == 0 or posterior.n_facts == 0:
+            return None
+        return advise_to_stop(forecast(posterior, state.asked), len(posterior.task.items.of))
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         prepared, labels = self.prepare(X, seed), super()._unasked(X, evidence, seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from rich.console import Console, RenderableType
 
 from linkwise.asking.learner import Question
 from linkwise.data import Encoded
-from linkwise.metric.column_choice import ColumnProposal
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Session, Status
@@ -21,11 +21,12 @@ from linkwise.session.status import count_answers
 from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
 from linkwise.terminal.dialogue import BusyContext, Ending, run_dialogue
-from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
+from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive, parse_command
 from linkwise.terminal.pair_views import add_pictures, choose_pair_view
 from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, join_names, quote_command
+from linkwise.workspace.changed_options import ReplayNeeded
 from linkwise.workspace.exit_codes import Interrupted, say
 from linkwise.workspace.item_rows import is_in_files, items_folder
 from linkwise.workspace.method_choice import MethodChoice
@@ -40,6 +41,7 @@ from linkwise.workspace.project import (
     session_words,
 )
 from linkwise.workspace.reading import resolve_name
+from linkwise.workspace.recoding import propose_columns
 
 NOTHING_KEPT = "Interrupted. A demo keeps no answers; add --session PATH to keep them."
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
@@ -60,13 +62,31 @@ def ask(
     else:
         data, path = file, new_session_path(file, kept.session)
     show = show_bar if is_in_files(data) or kept.n_items else busy
-    with report_early_interrupt(data, path), show(f"reading {data.name}") as progress:
-        project = open_project(data, path, reading, choice, kept, progress=progress)
+    with report_early_interrupt(data, path):
+        try:
+            with show(f"reading {data.name}") as progress:
+                project = open_project(data, path, reading, choice, kept, progress=progress)
+        except ReplayNeeded as error:
+            if as_json or not is_interactive() or not confirm_replay(error):
+                raise
+            with show(f"reading {data.name}") as progress:
+                agreed = replace(kept, replay=True)
+                project = open_project(data, path, reading, choice, agreed, progress=progress)
     with project.session, report_interrupt(project.session, project.path, resume_command(data, path)):
         if as_json:
             _ask_in_json(project, kept.budget)
         else:
             _ask_on_terminal(project, kept.budget)
+
+
+def confirm_replay(question: ReplayNeeded) -> bool:
+    """Ask the person at the terminal whether to replay all answers with the changed options."""
+    say(question.difference)
+    say(f"Encode the data anew and replay all answers? A copy is kept in {question.backup}. [y/n]")
+    with KeyReader(sys.stdin.fileno()) as keys:
+        while (command := parse_command(keys.read() or "n")) not in ("yes", "no", "quit"):
+            say("Type y or n.")
+    return command == "yes"
 
 
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
@@ -192,13 +212,6 @@ def describe_weights(project: Project) -> str | None:
     if proposal is None or command_without(project, proposal.drop) is None:
         return None
     return f"Your answers seem not to depend on: {join_names(proposal.drop)}."
-
-
-def propose_columns(project: Project) -> ColumnProposal | None:
-    """The columns of a table that the answers seem not to depend on; None if there are none."""
-    if project.table.kind != "record" or project.encoded.features[0].role == "image":
-        return None
-    return project.session.propose_columns([feature.source for feature in project.encoded.features])
 
 
 # ---------------------------------------------------------------- around the dialogue

@@ -17,6 +17,7 @@ from linkwise.session.session import Session
 from linkwise.session.status import (
     count_answers,
     count_suspects,
+    describe_advice,
     describe_agreement,
     describe_errors,
     describe_pace,
@@ -82,7 +83,7 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         facts.append(("last", f"{event_in_words(history[-1], name)}, {_format_time(history[-1])}"))
     if session.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
-    facts += [("", said) for said in now.description]
+    facts += [("", said) for said in (*now.description, *describe_advice(now))]
     if now.is_fallible:
         facts.append(("errors", f"{describe_errors(now)} {count_suspects(now)}".strip()))
         if n_review := len(session.review()):

@@ -3197,6 +3197,47 @@ function createMapPanel(page, model) {
   };
 }
 
+// src/column_wording.js
+var LEAVE_OUT = "Leave out of the comparison";
+var RESTORE = "Compare by them again";
+function joinNames(names) {
+  const [last, ...others] = [...names].reverse();
+  return others.length ? `${others.reverse().join(", ")} and ${last}` : last;
+}
+function describeProposal(columns) {
+  return `Your answers seem not to depend on ${joinNames(columns)}.`;
+}
+function describeLeftOut(columns) {
+  return `The comparison leaves out ${joinNames(columns)}.`;
+}
+function describeRecoding(backup) {
+  return `All answers were replayed. The session as it was is in ${backup}.`;
+}
+
+// src/column_offer.js
+function createColumnOffer(page) {
+  const choose = (action) => page.controller.store({ do: "columns", action }, { describe: (reply) => describeRecoding(reply.backup) });
+  const words = h("p", {});
+  const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
+  const restore = createButton(RESTORE, () => choose("restore"));
+  const node = h("div", { class: "lw-column-offer", hidden: true }, words, accept, restore);
+  return {
+    node,
+    /** @param {State} state */
+    update({ columns }) {
+      node.hidden = !columns;
+      const [drop, leftOut] = [columns?.drop ?? [], columns?.left_out ?? []];
+      const sentences = [
+        leftOut.length ? describeLeftOut(leftOut) : "",
+        drop.length ? describeProposal(drop) : ""
+      ];
+      setText(words, sentences.filter(Boolean).join(" "));
+      accept.hidden = !drop.length;
+      restore.hidden = !leftOut.length;
+    }
+  };
+}
+
 // src/stopwatch.js
 var Stopwatch = class {
   #seen = 0;
@@ -3686,6 +3727,7 @@ function createProgressPanel(page) {
   });
   const details = h("p", { class: "lw-soft" });
   const team = createTeamLine(page);
+  const columns = createColumnOffer(page);
   const heading = h("h3", { id: page.createId("progress") }, "So far");
   const node = h(
     "section",
@@ -3696,6 +3738,7 @@ function createProgressPanel(page) {
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
+    columns.node,
     suspects,
     review,
     details
@@ -3720,6 +3763,7 @@ function createProgressPanel(page) {
       setText(advice, !state.ended && state.advice?.text || "");
       doubt.update(state.advice?.wrong);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
+      columns.update(state);
       setText(errors, state.errors ?? "");
       errors.hidden = !state.errors;
       setText(suspects, countSuspects(state.n_suspects ?? 0));

@@ -1,4 +1,5 @@
 /** What the answers have brought so far, and whether to stop. */
+import { createColumnOffer } from "./column_offer.js";
 import { createButton, renderKey } from "./controls.js";
 import { h, s, setText } from "./dom.js";
 import { openReview } from "./review_dialog.js";
@@ -116,6 +117,7 @@ export function createProgressPanel(page) {
   });
   const details = h("p", { class: "lw-soft" });
   const team = createTeamLine(page);
+  const columns = createColumnOffer(page);
   const heading = h("h3", { id: page.createId("progress") }, "So far");
   const node = h(
     "section",
@@ -126,6 +128,7 @@ export function createProgressPanel(page) {
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
     errors,
+    columns.node,
     suspects,
     review,
     details,
@@ -150,6 +153,7 @@ export function createProgressPanel(page) {
       setText(advice, (!state.ended && state.advice?.text) || "");
       doubt.update(state.advice?.wrong);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
+      columns.update(state);
       setText(errors, state.errors ?? "");
       errors.hidden = !state.errors;
       setText(suspects, countSuspects(state.n_suspects ?? 0));

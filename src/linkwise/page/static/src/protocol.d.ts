@@ -171,6 +171,8 @@ export interface State {
   rules?: boolean;
   /** Whether the host can say in a line what distinguishes each cluster. */
   profiles?: boolean;
+  /** Columns that the answers seem not to depend on, and those that were left out on this page. */
+  columns?: { drop: string[]; left_out: string[] } | null;
   learner: string;
   description: string[];
   notes?: string[];

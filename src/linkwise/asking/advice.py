@@ -1,0 +1,43 @@
+"""The advice of a learner: how many rows are probably in a wrong cluster, and whether to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class StopAdvice:
+    """What a learner advises after an answer.
+
+    Attributes
+    ----------
+    stop : bool
+        Whether further answers will probably change almost nothing.
+    wrong : float
+        The expected share of the rows that are in a wrong cluster, from 0 to 1.
+    """
+
+    stop: bool
+    wrong: float
+
+
+@runtime_checkable
+class Advising(Protocol):
+    """A learner that can advise when to stop."""
+
+    def advise(self, state: Any, /) -> StopAdvice | None:
+        """Advise whether to stop.
+
+        It is called after every answer, so it must be fast.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        StopAdvice or None
+            None while nothing is known.
+        """

@@ -1,0 +1,94 @@
+"""The offer to leave out columns that the answers do not depend on, and to take them in again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from linkwise.data import Encoded
+from linkwise.metric.column_choice import ColumnProposal
+from linkwise.page.cards import RowView, create_namer, locate_numbers, numeric_columns
+from linkwise.page.requests import RefusedRequest
+from linkwise.workspace.origin import origin_of
+from linkwise.workspace.project import Project
+from linkwise.workspace.reading import columns_of_rules
+from linkwise.workspace.recoding import can_recode, encode_by, leave_out, propose_columns
+
+EVERY = 5  # answers between two proposals
+
+
+def view_project(project: Project) -> RowView:
+    """Return how the rows of a data file are shown."""
+    view, numbers = RowView(project.items, create_namer(project.table.ids)), project.rows.shown_numbers
+    if numbers is None:
+        return view
+    return replace(view, places=locate_numbers(numbers.X, numeric_columns(numbers)))
+
+
+def project_columns(project: Project) -> Encoded | None:
+    """Return the columns in their own units in which rules are made."""
+    return columns_of_rules(project.rows, project.session.source.get("impute"))
+
+
+class ColumnOffer:
+    """What a page offers about columns.
+
+    Parameters
+    ----------
+    project : Project or None
+        None offers nothing.
+
+    Attributes
+    ----------
+    is_new : bool
+        Whether the offer has changed since it was last shown; whoever shows it sets it to False.
+    """
+
+    def __init__(self, project: Project | None) -> None:
+        self._project = project if project is not None and can_recode(project) else None
+        self._proposal: ColumnProposal | None = None
+        self._asked = -1  # answers when a proposal was last computed
+        # the source as it was, and the columns that were left out
+        self._before: tuple[dict[str, Any], Sequence[str]] | None = None
+        self.is_new = False
+
+    def update(self) -> None:
+        """Compute a proposal, after every few answers."""
+        if self._project is None:
+            return
+        n_answers = self._project.session.status.n_answers // EVERY
+        if n_answers == self._asked:
+            return
+        self._asked, before = n_answers, self._proposal
+        self._proposal = propose_columns(self._project)
+        self.is_new = self.describe(before) != self.describe(self._proposal)
+
+    def describe(self, proposal: ColumnProposal | str | None = "present") -> dict[str, Any] | None:
+        """Return what is offered as values for JSON; None if nothing is."""
+        found = self._proposal if isinstance(proposal, str) else proposal
+        if found is None and self._before is None:
+            return None
+        return {
+            "drop": [] if found is None else list(found.drop),
+            "left_out": [] if self._before is None else list(self._before[1]),
+        }
+
+    def accept(self) -> tuple[Project, Path]:
+        """Leave out the columns that are proposed; return the path of a copy of the session, too."""
+        if self._project is None or self._proposal is None:
+            raise RefusedRequest("bad", "There is no proposal any more.")
+        source = origin_of(self._project.session, self._project.path)
+        drop = self._proposal.drop
+        self._project, backup = leave_out(self._project, drop)
+        self._before, self._proposal = (source, drop), None
+        return self._project, backup
+
+    def restore(self) -> tuple[Project, Path]:
+        """Take in the columns that were left out last."""
+        if self._project is None or self._before is None:
+            raise RefusedRequest("bad", "No columns were left out on this page.")
+        self._project, backup = encode_by(self._project, self._before[0])
+        self._before = None
+        return self._project, backup

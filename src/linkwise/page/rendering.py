@@ -1,0 +1,67 @@
+"""Rows, questions, pairs to review and clusters as values for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwise.asking.learner import Labels, Question
+from linkwise.constraints.evidence import Answer
+from linkwise.page.answer_list import describe_suspect
+from linkwise.page.cards import RowView, list_differing_fields
+from linkwise.page.cluster_list import ClusterSummary
+from linkwise.session.leases import OpenQuestion
+from linkwise.session.review import ReviewCase
+from linkwise.workspace.cluster_search import RowHits
+
+
+def render_row(view: RowView, labels: Labels, row: int) -> dict[str, Any]:
+    """Return a row with its cluster."""
+    return {**view.render(row), "cluster": int(labels[row])}
+
+
+def render_pair(view: RowView, labels: Labels, pair: Question | OpenQuestion | ReviewCase) -> dict[str, Any]:
+    """Return two rows, and the fields in which they differ."""
+    first, second = render_row(view, labels, pair.first), render_row(view, labels, pair.second)
+    return {"first": first, "second": second, "differing": list_differing_fields(first, second)}
+
+
+def render_question(
+    view: RowView,
+    labels: Labels,
+    question: Question | OpenQuestion,
+    name: str | None,
+    expected: Answer | None,
+) -> dict[str, Any]:
+    """Return a question with its reason and the likelier answer."""
+    likely = "yes" if labels[question.first] == labels[question.second] else "no"
+    pair = render_pair(view, labels, question)
+    return {"id": name, **pair, "why": question.why, "guess": expected or likely}
+
+
+def describe_doubts(view: RowView, case: ReviewCase) -> list[str]:
+    """Put into words what speaks against the answers about a pair."""
+    return [
+        describe_suspect(suspect, event.source, view.name)
+        for suspect in case.suspects
+        for event in case.answers
+        if event.number == suspect.number
+    ]
+
+
+def render_cluster(view: RowView, cluster: ClusterSummary) -> dict[str, Any]:
+    """Return one entry of the list of clusters."""
+    return {
+        "cluster": cluster.number,
+        "size": cluster.size,
+        "name": cluster.name,
+        "exemplar": cluster.exemplars[0],
+        "exemplars": list(cluster.exemplars),
+        "exemplar_names": [view.name(row) for row in cluster.exemplars],
+        "done": cluster.done,
+        "answered": cluster.n_answered,
+    }
+
+
+def render_hits(view: RowView, hits: RowHits) -> dict[str, Any]:
+    """Return the rows that a search found in a cluster."""
+    return {"count": hits.count, "rows": hits.rows, "names": [view.name(row) for row in hits.rows]}

@@ -1,0 +1,33 @@
+/** The offer to leave out columns that the answers do not depend on, and to take them in again. */
+import { describeLeftOut, describeProposal, describeRecoding, LEAVE_OUT, RESTORE } from "./column_wording.js";
+import { createButton } from "./controls.js";
+import { h, setText } from "./dom.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { State } from "./protocol.d.ts" */
+
+/** @param {Page} page */
+export function createColumnOffer(page) {
+  /** @param {"leave_out" | "restore"} action */
+  const choose = (action) =>
+    page.controller.store({ do: "columns", action }, { describe: (reply) => describeRecoding(reply.backup) });
+  const words = h("p", {});
+  const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
+  const restore = createButton(RESTORE, () => choose("restore"));
+  const node = h("div", { class: "lw-column-offer", hidden: true }, words, accept, restore);
+  return {
+    node,
+    /** @param {State} state */
+    update({ columns }) {
+      node.hidden = !columns;
+      const [drop, leftOut] = [columns?.drop ?? [], columns?.left_out ?? []];
+      const sentences = [
+        leftOut.length ? describeLeftOut(leftOut) : "",
+        drop.length ? describeProposal(drop) : "",
+      ];
+      setText(words, sentences.filter(Boolean).join(" "));
+      accept.hidden = !drop.length;
+      restore.hidden = !leftOut.length;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+"""Leave columns out of the comparison while a session is open, and take them in again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from linkwise.errors import DataError
+from linkwise.metric.column_choice import ColumnProposal
+from linkwise.workspace.changed_options import check_same_positions, drop_from_choices, name_backup
+from linkwise.workspace.item_rows import is_of_items
+from linkwise.workspace.origin import origin_of
+from linkwise.workspace.project import Project
+from linkwise.workspace.reading import read_shown_rows, row_ids
+
+COLUMN_LISTS = (
+    "columns",
+    "as_categories",
+    "hide",
+)  # choices that name columns, and may not name one left out
+
+
+def propose_columns(project: Project) -> ColumnProposal | None:
+    """The columns of a table that the answers seem not to depend on; None if there are none."""
+    if project.table.kind != "record" or project.encoded.features[0].role == "image":
+        return None
+    return project.session.propose_columns([feature.source for feature in project.encoded.features])
+
+
+def can_recode(project: Project) -> bool:
+    """Whether the data file can be read again with other columns."""
+    source = origin_of(project.session, project.path)
+    return "choices" in source and not is_of_items(source) and not project.data.is_dir()
+
+
+def leave_out(project: Project, columns: Sequence[str]) -> tuple[Project, Path]:
+    """Compare rows without some columns from now on, and replay all answers.
+
+    Parameters
+    ----------
+    project : Project
+        It is of no use afterwards, though the session stays open.
+    columns : sequence of str
+        The columns to leave out.
+
+    Returns
+    -------
+    Project
+        The same session with the other encoding.
+    Path
+        A copy of the session as it was.
+    """
+    source = origin_of(project.session, project.path)
+    return encode_by(project, source | {"choices": drop_from_choices(source["choices"], columns)})
+
+
+def encode_by(project: Project, source: dict[str, Any]) -> tuple[Project, Path]:
+    """Read the rows by another source and replay all answers; return the path of a copy as well."""
+    session, path = project.session, project.path
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(
+            f"The folder {path.parent} cannot be written to, so no copy of the session fits there."
+        )
+    check_same_positions(session, path, project.data)
+    rows = read_shown_rows(project.data, source, path.parent)
+    backup = name_backup(path)
+    session.recode(
+        rows.encoded.X,
+        ids=row_ids(rows.table),
+        source=source | {"choices": rows.table.choices},
+        backup=backup,
+    )
+    return replace(project, rows=rows), backup

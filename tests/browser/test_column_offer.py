@@ -1,0 +1,46 @@
+"""Columns that the answers do not depend on: one click leaves them out, another takes them in again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.test_column_proposal import write_orders
+from linkwise.page.opening import present_project
+from linkwise.page.presenter import Presenter
+from linkwise.workspace.method_choice import MethodChoice
+from linkwise.workspace.options import Reading
+from linkwise.workspace.project import open_project
+
+
+def orders(folder: Path) -> Presenter:
+    data = folder / "orders.csv"
+    groups = write_orders(data)
+    project = open_project(data, folder / "orders.csv.linkwise", Reading(), MethodChoice())
+    for _ in range(30):
+        question = project.session.question
+        assert question is not None
+        first, second = (groups[project.session.ids[row]] for row in (question.first, question.second))
+        project.session.answer(first == second)
+    return present_project(project)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_click_leaves_columns_out_and_another_takes_them_in_again(
+    served: Any, browse: Any, tmp_path: Path, width: int
+) -> None:
+    page = browse(served(lambda: orders(tmp_path)), viewport={"width": width, "height": 720})
+    offer = page.locator(".lw-column-offer")
+    offer.get_by_text("Your answers seem not to depend on shop and day.").wait_for()
+    places = [page.locator(each).bounding_box()["x"] for each in (".lw-question", ".lw-progress", ".lw-map")]
+    assert (places[1] < places[2]) == (width == 1280), "the wide layout has two columns"
+    axes = page.locator(".lw-axes").inner_text()
+    offer.get_by_role("button", name="Leave out of the comparison").click()
+    offer.get_by_text("The comparison leaves out shop and day.").wait_for()
+    assert "orders.csv-before.linkwise" in page.locator(".lw-notice").first.inner_text()
+    assert page.locator(".lw-axes").inner_text() != axes
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    offer.get_by_role("button", name="Compare by them again").click()
+    page.wait_for_function("words => document.querySelector('.lw-axes').innerText === words", arg=axes)

@@ -1,0 +1,89 @@
+"""Columns that the answers do not depend on: proposed, left out and taken in again on the page."""
+
+import pytest
+
+from cli.test_column_proposal import write_orders
+from linkwise.page.opening import present_project
+from linkwise.session.session import Session
+from linkwise.workspace.method_choice import MethodChoice
+from linkwise.workspace.options import Reading
+from linkwise.workspace.project import open_project
+from page.test_presenter import ask
+
+PATIENT = bool  # a `stop` that is never true
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """The presenter of a table with two columns that do not matter, after forty answers."""
+    data = tmp_path / "orders.csv"
+    groups = write_orders(data)
+    project = open_project(data, tmp_path / "orders.csv.linkwise", Reading(), MethodChoice())
+    presenter = present_project(project)
+    ids = project.session.ids
+    for _ in range(40):
+        q = project.session.question
+        project.session.answer(groups[ids[q.first]] == groups[ids[q.second]])
+    yield presenter, project
+    presenter.close()
+
+
+def refuse(presenter, action):
+    return presenter.handle({"id": "a1", "do": "columns", "action": action}).body["error"]
+
+
+def test_the_columns_are_left_out_and_taken_in_again(orders):
+    presenter, project = orders
+    assert presenter.state()["columns"] is None
+    assert refuse(presenter, "leave_out")["text"] == "There is no proposal any more."
+    presenter.look_ahead(PATIENT)
+    assert presenter.has_changed()
+    state = presenter.state()
+    assert not presenter.has_changed()
+    assert state["columns"] == {"drop": ["shop", "day"], "left_out": []}
+    places, events, X = presenter.places(), project.session.events, project.session.X
+    reply = ask(presenter, "columns", action="leave_out")
+    assert reply.body["backup"] == "orders.csv-before.linkwise"
+    assert (reply.changed, reply.moves_places) == (True, True)
+    after = presenter.state()
+    assert after["columns"] == {"drop": [], "left_out": ["shop", "day"]}
+    assert after["counts"]["answers"] == 40
+    assert after["labels"] > state["labels"]
+    assert presenter.places() != places
+    assert project.session.events == events
+    assert project.session.X.shape[1] == 1
+    with Session.open(project.path.with_name("orders.csv-before.linkwise"), X) as copy:
+        assert copy.events == events
+    with Session.open(project.path) as stored:
+        assert stored.source["choices"]["drop"] == ["shop", "day"]
+    assert ask(presenter, "columns", action="restore").moves_places
+    assert presenter.places() == places
+    assert presenter.state()["columns"] is None
+    assert refuse(presenter, "restore")["text"] == "No columns were left out on this page."
+    assert project.session.X.tolist() == X.tolist()
+    assert sorted(one.suffix for one in project.path.parent.glob("*before*")) == [".linkwise"] * 2
+
+
+def test_answers_go_on_after_the_change(orders):
+    presenter, project = orders
+    presenter.look_ahead(PATIENT)
+    ask(presenter, "columns", action="leave_out")
+    question = presenter.state()["question"]
+    assert question is not None
+    ask(presenter, "answer", question=question["id"], answer="unsure")
+    assert presenter.state()["counts"]["answers"] == 41
+    project.session.close()
+    again = open_project(project.data, project.path, Reading(), MethodChoice())
+    assert again.session.X.shape[1] == 1
+    assert again.session.status.n_answers == 41
+    again.session.close()
+
+
+def test_without_a_data_file_nothing_is_offered():
+    from page.test_presenter import answer, make_presenter
+
+    presenter = make_presenter()
+    answer(presenter, 25)
+    presenter.look_ahead(PATIENT)
+    assert presenter.state()["columns"] is None
+    assert refuse(presenter, "leave_out")["kind"] == "bad"

@@ -1,0 +1,63 @@
+"""Another encoding of the rows while a session is open."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.errors import DataMismatchError, SessionError
+from linkwise.session.session import Session
+
+RNG = np.random.default_rng(0)
+KIND = RNG.integers(3, size=60)
+X = np.column_stack([KIND + RNG.normal(0, 0.1, 60), RNG.uniform(0, 3, 60)])
+
+
+def begin(path):
+    session = Session.open(path, X, lw.KIN(random_state=0))
+    for _ in range(12):
+        q = session.question
+        session.answer(bool(KIND[q.first] == KIND[q.second]))
+    return session
+
+
+def test_the_answers_are_replayed_on_the_other_columns(tmp_path):
+    path, backup = tmp_path / "s.linkwise", tmp_path / "before.linkwise"
+    with begin(path) as session:
+        events = session.events
+        session.recode(X[:, :1], source={"columns": 1}, backup=backup)
+        assert (session.events, session.X.shape, session.source) == (events, (60, 1), {"columns": 1})
+        labels, question = session.labels.tolist(), session.question_id
+        with Session.open(path, X[:, :1]) as other:
+            assert (other.labels.tolist(), other.question_id) == (labels, question)
+        session.answer("unsure", question_id=question)
+    with Session.open(backup, X) as copy:
+        assert copy.events == events
+
+
+@pytest.mark.parametrize("wrong", [X[:50], np.full_like(X, np.nan)])
+def test_an_error_changes_nothing(tmp_path, wrong):
+    with begin(tmp_path / "s.linkwise") as session:
+        before = session.events, session.labels.tolist(), session.question_id
+        with pytest.raises((DataMismatchError, ValueError)):
+            session.recode(wrong, backup=tmp_path / "before.linkwise")
+        assert (session.events, session.labels.tolist(), session.question_id) == before
+        session.answer(True, question_id=before[2])
+    assert not (tmp_path / "before.linkwise").exists()
+
+
+def test_a_copy_that_cannot_be_written_changes_nothing(tmp_path):
+    with begin(tmp_path / "s.linkwise") as session:
+        before = session.events, session.labels.tolist(), session.question_id, session.source
+        with pytest.raises(FileNotFoundError):
+            session.recode(X[:, :1], source={"columns": 1}, backup=tmp_path / "none" / "before.linkwise")
+        assert (session.events, session.labels.tolist(), session.question_id, session.source) == before
+        assert session.X.shape == X.shape
+
+
+def test_the_data_are_needed(tmp_path):
+    begin(tmp_path / "s.linkwise").close()
+    with (
+        Session.open(tmp_path / "s.linkwise") as session,
+        pytest.raises(SessionError, match="needs the data"),
+    ):
+        session.recode(X)
