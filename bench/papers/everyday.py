@@ -49,7 +49,11 @@ SETS: Mapping[str, Everyday] = {
     "products": Everyday("products.csv", "", "--id sku --text title"),
     "sensors": Everyday("sensors.csv", "", "--id sensor --series"),
     "articles": Everyday("articles.npy", "", "--show titles.csv"),
-    "contacts": Everyday("contacts.csv", "--text name", "--id record --text name"),
+    "contacts": Everyday(
+        "contacts.csv",
+        "--text name",
+        "--id record --text name,street,phone --text-by letters --method records",
+    ),
 }
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkwise.active.known_k.explore_consolidate import ExploreConsolidate
     from linkwise.active.known_k.min_max import MinMax
     from linkwise.active.known_k.npu import NPU
+    from linkwise.active.record_linkage import RecordLinkage
     from linkwise.asking.learner import Question
     from linkwise.asking.oracles import TruthOracle
     from linkwise.cluster.feature_weights.feature_weights import FeatureWeightClustering
@@ -123,6 +124,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "COBRA",
     "COBRAS",
     "KIN",
+    "RecordLinkage",
     "ExploreConsolidate",
     "MinMax",
     "NPU",

@@ -157,6 +157,12 @@ METHODS = (
         options=_OF_POOL,
     ),
     _learner(
+        "records",
+        "RecordLinkage",
+        "active.record_linkage",
+        "Finds many small groups, such as records of the same person, by one threshold.",
+    ),
+    _learner(
         "explore",
         "ExploreConsolidate",
         "active.known_k.explore_consolidate",

@@ -16,7 +16,10 @@ SETS = {
     "products": ("products.csv", ["--id", "sku", "--text", "title"]),
     "sensors": ("sensors.csv", ["--id", "sensor", "--series"]),
     "articles": ("articles.npy", None),  # the cosine is chosen without an option
-    "contacts": ("contacts.csv", ["--id", "record", "--text", "name,street"]),
+    "contacts": (
+        "contacts.csv",
+        ["--id", "record", "--text", "name,street,town,phone", "--text-by", "letters", "--method", "records"],
+    ),
 }
 
 

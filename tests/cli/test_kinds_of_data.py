@@ -273,6 +273,7 @@ def test_clusilc_has_no_columns_to_make_rules_of(kind, linkwise):
         ("text", ("--text", "review", "--weight", "stars"), "--weight takes no 'stars'"),
         ("text", ("--text", "review", "--weight", "stars=-1"), "--weight takes no 'stars=-1'"),
         ("text", ("--text", "review", "--weight", "stars=1,stars=2"), "'stars' twice"),
+        ("text", ("--text-by", "letters"), "Name them with --text"),
         ("series", ("--series", "--weight", "t0=2"), "Leave --weight out"),
         ("series", ("--series", "--metric", "cosine"), "Leave --metric out"),
         ("series", ("--metric", "cosine", "--scale", "unit"), "Leave --scale out"),

@@ -84,4 +84,5 @@ def test_the_survey_names_the_task_before_the_shares(size, few):
     notes = survey_columns(table, encode(table)).notes
     assert f"rows have {few} written nearly alike" in notes[0]
     assert "record linkage" in notes[0]
+    assert "--method records with --text-by letters" in notes[0]
     assert notes[1].startswith("Shares of")

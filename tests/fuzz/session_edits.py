@@ -354,6 +354,8 @@ UNREADABLE = {  # Python reads the answers; the command line does not find the d
     "a delimiter of two": choices(delimiter="ab"),
     "a text that is a number": choices(text=5),
     "a series that is a number": choices(series=5),
+    "texts by lines": choices(text="a", text_by="lines"),
+    "letters of no texts": choices(text_by="letters"),
     "merged variants in words": choices(merge_variants="yes"),
     "merged variants of texts": source(choices={"text": "a", "merge_variants": True}, scale=None),
     "categories of numbers": choices(as_categories=[5]),

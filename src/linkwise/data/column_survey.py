@@ -53,9 +53,9 @@ class ColumnSurvey:
         few = "one other row that is" if n_copies == 1 else f"about {n_copies} other rows that are"
         return (
             f"{_percent(self.copies.share)} of the rows have {few} written nearly alike. If your groups are "
-            "such records of the same person or thing, this is record linkage, and linkwise is not made for "
-            "it. An answer about a small group says nothing about the others. Use a program such as dedupe "
-            "or Splink.",
+            "such records of the same person or thing, this is record linkage. Use --method records with "
+            "--text-by letters, which finds the threshold between same and different records (in Python, "
+            "RecordLinkage). For more than 10 000 rows use a program such as dedupe or Splink.",
         )
 
     def _note_shares(self) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ def encode(
         _check_no_scale(table, scale, impute)
     if table.kind == "series":
         return _encode_series(table, scale)
-    parts = [encode_texts(to_words(table.frame[name]), name) for name in texts]
+    unit = table.choices.get("text_by", "words")
+    parts = [encode_texts(to_words(table.frame[name]), name, unit) for name in texts]
     if others:
         parts.insert(0, _encode_records(table, others, scale or "unit", impute, categories))
     return _join_parts(table, parts) if categories == "columns" or texts else parts[0]

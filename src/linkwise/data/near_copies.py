@@ -43,10 +43,13 @@ class NearCopies(NamedTuple):
         The share of rows with copies among the rows that were looked at.
     group_size : int
         Median size of the groups of such rows.
+    columns : tuple of str
+        The columns of words by which the rows were compared.
     """
 
     share: float
     group_size: int
+    columns: tuple[str, ...] = ()
 
 
 def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> NearCopies | None:
@@ -67,7 +70,7 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
     n = len(frame)
     if not _LEAST_ROWS <= n <= MOST_ROWS or len(frame.columns) > _MOST_COLUMNS:
         return None
-    records = _write_records(frame, id_column)
+    columns, records = _write_records(frame, id_column)
     if not records or sum(len(record.split()) for record in records) > _LONGEST * n:
         return None
     weights = _weigh_letters(records)
@@ -78,21 +81,23 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
     has_copies = size > 1
     if has_copies.mean() < _MANY:
         return None
-    return NearCopies(float(has_copies.mean()), int(np.median(size[has_copies])))
+    return NearCopies(float(has_copies.mean()), int(np.median(size[has_copies])), columns)
 
 
-def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> list[str]:
-    """The cells of each row that can identify what it describes; nothing where no column holds words."""
-    columns, has_words = [], False
+def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> tuple[tuple[str, ...], list[str]]:
+    """The columns of words, and the cells that can identify each row; nothing without words."""
+    columns, with_words = [], []
     for name in frame.columns:
         series = frame.get_column(name)
         is_text = value_kind(series) == "words"
         can_identify = is_text or series.dtype.is_integer() or series.dtype.is_temporal()
         if name == id_column or not can_identify or series.n_unique() < _LEAST_DISTINCT * len(frame):
             continue
-        has_words = has_words or is_text
+        if is_text:
+            with_words.append(name)
         columns.append(["" if is_missing(cell) else str(cell).lower() for cell in series.to_list()])
-    return [" ".join(cells) for cells in zip(*columns, strict=True)] if has_words else []
+    records = [" ".join(cells) for cells in zip(*columns, strict=True)] if with_words else []
+    return tuple(with_words), records
 
 
 def _weigh_letters(records: list[str]) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from linkwise.data.cells import is_missing
 from linkwise.data.codes import find_codes
 from linkwise.data.ids import find_id, is_key
+from linkwise.data.near_copies import find_near_copies
 from linkwise.data.roles import Column, decide_column, to_numbers, to_words, value_kind
 from linkwise.data.variants import find_variants, merge_variants
 from linkwise.errors import DataError
@@ -50,8 +51,8 @@ def propose_options(
     Returns
     -------
     dict
-        ``id_column``, ``text``, ``columns``, ``series``, ``merge_variants``, ``as_categories``, ``drop`` and
-        ``impute``, those of them that the values suggest.
+        ``id_column``, ``text``, ``text_by``, ``columns``, ``series``, ``merge_variants``, ``as_categories``,
+        ``drop`` and ``impute``, those of them that the values suggest.
     """
     if len(frame) < 2:
         return {}
@@ -65,7 +66,14 @@ def propose_options(
         if id_column is not None:
             proposed["id_column"] = id_column
             others.add(id_column)
-    if given.get("series") or given.get("text"):
+    if given.get("series") or given.get("text_by"):
+        return proposed
+    if not given.get("columns"):
+        copies = find_near_copies(frame, given.get("id_column") or id_column)
+        texts = [] if copies is None else [name for name in copies.columns if name not in others]
+        if texts:
+            return proposed | {"text": texts, "text_by": "letters"}
+    if given.get("text"):
         return proposed
     found = _decide_columns(frame, [name for name in frame.columns if name not in others])
     if given.get("columns"):

@@ -15,6 +15,7 @@ from linkwise.data.delimited import read_delimited
 from linkwise.data.json_lines import read_json
 from linkwise.data.named_columns import resolve_names
 from linkwise.data.parse import parse_columns
+from linkwise.data.roles import Unit
 from linkwise.data.table import Table, understand
 from linkwise.data.text_encodings import to_utf8
 from linkwise.data.weights import Metric, Weights
@@ -56,6 +57,7 @@ def read_table(
     encoding: str | None = None,
     weights: Weights | None = None,
     metric: Metric | None = None,
+    text_by: Unit = "words",
 ) -> Table:
     """Read a file and understand its columns.
 
@@ -95,6 +97,8 @@ def read_table(
     weights : dict of str to float or "none", optional
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
+        As for `from_frame`.
+    text_by : {"words", "letters"}, default="words"
         As for `from_frame`.
 
     Returns
@@ -146,6 +150,7 @@ def read_table(
             as_categories=as_categories,
             weights=weights,
             metric=metric,
+            text_by=text_by,
             written=written,
             reader_choices=choices,
             notes=notes,

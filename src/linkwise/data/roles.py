@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Kind = Literal["record", "text", "image", "series"]
+Unit = Literal["words", "letters"]
 """The form in which a person sees a row."""
 Role = Literal[
     "numeric",

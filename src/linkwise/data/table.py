@@ -18,7 +18,7 @@ from linkwise.data.column_uses import check_texts, understand_curves, understand
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.named_columns import NamedColumns, resolve_names
-from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
+from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, Unit, decide_column
 from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
 from linkwise.data.vectors import expand_lists
 from linkwise.data.weights import (
@@ -146,6 +146,7 @@ def from_frame(
     as_categories: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
+    text_by: Unit = "words",
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -185,6 +186,9 @@ def from_frame(
     metric : {"euclidean", "cosine"}, optional
         "cosine" scales each list of numbers to norm 1, or each row if there are no lists. A row of zeros
         stays as it is. By default this is chosen, with a note, where all rows have norm 1 already.
+    text_by : {"words", "letters"}, default="words"
+        Whether texts are compared by their words, or by groups of two and three letters, which suits short
+        texts with errors of typing such as names.
 
     Returns
     -------
@@ -207,6 +211,7 @@ def from_frame(
         as_categories=as_categories,
         weights=weights,
         metric=metric,
+        text_by=text_by,
         notes=_index_note(frame),
     )
 
@@ -229,6 +234,7 @@ def understand(
     as_categories: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
+    text_by: Unit = "words",
     written: Mapping[str, nw.Series[Any]] = MappingProxyType({}),
     reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
@@ -253,6 +259,8 @@ def understand(
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
         As for `from_frame`.
+    text_by : {"words", "letters"}, default="words"
+        As for `from_frame`.
     written : dict of str to narwhals.Series, default={}
         The numbers as they are written, for columns where this differs from plain numbers.
     reader_choices : dict, default={}
@@ -273,7 +281,7 @@ def understand(
     text, is_mixed = names.text, names.columns is not None or names.takes_all
     as_categories = to_names(as_categories) or ()
     weights = check_weights(weights)
-    _check_kind(names, is_mixed, series, merge_variants, as_categories, weights, metric)
+    _check_kind(names, is_mixed, series, merge_variants, as_categories, weights, metric, text_by)
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -312,6 +320,7 @@ def understand(
         **({"as_categories": list(as_categories)} if as_categories else {}),
         **({"weights": weights or {}} if weights or has_blocks else {}),
         **({} if metric is None else {"metric": metric}),
+        **({} if text_by == "words" else {"text_by": text_by}),
         **reader_choices,
     }
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices, written)
@@ -325,8 +334,13 @@ def _check_kind(
     as_categories: Sequence[str],
     weights: Weights | None,
     metric: Metric | None,
+    text_by: Unit,
 ) -> None:
     """Refuse choices that do not fit rows that are texts or curves alone."""
+    if text_by not in ("words", "letters"):
+        raise DataError(f"Texts are compared by words or letters, not by {text_by!r}. Correct text_by.")
+    if text_by != "words" and not names.text:
+        raise DataError("Letters are those of columns of texts. Name them with text, or leave text_by out.")
     if names.text and series:
         raise DataError("Curves are compared by their samples alone. Leave the texts or the series out.")
     is_record = is_mixed or not names.text

@@ -67,7 +67,7 @@ def advise(
     proposed = _write_options(reading, survey.options, data)
     if proposed is None:
         return Advice(survey.notes)
-    command = quote_command("linkwise", verb, data, *proposed, *session)
+    command = quote_command("linkwise", verb, data, *proposed, *_name_method(survey.options), *session)
     return Advice((*survey.notes, f"{_describe_proposal(survey.options)}, this is likely better:"), command)
 
 
@@ -81,8 +81,14 @@ def add_way_out(error: DataError, data: Path, session: tuple[object, ...], readi
         words = _write_options(reading, options, data)
         if words is not None:
             read_rows(data, replace(reading, **options).source(data))
-            return DataError(f"{error} Or try: {quote_command('linkwise', 'ask', data, *words, *session)}")
+            command = quote_command("linkwise", "ask", data, *words, *_name_method(options), *session)
+            return DataError(f"{error} Or try: {command}")
     return error
+
+
+def _name_method(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words that choose the method for records of the same things, where these are proposed."""
+    return ("--method", "records") if "text_by" in options else ()
 
 
 def _write_options(given: Reading, options: Mapping[str, Any], data: Path) -> tuple[str, ...] | None:
@@ -109,6 +115,8 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
     if options.get("text"):
         texts = join_names(f"'{name}'" for name in options["text"])
         reasons.append(f"{texts} {'holds' if len(options['text']) == 1 else 'hold'} texts")
+    if options.get("text_by"):
+        reasons.append("many rows seem to be records of the same things")
     if options.get("series"):
         reasons.append("each row seems to be a curve")
     if options.get("merge_variants"):

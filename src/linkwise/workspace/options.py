@@ -158,6 +158,12 @@ class Reading:
         metavar="A,B",
         parse=_names,
     )
+    text_by: str | None = option(
+        "--text-by",
+        "compare texts by words, or by groups of letters, as names with errors of typing  [default: words]",
+        "data",
+        type=("words", "letters"),
+    )
     series: bool | None = option(
         "--series",
         "each row is a curve: numeric columns in order, or one column of lists",
@@ -268,6 +274,8 @@ class Reading:
                     f"--text compares rows by their words alone. Leave {flag_of(name)} out, or compare by "
                     "columns, too, with --columns A,B or --columns all."
                 )
+            if self.text is None and name == "text_by":
+                raise UsageError("--text-by is about columns of texts. Name them with --text A,B.")
             if self.series and name in ("weights", "metric"):
                 raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
             if self.series and name in OF_RECORDS:

@@ -68,6 +68,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
     "weights": _are_weights,
+    "text_by": lambda value: isinstance(value, str) and value == "letters",
     "metric": lambda value: value in ("euclidean", "cosine"),
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
@@ -136,6 +137,8 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
             return name
     if choices.get("text") is not None and choices.get("series"):
         return "text"
+    if choices.get("text_by") is not None and choices.get("text") is None:
+        return "text_by"
     if choices.get("metric") == "cosine" and (are_texts or choices.get("series")):
         return "metric"
     if choices.get("weights") not in (None, "none", {}) and choices.get("series"):

@@ -433,6 +433,7 @@ def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
     side, choices = source.get("show"), source["choices"]
     return Reading(
         text=choices.get("text"),
+        text_by=choices.get("text_by"),
         columns=choices.get("columns") if choices.get("text") else None,
         weights=choices["weights"] if isinstance(choices.get("weights"), dict) else None,
         metric="cosine" if choices.get("metric") == "cosine" else None,

@@ -1,0 +1,105 @@
+"""Record linkage: the threshold between groups, found by questions, and answers that hold."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import linkwise as lw
+from linkwise.active import record_linkage
+from linkwise.active.record_linkage import find_threshold
+from linkwise.asking.learner import Problem
+from linkwise.constraints.evidence import Evidence
+from linkwise.data import encode, read_table
+from linkwise.errors import DataError
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "data"
+sys.path.insert(0, str(EXAMPLES))
+import make_everyday  # noqa: E402
+
+
+def make_groups(n_groups=60, width=0.02, seed=0):
+    """Points in small groups of one to four, each group within `width`."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_groups), rng.integers(1, 5, n_groups))
+    centres = rng.permutation(n_groups)[:, None] + 0.0
+    return centres[y] + rng.uniform(0, width, (len(y), 1)), y
+
+
+@pytest.mark.parametrize("width", [0.001, 0.02, 0.3])
+def test_bisection_finds_separate_groups_in_few_questions(width):
+    X, y = make_groups(width=width)
+    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=9)
+    assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_contacts_are_linked_within_100_questions(tmp_path):
+    make_everyday.make(tmp_path, ["contacts"], 0.4, seed=7)
+    how = {"id_column": "record", "text": ["name", "street", "phone"], "text_by": "letters"}
+    X = encode(read_table(tmp_path / "contacts.csv", **how)).X
+    truth = np.loadtxt(tmp_path / "truth" / "contacts.csv", str, delimiter=",", skiprows=1)[:, 1]
+    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(truth), budget=100)
+    assert adjusted_rand_score(truth, model.history_[30]) > 0.9
+    assert adjusted_rand_score(truth, model.labels_) > 0.95
+
+
+def test_answers_hold_whatever_the_threshold_is():
+    X, y = make_groups()
+    constraints = lw.Constraints(len(X), must_link=[(0, len(X) - 1)], cannot_link=[(2, 3), (1, 2)])
+    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=0, constraints=constraints)
+    assert model.violations_ == 0
+
+
+def heights_and_answers(answers):
+    """The threshold for pairs of rows that meet at heights 1, 2, ... with these answers; None: no answer."""
+    rows = 2 * len(answers)
+    pairs = np.arange(rows).reshape(-1, 2)
+    joins = np.column_stack([np.zeros(len(answers) - 1, dtype=np.int64), pairs[1:, 0]])
+    heights = np.arange(1.0, len(answers) + 1)
+    merges = record_linkage.LinkageMerges(
+        np.vstack([pairs, joins]), np.r_[heights, np.full(len(joins), 100.0)]
+    )
+    evidence = Evidence(rows)
+    for pair, answer in zip(pairs.tolist(), answers, strict=True):
+        if answer is not None:
+            evidence.add(*pair, answer)
+    return find_threshold(merges, evidence)
+
+
+@pytest.mark.parametrize(
+    ("answers", "threshold"),
+    [
+        (["yes", "yes", "no", "no"], 2.5),
+        (["yes", None, None, None, "no"], 3),
+        (["yes", "no", "yes", "yes", "no"], 4.5),
+        (["yes", "unsure", "no"], 2),
+        (["no", "no"], 0.5),
+    ],
+)
+def test_the_threshold_has_the_fewest_errors(answers, threshold):
+    assert heights_and_answers(answers) == threshold
+
+
+def test_a_merge_that_nobody_can_judge_is_left_open():
+    X, _ = make_groups(12)
+    model = lw.RecordLinkage().fit(X, oracle=lambda i, j: "unsure")
+    assert model.reason_ == "exhausted"
+
+
+def test_too_many_rows_raise_an_error(monkeypatch):
+    monkeypatch.setattr(record_linkage, "MOST_ROWS", 5)
+    with pytest.raises(DataError, match="There are 6 rows"):
+        lw.RecordLinkage().fit(np.arange(6.0)[:, None], oracle=lambda i, j: True)
+
+
+def test_groups_and_single_rows_are_described():
+    X = np.array([[0.0], [0.1], [5.0], [5.2], [9.0]])
+    learner = lw.RecordLinkage()
+    evidence = Evidence(len(X))
+    for first, second, answer in ((0, 1, "yes"), (2, 3, "yes"), (3, 4, "no")):
+        evidence.add(first, second, answer)
+    state = learner.start(Problem(X, learner.prepare(X, 0), evidence, 0))
+    assert state.labels.tolist() == [0, 0, 1, 1, 2]
+    assert learner.describe(state) == ("There are 2 groups of several rows, and 1 row alone.",)
