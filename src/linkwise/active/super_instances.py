@@ -25,6 +25,7 @@ from linkwise.parallel import n_threads
 WHOLE: tuple[int, ...] = ()  # place of the super-instance that holds all rows
 RECENT = 4  # splits whose parts stay in memory: a split into 2 is often needed again
 MOST_UNSURE = 3  # pairs that are tried before the relation of two parts is left open
+TABLE = 2**22  # values below it are looked up in a table, others by bisection
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -343,7 +344,7 @@ def group(partition: Partition, evidence: Evidence) -> Grouping:
     foes = foes[cluster_of[foes[:, 1]] >= 0]
     speaks = _distinct(groups.number * n_keys + key[at])  # which group is spoken for, by whom
     # a stray in its super-instance speaks for itself only
-    speaks = speaks[~_among(_distinct(foes[:, 0] * n_keys + foes[:, 1]), speaks)]
+    speaks = speaks[~_are_named(speaks, foes[:, 0] * n_keys + foes[:, 1])]
     spoken_for, own = np.divmod(speaks, n_keys)
     pair, place = _matches(spoken_for, foes[:, 0])
     one, other = cluster_of[own[place]], cluster_of[foes[pair, 1]]
@@ -360,9 +361,22 @@ def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _among(ascending: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which values are among others that are sorted."""
-    if len(ascending) == 0:
-        return np.zeros(len(values), dtype=bool)
-    found: NDArray[np.bool_] = ascending.take(np.searchsorted(ascending, values), mode="clip") == values
+    size = int(ascending.max(initial=-1)) + 1
+    if size <= TABLE:
+        is_there = np.zeros(size + 1, dtype=bool)
+        is_there[ascending] = True
+        found: NDArray[np.bool_] = is_there.take(np.minimum(values, size))
+        return found
+    found = ascending.take(np.searchsorted(ascending, values), mode="clip") == values
+    return found
+
+
+def _are_named(ascending: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of a few sorted values are among many others; these need no sorting."""
+    found = np.zeros(len(ascending), dtype=bool)
+    if len(ascending):
+        place = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+        found[place[ascending[place] == values]] = True
     return found
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import Known
@@ -183,5 +184,7 @@ def _mark(shape: tuple[int, int], one: Rows, other: Rows) -> Mask:
 def _both_ways(pairs: Rows) -> Rows:
     """Different pairs, each both ways round, sorted."""
     n = int(pairs.max(initial=0)) + 1
-    name = np.sort(np.concatenate([pairs[:, 0] * n + pairs[:, 1], pairs[:, 1] * n + pairs[:, 0]]))
-    return np.stack(divmod(name[np.diff(name, prepend=-1) > 0], n), axis=1)
+    ends = (pairs.ravel(), pairs[:, ::-1].ravel())
+    table = csr_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(n, n))
+    table.sum_duplicates()
+    return np.stack([np.repeat(np.arange(n), np.diff(table.indptr)), table.indices.astype(np.int64)], axis=1)
