@@ -4,6 +4,9 @@ import shlex
 
 import numpy as np
 
+from linkwise.session.session import Session
+from linkwise.workspace.project import open_with_data
+
 
 def write_orders(path, n=120):
     rng = np.random.default_rng(0)
@@ -46,3 +49,35 @@ def test_nothing_is_said_before_there_are_answers_enough(tmp_path, linkwise):
     said = linkwise("ask", data, said="q\n").stdout
     assert "seem not to depend" not in said
     assert "go on without" not in said
+
+
+def test_a_key_leaves_the_columns_out_and_takes_them_in_again(tmp_path, linkwise):
+    data, session = tmp_path / "orders.csv", tmp_path / "orders.csv.linkwise"
+    groups = write_orders(data)
+    linkwise("ask", data, said="q\n")
+    done = linkwise("ask", data, said="d\nq\n")
+    assert "There is no proposal for columns." in done.stdout
+    with open_with_data(session)[0] as opened:
+        for _ in range(40):
+            q, ids = opened.question, opened.ids
+            opened.answer(groups[ids[q.first]] == groups[ids[q.second]])
+    done = linkwise("ask", data, said="d\nq\n")
+    words = " ".join(done.stdout.split())
+    assert "Your answers seem not to depend on: shop, day. d leaves them out." in words
+    assert "The comparison leaves out: shop, day. All answers are replayed" in words
+    assert "orders.csv-before.linkwise is a copy. d takes them in again." in words
+    with Session.open(session) as stored:
+        assert stored.source["choices"]["drop"] == ["shop", "day"]
+        assert stored.status.n_answers == 40
+    with Session.open(session.with_name("orders.csv-before.linkwise")) as copy:
+        assert copy.source["choices"]["drop"] == []
+
+
+def test_the_key_goes_back_in_the_same_session(tmp_path, linkwise):
+    data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
+    write_pairs(pairs, write_orders(data))
+    done = linkwise("ask", data, "--constraints", pairs, said="d\nd\nq\n")
+    assert "Rows are compared again by: shop, day." in " ".join(done.stdout.split())
+    with Session.open(tmp_path / "orders.csv.linkwise") as stored:
+        assert stored.source["choices"]["drop"] == []
+        assert stored.status.n_imported == 40

@@ -59,7 +59,7 @@ def test_the_columns_are_left_out_and_taken_in_again(orders):
     assert ask(presenter, "columns", action="restore").moves_places
     assert presenter.places() == places
     assert presenter.state()["columns"] is None
-    assert refuse(presenter, "restore")["text"] == "No columns were left out on this page."
+    assert refuse(presenter, "restore")["text"] == "No columns were left out since the session was opened."
     assert project.session.X.tolist() == X.tolist()
     assert sorted(one.suffix for one in project.path.parent.glob("*before*")) == [".linkwise"] * 2
 

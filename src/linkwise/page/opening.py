@@ -8,8 +8,8 @@ from linkwise import datasets
 from linkwise.data import Encoded, Feature, image_items
 from linkwise.datasets import scale_to_unit
 from linkwise.page.cards import RowView, view_numbers
-from linkwise.page.column_offer import project_columns, view_project
 from linkwise.page.presenter import Presenter
+from linkwise.page.project_view import project_columns, view_project
 from linkwise.session.session import Session
 from linkwise.workspace.project import Project
 

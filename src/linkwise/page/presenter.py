@@ -23,8 +23,8 @@ from linkwise.errors import (
 )
 from linkwise.page import requests
 from linkwise.page.answer_list import check_owner, serialize_chain
-from linkwise.page.column_offer import project_columns, view_project
 from linkwise.page.lookups import Lookups
+from linkwise.page.project_view import project_columns, view_project
 from linkwise.page.requests import RefusedRequest, Reply, Request
 from linkwise.session.moves import describe_moves, find_moves
 from linkwise.wording import NO_MORE_QUESTIONS

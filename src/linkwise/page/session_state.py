@@ -26,7 +26,6 @@ from linkwise.page.cluster_descriptions import (
     choose_profiler,
 )
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
-from linkwise.page.column_offer import ColumnOffer
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.recent_moves import RecentMoves
 from linkwise.page.rendering import (
@@ -42,6 +41,7 @@ from linkwise.session.events import ASIDE, Event
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, count_suspects, describe_errors
+from linkwise.workspace.column_offer import ColumnOffer
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.project import Project
 

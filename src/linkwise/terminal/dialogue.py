@@ -20,6 +20,7 @@ from linkwise.session.session import Session, Status
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal.draft import Draft, take_note
 from linkwise.terminal.keys import (
+    COLUMNS_KEY,
     Reader,
     SuspectCommand,
     asks_for_guidelines,
@@ -35,6 +36,16 @@ Revision = Literal["turn", "sure"]
 SUSPECT_FORMS = "Type suspects, or suspects with back, turn or sure and a number, such as suspects back 3."
 Clock = Callable[[], float]
 BusyContext = Callable[[], AbstractContextManager[Any]]
+
+
+class ColumnChoice(Protocol):
+    """Proposes columns to leave out, and leaves them out."""
+
+    def announce(self) -> None:
+        """Show a proposal that is new."""
+
+    def press(self) -> None:
+        """Leave the columns out, or take them in again, and show what came of it."""
 
 
 class Display(Protocol):
@@ -85,6 +96,7 @@ def run_dialogue(
     budget: int | None = None,
     busy: BusyContext = nullcontext,
     clock: Clock = monotonic,
+    columns: ColumnChoice | None = None,
 ) -> Ending:
     """Ask until the person stops, the budget is used up, or nothing is left to ask.
 
@@ -99,6 +111,8 @@ def run_dialogue(
         Gives a context manager for work that may take a while, to show progress.
     clock : callable, optional
         Returns the time in seconds, to measure how long an answer takes.
+    columns : ColumnChoice, optional
+        Proposes columns to leave out.
 
     Returns
     -------
@@ -115,12 +129,20 @@ def run_dialogue(
             return _finish(display, "exhausted", status, draft)
         if budget is not None and status.n_answers >= budget:
             return _finish(display, "budget", status, draft)
+        if columns is not None:
+            columns.announce()
         display.ask(question, question_id, status)
         _report_lost_note(display, draft.begin(question_id))
-        while (command := _read_command(display, reader, session, draft)) == "help":
+        has_columns = columns is not None
+        while (command := _read_command(display, reader, session, draft, has_columns=has_columns)) == "help":
             display.help(question)
         if command == "quit":
             return _finish(display, "quit", session.status, draft)
+        if command == "columns":
+            if columns is not None:
+                with busy():
+                    columns.press()
+            continue
         with _reject_errors(display, "This is the current question."):
             before = session.labels
             if command == "undo":
@@ -181,6 +203,7 @@ def run_audit(
         _report_lost_note(display, draft.begin(asked.id))
         while (command := _read_command(display, reader, session, draft)) == "help":
             display.help(question)
+        assert command != "columns", "an audit has no key for columns"
         if command == "quit":
             _report_lost_note(display, draft.note)
             return "quit"
@@ -253,8 +276,8 @@ def _describe_moves(session: Session, before: Labels) -> str:
 
 
 def _read_command(
-    display: Display, reader: Reader, session: Session, draft: Draft
-) -> Answer | Literal["undo", "quit", "help"] | SuspectCommand:
+    display: Display, reader: Reader, session: Session, draft: Draft, *, has_columns: bool = False
+) -> Answer | Literal["undo", "quit", "help", "columns"] | SuspectCommand:
     """Read the next command; notes and lists are dealt with in between. The end of input means quit."""
     while True:
         display.prompt()
@@ -264,6 +287,8 @@ def _read_command(
         command = parse_command(text)
         if command is not None:
             return command
+        if has_columns and text.strip().lower() == COLUMNS_KEY:
+            return "columns"
         wanted = parse_cluster_command(text)
         if wanted is not None:
             display.show_clusters(wanted, session.labels, session.cluster_names)

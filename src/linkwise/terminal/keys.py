@@ -36,6 +36,7 @@ LONGEST_LINE = 4096  # bytes that a terminal hands over at once
 SUSPECTS = "suspects"  # the command with words after it: what to do with which suspect
 SUSPECT_KEY = "w"  # for wrong
 SuspectAction = Literal["list", "back", "turn", "sure"]
+COLUMNS_KEY = "d"  # leaves columns out, or takes them in again
 GUIDELINES_KEY, GUIDELINES = "g", "guidelines"
 NOTE_KEY, NOTE = "a", "note"  # the command with the note after it; n means different
 CLUSTERS = "clusters"  # the command with words after it: which clusters

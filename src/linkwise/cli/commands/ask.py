@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console, RenderableType
 
 from linkwise.asking.learner import Question
+from linkwise.cli.commands.column_key import ColumnKey
 from linkwise.data import Encoded
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.guidelines import write_guidelines
@@ -96,7 +97,14 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
     terminal = make_terminal(project, console, budget=budget)
     with open_reader(with_suspects=project.session.status.is_fallible) as read:
-        run_dialogue(project.session, terminal, read, budget=budget, busy=choose_spinner(project.session))
+        run_dialogue(
+            project.session,
+            terminal,
+            read,
+            budget=budget,
+            busy=choose_spinner(project.session),
+            columns=ColumnKey(project, console),
+        )
 
 
 def make_terminal(project: Project, console: Console, *, budget: int | None = None) -> Terminal:

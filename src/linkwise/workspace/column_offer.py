@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwise.data import Encoded
+from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
-from linkwise.page.cards import RowView, create_namer, locate_numbers, numeric_columns
-from linkwise.page.requests import RefusedRequest
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import Project
-from linkwise.workspace.reading import columns_of_rules
 from linkwise.workspace.recoding import can_recode, encode_by, leave_out, propose_columns
 
 EVERY = 5  # answers between two proposals
 
 
-def view_project(project: Project) -> RowView:
-    """Return how the rows of a data file are shown."""
-    view, numbers = RowView(project.items, create_namer(project.table.ids)), project.rows.shown_numbers
-    if numbers is None:
-        return view
-    return replace(view, places=locate_numbers(numbers.X, numeric_columns(numbers)))
-
-
-def project_columns(project: Project) -> Encoded | None:
-    """Return the columns in their own units in which rules are made."""
-    return columns_of_rules(project.rows, project.session.source.get("impute"))
-
-
 class ColumnOffer:
-    """What a page offers about columns.
+    """What the page and the terminal offer about columns.
 
     Parameters
     ----------
@@ -78,7 +61,7 @@ class ColumnOffer:
     def accept(self) -> tuple[Project, Path]:
         """Leave out the columns that are proposed; return the path of a copy of the session, too."""
         if self._project is None or self._proposal is None:
-            raise RefusedRequest("bad", "There is no proposal any more.")
+            raise DataError("There is no proposal any more.")
         source = origin_of(self._project.session, self._project.path)
         drop = self._proposal.drop
         self._project, backup = leave_out(self._project, drop)
@@ -88,7 +71,7 @@ class ColumnOffer:
     def restore(self) -> tuple[Project, Path]:
         """Take in the columns that were left out last."""
         if self._project is None or self._before is None:
-            raise RefusedRequest("bad", "No columns were left out on this page.")
+            raise DataError("No columns were left out since the session was opened.")
         self._project, backup = encode_by(self._project, self._before[0])
         self._before = None
         return self._project, backup

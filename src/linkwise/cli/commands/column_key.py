@@ -1,0 +1,46 @@
+"""The key that leaves out columns that the answers do not depend on, and takes them in again."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from linkwise.errors import DataError, SessionError
+from linkwise.terminal.keys import COLUMNS_KEY
+from linkwise.wording import join_names, strip_controls
+from linkwise.workspace.column_offer import ColumnOffer
+from linkwise.workspace.project import Project
+
+
+class ColumnKey:
+    """Says on a terminal which columns seem not to matter, and acts when the key is pressed."""
+
+    def __init__(self, project: Project, console: Console) -> None:
+        self._offer, self._console = ColumnOffer(project), console
+
+    def announce(self) -> None:
+        """Show a proposal that is new."""
+        self._offer.update()
+        found = self._offer.describe()
+        if self._offer.is_new and found is not None and found["drop"]:
+            names = join_names(found["drop"])
+            self._say(f"Your answers seem not to depend on: {names}. {COLUMNS_KEY} leaves them out.")
+        self._offer.is_new = False
+
+    def press(self) -> None:
+        """Leave out the columns that are proposed, else take in those that were left out."""
+        found = self._offer.describe()
+        if found is None:
+            self._say("There is no proposal for columns.")
+            return
+        names = join_names(found["drop"] or found["left_out"])
+        try:
+            _, backup = self._offer.accept() if found["drop"] else self._offer.restore()
+        except (DataError, SessionError) as error:
+            self._say(f"Nothing has changed. {error}")
+            return
+        again = f" {COLUMNS_KEY} takes them in again." if found["drop"] else ""
+        done = "The comparison leaves out:" if found["drop"] else "Rows are compared again by:"
+        self._say(f"{done} {names}. All answers are replayed, and {backup.name} is a copy.{again}")
+
+    def _say(self, words: str) -> None:
+        self._console.print(strip_controls(words), style="yellow", highlight=False, markup=False)
