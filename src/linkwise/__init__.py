@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from linkwise.metric.itml import ITML
     from linkwise.metric.mmc import MMC
     from linkwise.metric.rca import RCA
+    from linkwise.page.local_page import serve
     from linkwise.page.notebook import widget
     from linkwise.programs.answer import Answered, answer
     from linkwise.reasons.explanation import Explanation, explain
@@ -110,6 +111,7 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "summarize": "linkwise.streams.item_summary",
     "dbcv_score": "linkwise.validity.dbcv",
     "s_dbw_score": "linkwise.validity.s_dbw",
+    "serve": "linkwise.page.local_page",
     "widget": "linkwise.page.notebook",
 }
 
@@ -167,6 +169,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "why",
     "Why",
     "widget",
+    "serve",
     "plot",
     "summarize",
     "Summary",
