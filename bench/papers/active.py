@@ -235,6 +235,12 @@ def report_part(part: Part, rows: Sequence[Row], runs: int, folder: Path) -> boo
             lines,
         ),
         (
+            "aims",
+            f"{OURS} beside its aims",
+            ("task", "learner", *part.columns, "quartiles", "aim", "met"),
+            [line for line in lines if line[1] == OURS and line[-1]],
+        ),
+        (
             "ranks",
             "Mean aligned ranks, the lowest is the best",
             ("group", "learner", *part.columns),

@@ -53,6 +53,9 @@ def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp
     assert lines[-3]["aim"] == "- 0.52 0.63"
     assert lines[0]["quartiles"].split()[1:] == ["1.00-1.00", "1.00-1.00"]
     assert "COBRAS" in printed
+    beside = read(tmp_path / "active" / "aims.csv")
+    assert {line["learner"] for line in beside} == {"KIN"}
+    assert beside == [line for line in lines if line["met"]]
     ranks = read(tmp_path / "active" / "ranks.csv")
     assert [line["learner"] for line in ranks] == list(bench.USUAL)
     assert [(line["duel"], line["25"]) for line in read(tmp_path / "active" / "duels.csv")] == [
