@@ -34,8 +34,14 @@ def test_a_click_leaves_columns_out_and_another_takes_them_in_again(
     page = browse(served(lambda: orders(tmp_path)), viewport={"width": width, "height": 720})
     offer = page.locator(".lw-column-offer")
     offer.get_by_text("Your answers seem not to depend on shop and day.").wait_for()
-    places = [page.locator(each).bounding_box()["x"] for each in (".lw-question", ".lw-progress", ".lw-map")]
-    assert (places[1] < places[2]) == (width == 1280), "the wide layout has two columns"
+    question, progress, plot = (
+        page.locator(each).bounding_box() for each in (".lw-question", ".lw-progress", ".lw-map")
+    )
+    assert (question["x"] < plot["x"]) == (width == 1280), "the wide layout has two columns"
+    if width == 1280:
+        assert question["y"] + question["height"] <= 720
+        assert plot["y"] + plot["height"] < progress["y"]
+        assert offer.bounding_box()["y"] + offer.bounding_box()["height"] <= 720
     axes = page.locator(".lw-axes").inner_text()
     offer.get_by_role("button", name="Leave out of the comparison").click()
     offer.get_by_text("The comparison leaves out shop and day.").wait_for()

@@ -55,8 +55,9 @@ def test_a_key_leaves_the_columns_out_and_takes_them_in_again(tmp_path, linkwise
     data, session = tmp_path / "orders.csv", tmp_path / "orders.csv.linkwise"
     groups = write_orders(data)
     linkwise("ask", data, said="q\n")
-    done = linkwise("ask", data, said="d\nq\n")
+    done = linkwise("ask", data, said="d\n?\nq\n")
     assert "There is no proposal for columns." in done.stdout
+    assert "d  Leave out the columns that are proposed" in done.stdout
     with open_with_data(session)[0] as opened:
         for _ in range(40):
             q, ids = opened.question, opened.ids

@@ -1,15 +1,20 @@
 """What the screens look like, letter by letter, at 80 columns without colour."""
 
 import io
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from linkwise.asking.advice import StopAdvice
+from linkwise.asking.learner import Question
 from linkwise.session.session import Status
 from linkwise.terminal import screen
+from linkwise.terminal.console import LINES_AROUND, Terminal
 from linkwise.wording import quote_command, strip_controls
 
 
@@ -125,6 +130,21 @@ def test_help():
         " q  Quit; every answer is saved, and you can go on later\n"
         "Why this question: They are the two closest parts.\n"
     )
+    line = " d  Leave out the columns that are proposed, or take in again those that were left out\n"
+    assert line in drawn(screen.help_text("", with_columns=True), width=100)
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_advice_to_stop_is_shown_with_the_question(stop):
+    console = Console(file=io.StringIO(), width=80, height=24, color_system=None, force_terminal=False)
+    lines = []
+    terminal = Terminal(console, lambda question, width, most: lines.append(most) or "the pair", str)
+    labels = np.zeros(2, dtype=np.int32)
+    found = replace(status((2,)), advice=StopAdvice(stop, 0.0))
+    terminal.ask(Question(0, 1, labels, "They are near."), "0:0-1", found)
+    shown = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert ("You can stop here." in shown) is stop
+    assert lines == [24 - LINES_AROUND - stop]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from linkwise.session.events import Event
 from linkwise.session.examples import Example
 from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Status
-from linkwise.session.status import count_suspects, describe_errors
+from linkwise.session.status import count_suspects, describe_advice, describe_errors
 from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal import screen
 from linkwise.terminal.cluster_query import list_clusters
@@ -52,6 +52,10 @@ class Terminal:
         ``commands(reason, status)`` gives pairs of a purpose and a command to type next.
     counts : callable, optional
         Returns a sentence on the columns that count; None if the learner does not learn them.
+    with_guidelines : bool, default=False
+        Whether the session has guidelines, which a key shows.
+    with_columns : bool, default=False
+        Whether a key leaves out columns.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class Terminal:
         commands: NextCommands | None = None,
         counts: Callable[[], str | None] | None = None,
         with_guidelines: bool = False,
+        with_columns: bool = False,
     ) -> None:
         self.console = console
         self.pair = pair
@@ -72,13 +77,18 @@ class Terminal:
         self.commands = commands
         self.counts = counts
         self.with_guidelines = with_guidelines
+        self.with_columns = with_columns
         self._is_fallible = False  # of the session, as of the last question
 
     def ask(self, question: Question, name: str, status: Status) -> None:
         """Show the heading, both items and the keys."""
-        lines = min(MOST_LINES, max(LEAST_LINES, self.console.height - LINES_AROUND))
+        advice = describe_advice(status)
+        around = LINES_AROUND + len(advice)
+        lines = min(MOST_LINES, max(LEAST_LINES, self.console.height - around))
         self._show(Text())
         self._show(screen.draw_heading(status, self.budget))
+        for sentence in advice:
+            self._show(Text(sentence, style="bold"))
         self._is_fallible = status.is_fallible
         if question.why.startswith(CHECKING):
             self._show(Text(name_rows(question, self.name_of), style="yellow"))
@@ -125,6 +135,7 @@ class Terminal:
                 name_rows(question, self.name_of),
                 with_suspects=self._is_fallible,
                 with_guidelines=self.with_guidelines,
+                with_columns=self.with_columns,
             )
         )
 

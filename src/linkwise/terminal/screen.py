@@ -351,7 +351,9 @@ def draw_guidelines(guidelines: str) -> RenderableType:
     return Group(Text(GUIDELINES, style="bold"), *(Text(line) for line in lines))
 
 
-def help_text(why: str, *, with_suspects: bool = False, with_guidelines: bool = False) -> RenderableType:
+def help_text(
+    why: str, *, with_suspects: bool = False, with_guidelines: bool = False, with_columns: bool = False
+) -> RenderableType:
     """Draw the task of the person, the keys, and the reason of the question."""
     keys = (
         *wording.KEYS.items(),
@@ -359,6 +361,7 @@ def help_text(why: str, *, with_suspects: bool = False, with_guidelines: bool = 
         ("c", "Clusters: the largest, or those that you type, such as 31-60, 12 or a name"),
         *([("w", SUSPECTS)] if with_suspects else []),
         *([("g", GUIDELINES)] if with_guidelines else []),
+        *([("d", COLUMNS)] if with_columns else []),
         ("q", "Quit; every answer is saved, and you can go on later"),
     )
     return Group(
@@ -369,6 +372,7 @@ def help_text(why: str, *, with_suspects: bool = False, with_guidelines: bool = 
 
 
 GUIDELINES = "Guidelines: what belongs together here"
+COLUMNS = "Leave out the columns that are proposed, or take in again those that were left out"
 SUSPECTS = "Suspects: the answers that are probably wrong, or what to do with one, such as back 3"
 ENDS = {
     "exhausted": f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED}",

@@ -95,7 +95,7 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
     if project.advice.command is not None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
-    terminal = make_terminal(project, console, budget=budget)
+    terminal = make_terminal(project, console, budget=budget, with_columns=True)
     with open_reader(with_suspects=project.session.status.is_fallible) as read:
         run_dialogue(
             project.session,
@@ -107,7 +107,9 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
         )
 
 
-def make_terminal(project: Project, console: Console, *, budget: int | None = None) -> Terminal:
+def make_terminal(
+    project: Project, console: Console, *, budget: int | None = None, with_columns: bool = False
+) -> Terminal:
     """The dialogue on a terminal, which shows the guidelines first."""
     namer = make_row_namer(project)
     guidelines = write_guidelines(project.session.guidelines, project.session.examples, namer)
@@ -121,6 +123,7 @@ def make_terminal(project: Project, console: Console, *, budget: int | None = No
         commands=lambda reason, status: list_next_commands(project, reason, status),
         counts=lambda: describe_weights(project),
         with_guidelines=bool(guidelines),
+        with_columns=with_columns,
     )
 
 

@@ -3737,8 +3737,8 @@ function createProgressPanel(page) {
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
-    errors,
     columns.node,
+    errors,
     suspects,
     review,
     details
