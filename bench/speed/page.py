@@ -106,6 +106,7 @@ class Stub:
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": "", "wrong": None}, "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
+            "columns": None,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,
                  "exemplar": k, "exemplars": [k], "exemplar_names": [f"c{k}"]}

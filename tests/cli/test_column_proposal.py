@@ -67,6 +67,8 @@ def test_a_key_leaves_the_columns_out_and_takes_them_in_again(tmp_path, linkwise
     assert "Your answers seem not to depend on: shop, day. d leaves them out." in words
     assert "The comparison leaves out: shop, day. All answers are replayed" in words
     assert "orders.csv-before.linkwise is a copy. d takes them in again." in words
+    assert done.exit_code == 0
+    assert "clusters as rules" in words  # the next steps, by the columns that are left
     with Session.open(session) as stored:
         assert stored.source["choices"]["drop"] == ["shop", "day"]
         assert stored.status.n_answers == 40
@@ -78,6 +80,7 @@ def test_the_key_goes_back_in_the_same_session(tmp_path, linkwise):
     data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
     write_pairs(pairs, write_orders(data))
     done = linkwise("ask", data, "--constraints", pairs, said="d\nd\nq\n")
+    assert done.exit_code == 0
     assert "Rows are compared again by: shop, day." in " ".join(done.stdout.split())
     with Session.open(tmp_path / "orders.csv.linkwise") as stored:
         assert stored.source["choices"]["drop"] == []

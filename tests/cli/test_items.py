@@ -222,6 +222,21 @@ def test_new_rows_get_the_cluster_of_their_item(ask, linkwise, tmp_path, kind):
     assert pl.read_parquet(sorted((tmp_path / "new").glob("*.parquet"))).equals(expected)
 
 
+def test_labels_of_earlier_new_rows_are_not_kept_for_others(ask, linkwise, tmp_path):
+    ask("--items", 50, said="y\nn\nq\n")
+    path, out = tmp_path / "events.linkwise", tmp_path / "new"
+    frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    for day, rows in (("monday", frame), ("tuesday", frame.reverse())):
+        (tmp_path / day).mkdir()
+        rows.write_parquet(tmp_path / day / "rows.parquet")
+    monday = ["export", path, "--new", tmp_path / "monday" / "rows.parquet", "--labels", out]
+    assert linkwise(*monday).exit_code == 0
+    assert linkwise(*monday).exit_code == 0
+    tuesday = linkwise("export", path, "--new", tmp_path / "tuesday" / "rows.parquet", "--labels", out)
+    assert tuesday.exit_code == 3
+    assert "holds labels of another clustering. Name an empty folder." in " ".join(tuesday.stderr.split())
+
+
 def test_new_rows_with_other_columns_are_named(ask, linkwise, tmp_path):
     ask("--items", 50)
     later = tmp_path / "later.parquet"

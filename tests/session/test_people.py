@@ -51,7 +51,7 @@ def test_a_session_without_guidelines_has_no_word_of_them(tmp_path):
     begin().save(tmp_path / "a.linkwise")
     with closing(sqlite3.connect(tmp_path / "a.linkwise")) as db:
         keys = {key for (key,) in db.execute("SELECT key FROM meta")}
-    assert keys == {"data", "learner", "seed", "source", "description"}
+    assert keys == {"data", "learner", "seed", "source", "description", "advice"}
 
 
 @pytest.mark.parametrize(

@@ -129,3 +129,11 @@ def test_the_advice_of_a_learner_is_put_into_words():
     assert describe_advice(replace(found, n_suspects=2)) == ["Check the suspects before you stop."]
     assert describe_advice(replace(found, advice=StopAdvice(False, 0.2))) == []
     assert describe_advice(replace(found, advice=None)) == []
+
+
+def test_advice_holds_plain_values_that_can_be_stored():
+    found = StopAdvice(np.bool_(True), np.float32(0.25))
+    assert (type(found.stop), type(found.wrong)) == (bool, float)
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match="Give one from 0 to 1"):
+            StopAdvice(False, wrong)

@@ -78,6 +78,7 @@ def test_a_session_is_a_plain_database(path):
             "The rows are split into 4 parts, which form 2 clusters.",
             "A finer split may show more.",
         ],
+        "advice": None,
     }
     kinds = query(path, "SELECT number, kind, target, source FROM event")
     assert [kind for _, kind, _, _ in kinds] == ["answer"] * 5 + ["import", "change", "undo"]

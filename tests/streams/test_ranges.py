@@ -72,6 +72,12 @@ def test_the_range_of_a_file_ends_with_the_first_block_of_the_next_file():
     assert plan_ranges([10, 3, 20], 0, 4, 2) == [Range(0, 12), Range(12, 16), Range(16, 33)]
 
 
+def test_a_file_of_csv_is_read_by_one_worker(files):
+    for form, n_ranges in (("csv", 1), ("parquet", 2)):
+        tables = TableFiles([files / form / f"0.{form}"])
+        assert len(plan_ranges(tables.lengths(), 0, BLOCK, 1)) == n_ranges
+
+
 def test_rows_of_a_function_are_read_in_this_process(rows):
     with pytest.raises(ValueError, match="come from a function"):
         lw.summarize(lambda: [rows], 5, backend="loky")

@@ -16,10 +16,22 @@ class StopAdvice:
         Whether further answers will probably change almost nothing.
     wrong : float
         The expected share of the rows that are in a wrong cluster, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        `wrong` is not from 0 to 1.
     """
 
     stop: bool
     wrong: float
+
+    def __post_init__(self) -> None:
+        stop, wrong = bool(self.stop), float(self.wrong)  # numbers of NumPy cannot be stored as JSON
+        if not 0 <= wrong <= 1:
+            raise ValueError(f"The share of rows in a wrong cluster is {wrong!r}. Give one from 0 to 1.")
+        object.__setattr__(self, "stop", stop)
+        object.__setattr__(self, "wrong", wrong)
 
 
 @runtime_checkable

@@ -7,7 +7,6 @@ interrupted goes on there.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -245,9 +244,9 @@ def _choose_names(tables: TableFiles, choices: TableChoices) -> list[str]:
 
 def _hash_inputs(tables: TableFiles, choices: TableChoices, n_items: int, seed: int) -> str:
     """Hash all that decides what the passes find."""
-    files = [(os.path.abspath(file.path), file.path.stat()) for file in tables.files]
-    stamps = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
-    return blake2b(repr((PASSES, stamps, choices, n_items, seed)).encode(), digest_size=16).hexdigest()
+    return blake2b(
+        repr((PASSES, tables.stamps(), choices, n_items, seed)).encode(), digest_size=16
+    ).hexdigest()
 
 
 class _Place(NamedTuple):

@@ -9,6 +9,7 @@ cells are all empty are skipped, as empty lines are.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -177,15 +178,25 @@ class TableFiles:
             self._common[name] = None if is_kept else pl.Int64() if is_whole else pl.Float64()
         return self._common[name]
 
+    def stamps(self) -> list[tuple[str, int, int]]:
+        """List the path, the size and the time of the last change of each file."""
+        files = [(os.path.abspath(file.path), file.path.stat()) for file in self.files]
+        return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
+
     @property
     def is_seekable(self) -> bool:
         """Whether rows in the middle of a file can be read without those before; not those of CSV."""
         return not isinstance(self.files[0], CsvFile)
 
     def lengths(self) -> list[int]:
-        """Count the rows that can be read without those before: of all files, or of each one."""
+        """Count the rows that can be read without those before: of all files, or of each one.
+
+        A single file of CSV has an empty one after it: one number would mean that its rows can be divided.
+        """
         counts = self.count_rows()
-        return [sum(counts)] if self.is_seekable else counts
+        if self.is_seekable:
+            return [sum(counts)]
+        return counts if len(counts) > 1 else [*counts, 0]
 
     def blocks(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[Block]:
         """Cut the rows from `start`, a multiple of `BLOCK`, into blocks; the last one may be shorter."""

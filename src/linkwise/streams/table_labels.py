@@ -40,6 +40,8 @@ def write_files(
     folder: Path,
     progress: Callable[[int, int], object] | None,
     engine: Engine = HERE,
+    *,
+    is_new: bool = False,
 ) -> LabelledFiles:
     """Write the cluster of each row to a folder, in a file for each file of the data.
 
@@ -61,6 +63,9 @@ def write_files(
         ``progress(done, total)`` is called after each file that is written.
     engine : Engine
         Where rows are read and files are written.
+    is_new : bool, default=False
+        Whether the items were made of other files. Labels of the folder then stay only if these files have
+        not changed since.
 
     Returns
     -------
@@ -76,6 +81,8 @@ def write_files(
     stems = _name_files(tables)
     found = blake2b(of_item.tobytes(), digest_size=16)
     found.update(repr((items.hash, stems, items.parts, sorted(names.items()), PART)).encode())
+    if is_new:  # other rows may have the names and numbers of earlier ones
+        found.update(repr(tables.stamps()).encode())
     id_name = items.summary.id_column or "row"
     claim_folder(folder, LabelForm(found.hexdigest(), items.summary.n_rows, id_name))
     _check_counts(tables, items)

@@ -311,4 +311,4 @@ def write_row_labels(
     )
     tables = open_tables(data, reading)
     items = take_new_tables(items, tables) if is_new else items
-    return write_files(tables, items, session.labels, names, folder, progress, engine)
+    return write_files(tables, items, session.labels, names, folder, progress, engine, is_new=is_new)

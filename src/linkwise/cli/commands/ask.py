@@ -95,7 +95,8 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
     if project.advice.command is not None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
-    terminal = make_terminal(project, console, budget=budget, with_columns=True)
+    key = ColumnKey(project, console)
+    terminal = make_terminal(project, console, budget=budget, with_columns=True, current=lambda: key.project)
     with open_reader(with_suspects=project.session.status.is_fallible) as read:
         run_dialogue(
             project.session,
@@ -103,14 +104,23 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
             read,
             budget=budget,
             busy=choose_spinner(project.session),
-            columns=ColumnKey(project, console),
+            columns=key,
         )
 
 
 def make_terminal(
-    project: Project, console: Console, *, budget: int | None = None, with_columns: bool = False
+    project: Project,
+    console: Console,
+    *,
+    budget: int | None = None,
+    with_columns: bool = False,
+    current: Callable[[], Project] | None = None,
 ) -> Terminal:
-    """The dialogue on a terminal, which shows the guidelines first."""
+    """The dialogue on a terminal, which shows the guidelines first.
+
+    `current` returns the project with its present columns, if these may change meanwhile.
+    """
+    current = current or (lambda: project)
     namer = make_row_namer(project)
     guidelines = write_guidelines(project.session.guidelines, project.session.examples, namer)
     if guidelines:
@@ -120,8 +130,8 @@ def make_terminal(
         make_pair_view(project),
         namer,
         budget=budget,
-        commands=lambda reason, status: list_next_commands(project, reason, status),
-        counts=lambda: describe_weights(project),
+        commands=lambda reason, status: list_next_commands(current(), reason, status),
+        counts=lambda: describe_weights(current()),
         with_guidelines=bool(guidelines),
         with_columns=with_columns,
     )

@@ -12,9 +12,16 @@ from linkwise.workspace.project import Project
 
 
 class ColumnKey:
-    """Says on a terminal which columns seem not to matter, and acts when the key is pressed."""
+    """Says on a terminal which columns seem not to matter, and acts when the key is pressed.
+
+    Attributes
+    ----------
+    project : Project
+        The session and its rows by the columns that are compared now.
+    """
 
     def __init__(self, project: Project, console: Console) -> None:
+        self.project = project
         self._offer, self._console = ColumnOffer(project), console
 
     def announce(self) -> None:
@@ -34,7 +41,7 @@ class ColumnKey:
             return
         names = join_names(found["drop"] or found["left_out"])
         try:
-            _, backup = self._offer.accept() if found["drop"] else self._offer.restore()
+            self.project, backup = self._offer.accept() if found["drop"] else self._offer.restore()
         except (DataError, SessionError) as error:
             self._say(f"Nothing has changed. {error}")
             return
