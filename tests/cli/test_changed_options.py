@@ -49,7 +49,14 @@ def test_with_answers_they_are_replayed_if_wanted(fruit, linkwise):
 
 
 @pytest.mark.parametrize(
-    "options", [["--text", "colour"], ["--columns", "weight"], ["--columns", "width,weight"]]
+    "options",
+    [
+        ["--text", "colour"],
+        ["--text", "colour", "--text-by", "words"],
+        ["--text", "colour", "--text-by", "letters"],
+        ["--columns", "weight"],
+        ["--columns", "width,weight"],
+    ],
 )
 def test_the_same_options_change_nothing(fruit, linkwise, options):
     begun = linkwise("ask", fruit.path, "--id", "id", *options, said="n\nq\n")
@@ -57,6 +64,22 @@ def test_the_same_options_change_nothing(fruit, linkwise, options):
     again = linkwise("ask", fruit.path, "--id", "id", *options, said="q\n")
     assert (again.exit_code, "from now on" in again.stdout) == (0, False), again.stderr
     assert "resumed: 1 answer" in again.stdout
+
+
+def test_texts_of_a_session_are_compared_by_letters_without_naming_them_again(fruit, linkwise):
+    linkwise("ask", fruit.path, "--text", "colour", said="n\nq\n")
+    done = linkwise("ask", fruit.path, "--text-by", "letters", "--replay", said="q\n")
+    assert done.exit_code == 0, done.stderr
+    with Session.open(fruit.session) as session:
+        choices = session.source["choices"]
+        assert (choices["text"], choices["text_by"]) == ("colour", "letters")
+    assert linkwise("ask", fruit.path, "--text-by", "words", "--replay", said="q\n").exit_code == 0
+    with Session.open(fruit.session) as session:
+        assert "text_by" not in session.source["choices"]
+    other = fruit.path.with_name("other.linkwise")
+    linkwise("ask", fruit.path, "--columns", "weight", "--session", other, said="q\n")
+    failed = linkwise("ask", fruit.path, "--text-by", "words", "--session", other, said="q\n")
+    assert (failed.exit_code, "Name them with --text A,B" in failed.stderr) == (2, True)
 
 
 def test_options_that_do_not_go_with_the_new_ones_give_way(fruit, linkwise):

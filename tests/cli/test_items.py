@@ -237,6 +237,16 @@ def test_labels_of_earlier_new_rows_are_not_kept_for_others(ask, linkwise, tmp_p
     assert "holds labels of another clustering. Name an empty folder." in " ".join(tuesday.stderr.split())
 
 
+def test_new_rows_that_were_corrected_go_to_the_same_folder(ask, linkwise, tmp_path):
+    ask("--items", 50, said="y\nn\nq\n")
+    later = tmp_path / "later.parquet"
+    frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    command = ["export", tmp_path / "events.linkwise", "--new", later, "--labels", tmp_path / "new"]
+    for rows, code in ((frame.with_columns(amount=pl.col("amount") / 0), 3), (frame, 0)):
+        rows.write_parquet(later)
+        assert linkwise(*command).exit_code == code
+
+
 def test_new_rows_with_other_columns_are_named(ask, linkwise, tmp_path):
     ask("--items", 50)
     later = tmp_path / "later.parquet"

@@ -79,6 +79,21 @@ def test_answers_go_on_after_the_change(orders):
     again.session.close()
 
 
+@pytest.mark.parametrize("change", ["another order", "a row more"])
+def test_rows_that_changed_meanwhile_are_not_taken_for_those_shown(orders, change):
+    presenter, project = orders
+    presenter.look_ahead(PATIENT)
+    head, *lines = project.data.read_text(encoding="utf-8").splitlines()
+    lines = lines[::-1] if change == "another order" else [*lines, "r900,1.5,shop 1,0.5"]
+    project.data.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    assert (
+        "orders.csv holds other rows than when the session was opened"
+        in refuse(presenter, "leave_out")["text"]
+    )
+    assert presenter.state()["counts"]["answers"] == 40
+    assert not list(project.path.parent.glob("*before*"))
+
+
 def test_without_a_data_file_nothing_is_offered():
     from page.test_presenter import answer, make_presenter
 

@@ -134,14 +134,15 @@ def claim_folder(folder: Path, form: LabelForm) -> None:
     """Create the folder, or check that it holds parts of the same labels."""
     folder.mkdir(parents=True, exist_ok=True)
     known = folder / FORM
-    if known.exists():
+    parts = [path for path in folder.iterdir() if path != known and not path.name.endswith(UNFINISHED)]
+    if known.exists() and parts:
         try:
             stored = json.loads(known.read_text(encoding="utf-8"))
         except ValueError:
             stored = None
         if stored != form._asdict():
             raise DataError(f"'{folder}' holds labels of another clustering. Name an empty folder.")
-    elif any(not path.name.endswith(UNFINISHED) for path in folder.iterdir()):
+    elif parts:
         raise DataError(f"'{folder}' holds other files. Name an empty folder.")
     else:
         _replace(known, lambda path: path.write_text(json.dumps(form._asdict()), encoding="utf-8"))

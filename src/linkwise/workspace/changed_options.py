@@ -117,7 +117,11 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     before = _recall_options(source, path)
     if reading.side_file is not None and before.side_file is not None and _is_same(reading, before):
         reading = replace(reading, show=before.show)  # another path to the same file
-    stored = before.settings() | {"scale": source["scale"]}  # which follows from the kind, if not given
+    if reading.text_by is not None and reading.text is None:
+        reading = replace(reading, text=before.text)
+    # what is stored where an option is not given
+    usual = {"scale": source["scale"], **({} if before.text is None else {"text_by": "words"})}
+    stored = usual | before.settings()
     given = reading.settings().items()
     names = tuple(name for name, value in given if _comparable(stored.get(name)) != _comparable(value))
     if not names:

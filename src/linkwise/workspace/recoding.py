@@ -66,10 +66,15 @@ def encode_by(project: Project, source: dict[str, Any]) -> tuple[Project, Path]:
         )
     check_same_positions(session, path, project.data)
     rows = read_shown_rows(project.data, source, path.parent)
-    backup = name_backup(path)
+    ids, backup = row_ids(rows.table), name_backup(path)
+    if len(rows.encoded.X) != session.n_rows or (ids is not None and list(map(str, ids)) != session.ids):
+        raise DataError(  # whoever shows rows by their positions would show other ones
+            f"{project.data.name} holds other rows than when the session was opened. Open the session again,"
+            " then change its columns."
+        )
     session.recode(
         rows.encoded.X,
-        ids=row_ids(rows.table),
+        ids=ids,
         source=source | {"choices": rows.table.choices},
         backup=backup,
     )
