@@ -118,14 +118,14 @@ def map_in_order(
 ) -> Generator[Result, None, None]:
     """Call ``function(shared, task)`` for each task, and yield the results in the order of the tasks.
 
-    What is added up from them therefore does not depend on where tasks run and which of them finish first.
+    So sums of the results do not depend on where tasks run, or on which of them finish first.
 
     Parameters
     ----------
     function, shared, tasks
         As for `map_tasks`. With dask, tasks of a lost worker run again on another.
     engine : Engine
-        Where tasks run.
+        The processes or the cluster that run the tasks.
 
     Yields
     ------
@@ -163,7 +163,7 @@ def connect_dask(address: str) -> Iterator[Engine]:
     OSError
         There is no scheduler at this address.
     ValueError
-        The address is no address.
+        The address is not valid.
     """
     with _import_distributed().Client(address):
         yield Engine("dask")

@@ -1,5 +1,6 @@
 """Rows are read alike in this process, in processes of this machine, and on dask's workers."""
 
+import itertools
 import os
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ import linkwise as lw
 from linkwise.parallel import BACKENDS, Engine, map_in_order
 from linkwise.streams import label_files, ranges, table_labels
 from linkwise.streams.item_table import read_items, summarize_tables
-from linkwise.streams.ranges import Range, map_blocks, plan_ranges
+from linkwise.streams.ranges import Lengths, Range, map_blocks, plan_ranges
 from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import BLOCK, TableFiles
 from linkwise.streams.table_labels import write_files
@@ -62,14 +63,20 @@ def summarize_folder(folder, out, engine):
 # ---------------------------------------------------------------- ranges
 @pytest.mark.parametrize("start", [0, 8])
 def test_ranges_hold_each_row_once(start):
-    for lengths in ([31], [8, 8, 15], [1, 1, 29], [20, 0, 11], [3, 28], [31, 0]):
-        found = plan_ranges(lengths, start, 4, 2)
+    for counts, is_seekable in itertools.product(
+        ((31,), (8, 8, 15), (1, 1, 29), (20, 0, 11), (3, 28), (31, 0)), (True, False)
+    ):
+        found = plan_ranges(Lengths(counts, is_seekable), start, 4, 2)
         assert [row for part in found for row in range(*part)] == list(range(start, 31))
         assert all(part.start % 4 == 0 for part in found)
 
 
 def test_the_range_of_a_file_ends_with_the_first_block_of_the_next_file():
-    assert plan_ranges([10, 3, 20], 0, 4, 2) == [Range(0, 12), Range(12, 16), Range(16, 33)]
+    assert plan_ranges(Lengths((10, 3, 20), is_seekable=False), 0, 4, 2) == [
+        Range(0, 12),
+        Range(12, 16),
+        Range(16, 33),
+    ]
 
 
 def test_a_file_of_csv_is_read_by_one_worker(files):
@@ -193,5 +200,7 @@ def test_work_that_is_ended_early_begins_no_more_blocks():
 
 
 def test_results_come_in_the_order_of_the_blocks():
-    found = map_blocks(partial(read_numbers), float, [10], 2, 1, Engine("loky", 2))
+    found = map_blocks(
+        partial(read_numbers), float, Lengths((10,), is_seekable=True), 2, 1, Engine("loky", 2)
+    )
     assert list(found) == [float(at) for at in range(2, 10)]

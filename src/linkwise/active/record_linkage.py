@@ -74,7 +74,7 @@ class LinkageState:
     Attributes
     ----------
     problem : Problem
-        What the run started from.
+        The data and the facts of the run.
     labels : ndarray of shape (n_rows,), int32
         The clustering at the last question.
     open : Question or None

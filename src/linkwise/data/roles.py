@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Kind = Literal["record", "text", "image", "series"]
-Unit = Literal["words", "letters"]
 """The form in which a person sees a row."""
+Unit = Literal["words", "letters"]
+"""What texts are compared by."""
 Role = Literal[
     "numeric",
     "category",

@@ -50,7 +50,7 @@ def present_session(
     Returns
     -------
     Presenter
-        What a page or a widget shows.
+        It handles the requests of a page or a widget.
 
     Raises
     ------

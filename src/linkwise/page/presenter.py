@@ -235,7 +235,11 @@ class Presenter(Lookups):
     def _choose_columns(self, request: Request) -> dict[str, Any]:
         """Leave out the columns that are proposed, or take in those that were left out last."""
         if self._here:
-            raise RefusedRequest("bad", "Several people answer here. Close the page, and give --drop to all.")
+            raise RefusedRequest(
+                "bad",
+                "People answer here under their names, and other columns would change the questions of all."
+                " Stop the page, and start it again with --drop.",
+            )
         action = requests.read_choice(request, "action", ("leave_out", "restore"))
         offer = self._columns_offer
         project, backup = offer.accept() if action == "leave_out" else offer.restore()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from linkwise.errors import DataError, short_repr
 from linkwise.streams.array_files import ARRAY, array_form, read_array_file
+from linkwise.streams.ranges import Lengths
 from linkwise.streams.table_files import TABLES, TableFiles
 from linkwise.validation import MAX_VALUE
 from linkwise.wording import join_names
@@ -51,11 +52,8 @@ class RowStream(Protocol):
         """Read the rows from `start` to `stop` in order, in chunks of any size."""
         ...
 
-    def lengths(self) -> list[int] | None:
-        """Count the rows that can be read without those before: of each file, or of all files.
-
-        None if the rows are known only when they are read.
-        """
+    def lengths(self) -> Lengths | None:
+        """Count the rows; None if they are known only when they are read."""
         ...
 
     def columns(self) -> tuple[str, ...] | None:
@@ -180,8 +178,8 @@ class _ArrayRows:
     def columns(self) -> tuple[str, ...] | None:
         return None
 
-    def lengths(self) -> list[int] | None:
-        return [len(self._rows)]
+    def lengths(self) -> Lengths | None:
+        return Lengths((len(self._rows),), is_seekable=True)
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
         end = len(self._rows) if stop is None else min(stop, len(self._rows))
@@ -204,7 +202,7 @@ class _Batches:
     def columns(self) -> tuple[str, ...] | None:
         return self._names
 
-    def lengths(self) -> list[int] | None:
+    def lengths(self) -> Lengths | None:
         return None
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
@@ -347,8 +345,8 @@ class _ArrayFiles:
     def columns(self) -> tuple[str, ...] | None:
         return None
 
-    def lengths(self) -> list[int] | None:
-        return [sum(array_form(path)[0][0] for path in self._paths)]
+    def lengths(self) -> Lengths | None:
+        return Lengths(tuple(array_form(path)[0][0] for path in self._paths), is_seekable=True)
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
         before, width = 0, array_form(self._paths[0])[0][1]
@@ -376,7 +374,7 @@ class _NumericTables:
     def columns(self) -> tuple[str, ...] | None:
         return self._picked.columns
 
-    def lengths(self) -> list[int] | None:
+    def lengths(self) -> Lengths | None:
         return self._tables.lengths()
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:

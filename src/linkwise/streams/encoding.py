@@ -19,6 +19,7 @@ from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table
 from linkwise.errors import DataError
 from linkwise.streams.chunks import Chunk
+from linkwise.streams.ranges import Lengths
 from linkwise.streams.table_files import TableFiles
 
 if TYPE_CHECKING:
@@ -202,8 +203,8 @@ class EncodedTables:
         """Name of each number."""
         return tuple(feature.name for feature in self._encoding.features)
 
-    def lengths(self) -> list[int] | None:
-        """Count the rows that can be read without those before."""
+    def lengths(self) -> Lengths:
+        """Count the rows."""
         return self._tables.lengths()
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:

@@ -134,8 +134,8 @@ class Summary:
             Folder of the files; it is created if it is absent. It must be empty, or hold parts of the same
             labels.
         backend : {"serial", "loky", "dask"}, default="serial"
-            Where rows are read and parts are written, as for `summarize`. The workers of dask need the folder
-            at the same path.
+            Who reads rows and writes parts, as for `summarize`. The workers of dask need the folder at the
+            same path.
         n_jobs : int, optional
             Number of processes of "loky".
         progress : callable, optional

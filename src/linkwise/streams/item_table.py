@@ -186,7 +186,7 @@ def summarize_tables(
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine
-        Where the rows are read. Passes that were interrupted may go on elsewhere.
+        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
 
     Returns
     -------

@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,17 +68,15 @@ def write_parts(
     progress : callable, optional
         ``progress(done, total)`` is called after each part.
     engine : Engine
-        Where rows are read and parts are written.
+        The processes or the cluster that read rows and write parts.
 
     Returns
     -------
     list of Path
         All parts, in the order of the rows.
     """
-    try:
-        import polars  # noqa: F401
-    except ImportError as error:
-        raise ImportError('Writing Parquet needs polars: pip install "linkwise[app]"') from error
+    if find_spec("polars") is None:
+        raise ImportError('Writing Parquet needs polars. Run pip install "linkwise[app]".')
     folder = Path(folder)
     claim_folder(folder, form)
     n_parts = -(-form.n_rows // PART)

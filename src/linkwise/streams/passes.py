@@ -87,11 +87,11 @@ def survey_rows(
     step : callable
         Called after each block.
     engine : Engine
-        Where the rows are read.
+        The processes or the cluster that read the rows.
     """
     found: tuple[_Moments, _Sample] | None = None
     lengths, key = stream.lengths(), sample_key(seed)
-    bound = None if lengths is None else find_bound(sum(lengths), n_sample, key)
+    bound = None if lengths is None else find_bound(sum(lengths.counts), n_sample, key)
     work = partial(_survey_block, key=key, bound=bound)
     for moments, sample in map_blocks(partial(read_blocks, stream), work, lengths, 0, chunks.BLOCK, engine):
         if found is not None:
@@ -324,7 +324,7 @@ def collect_items(
     step : callable
         Called after each block.
     engine : Engine
-        Where the rows are read.
+        The processes or the cluster that read the rows.
     """
     totals = ItemTotals.start(centers.shape)
     work = partial(ItemTotals.of, scaling=scaling, centers=centers)

@@ -7,7 +7,7 @@ from them has the same bits for any number of workers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -17,6 +17,15 @@ from linkwise.parallel import HERE, Engine, map_in_order
 RANGE = 8  # blocks that a worker reads at once
 
 Found = TypeVar("Found")
+
+
+class Lengths(NamedTuple):
+    """Numbers of rows that are known before they are read."""
+
+    counts: tuple[int, ...]
+    """Rows of each file."""
+    is_seekable: bool
+    """Whether reading can begin at any row; if not, only at the first row of each file."""
 
 
 class Range(NamedTuple):
@@ -29,7 +38,7 @@ class Range(NamedTuple):
 def map_blocks(
     read: Callable[[int, int | None], Iterator[Any]],
     work: Callable[[Any], Found],
-    lengths: Sequence[int] | None,
+    lengths: Lengths | None,
     start: int,
     block_rows: int,
     engine: Engine = HERE,
@@ -42,15 +51,15 @@ def map_blocks(
     read : callable
         ``read(start, stop)`` yields the blocks from row `start` to `stop`, or to the end if `stop` is None.
     work : callable
-        What is done with a block. It and `read` are sent to workers, so they must be pickled.
-    lengths : sequence of int or None
-        Numbers of rows that can be read without those before; None if there are no such numbers.
+        Returns the result for a block. It and `read` are sent to workers, so they must be pickled.
+    lengths : Lengths or None
+        None if the rows are known only when they are read.
     start : int
         The first row, a multiple of `block_rows`.
     block_rows : int
         Rows of a block.
     engine : Engine
-        Where the work is done.
+        The processes or the cluster that do the work.
     n_together : int
         Blocks that a worker reads at once.
 
@@ -79,18 +88,18 @@ def map_blocks(
             yield from each
 
 
-def plan_ranges(lengths: Sequence[int], start: int, block_rows: int, n_together: int) -> list[Range]:
+def plan_ranges(lengths: Lengths, start: int, block_rows: int, n_together: int) -> list[Range]:
     """Divide the rows from `start` on into ranges of `n_together` blocks.
 
     Rows that can only be read from the beginning of their file go into one range, up to the first block that
     begins in the next file.
     """
-    n_rows = sum(lengths)
-    if len(lengths) == 1:
+    n_rows = sum(lengths.counts)
+    if lengths.is_seekable:
         step = n_together * block_rows
         return [Range(at, min(at + step, n_rows)) for at in range(start, n_rows, step)]
     cuts, before = {start, n_rows}, 0
-    for length in lengths:
+    for length in lengths.counts:
         before += length
         cuts.add(min(-(-before // block_rows) * block_rows, n_rows))
     places = sorted(cut for cut in cuts if cut >= start)

@@ -21,6 +21,7 @@ from linkwise.data.delimited import detect_delimiter, name_columns
 from linkwise.data.parse import MARKERS, parse_columns, parse_moments
 from linkwise.errors import DataError
 from linkwise.streams.array_files import ARRAY, array_form, read_array_file
+from linkwise.streams.ranges import Lengths
 from linkwise.text_files import decode, split_records
 from linkwise.wording import join_names, shorten
 
@@ -188,15 +189,9 @@ class TableFiles:
         """Whether rows in the middle of a file can be read without those before; not those of CSV."""
         return not isinstance(self.files[0], CsvFile)
 
-    def lengths(self) -> list[int]:
-        """Count the rows that can be read without those before: of all files, or of each one.
-
-        A single file of CSV has an empty one after it: one number would mean that its rows can be divided.
-        """
-        counts = self.count_rows()
-        if self.is_seekable:
-            return [sum(counts)]
-        return counts if len(counts) > 1 else [*counts, 0]
+    def lengths(self) -> Lengths:
+        """Count the rows of each file."""
+        return Lengths(tuple(self.count_rows()), self.is_seekable)
 
     def blocks(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[Block]:
         """Cut the rows from `start`, a multiple of `BLOCK`, into blocks; the last one may be shorter."""

@@ -62,7 +62,7 @@ def write_files(
     progress : callable, optional
         ``progress(done, total)`` is called after each file that is written.
     engine : Engine
-        Where rows are read and files are written.
+        The processes or the cluster that read rows and write files.
     is_new : bool, default=False
         Whether the items were made of other files. Labels of the folder then stay only if these files have
         not changed since.

@@ -17,6 +17,7 @@ from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
 from linkwise.session.status import count_answers, count_suspects, describe_advice, describe_errors
 from linkwise.terminal.cluster_query import PAGE, ClusterListing
+from linkwise.terminal.keys import COLUMNS_KEY
 from linkwise.wording import count_noun, join_names, shorten, strip_controls
 
 DIFFERS = "≠"
@@ -361,7 +362,7 @@ def help_text(
         ("c", "Clusters: the largest, or those that you type, such as 31-60, 12 or a name"),
         *([("w", SUSPECTS)] if with_suspects else []),
         *([("g", GUIDELINES)] if with_guidelines else []),
-        *([("d", COLUMNS)] if with_columns else []),
+        *([(COLUMNS_KEY, COLUMNS)] if with_columns else []),
         ("q", "Quit; every answer is saved, and you can go on later"),
     )
     return Group(

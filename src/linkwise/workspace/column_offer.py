@@ -44,17 +44,16 @@ class ColumnOffer:
         n_answers = self._project.session.status.n_answers // EVERY
         if n_answers == self._asked:
             return
-        self._asked, before = n_answers, self._proposal
+        self._asked, before = n_answers, self.describe()
         self._proposal = propose_columns(self._project)
-        self.is_new = self.describe(before) != self.describe(self._proposal)
+        self.is_new = self.describe() != before
 
-    def describe(self, proposal: ColumnProposal | str | None = "present") -> dict[str, Any] | None:
+    def describe(self) -> dict[str, Any] | None:
         """Return what is offered as values for JSON; None if nothing is."""
-        found = self._proposal if isinstance(proposal, str) else proposal
-        if found is None and self._before is None:
+        if self._proposal is None and self._before is None:
             return None
         return {
-            "drop": [] if found is None else list(found.drop),
+            "drop": [] if self._proposal is None else list(self._proposal.drop),
             "left_out": [] if self._before is None else list(self._before[1]),
         }
 

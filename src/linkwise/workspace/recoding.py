@@ -16,15 +16,9 @@ from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import Project
 from linkwise.workspace.reading import read_shown_rows, row_ids
 
-COLUMN_LISTS = (
-    "columns",
-    "as_categories",
-    "hide",
-)  # choices that name columns, and may not name one left out
-
 
 def propose_columns(project: Project) -> ColumnProposal | None:
-    """The columns of a table that the answers seem not to depend on; None if there are none."""
+    """Find the columns of a table that the answers seem not to depend on; None if there are none."""
     if project.table.kind != "record" or project.encoded.features[0].role == "image":
         return None
     return project.session.propose_columns([feature.source for feature in project.encoded.features])

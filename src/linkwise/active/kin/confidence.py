@@ -154,9 +154,11 @@ class Forecast(NamedTuple):
 
 def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
     """Estimate how many rows are in a wrong cluster, and how many the next answer moves."""
-    wrong = 1 - item_certainty(posterior).clip(0, 1)
-    n_unsure = float((wrong * posterior.task.items.size).sum())
-    return Forecast(n_unsure, expected_changes(posterior, asked))
+    if asked not in posterior.forecasts:  # the sentences and the advice both need it
+        wrong = 1 - item_certainty(posterior).clip(0, 1)
+        n_unsure = float((wrong * posterior.task.items.size).sum())
+        posterior.forecasts[asked] = n_unsure, expected_changes(posterior, asked)
+    return Forecast(*posterior.forecasts[asked])
 
 
 def advise_to_stop(forecast: Forecast, n_rows: int) -> StopAdvice:

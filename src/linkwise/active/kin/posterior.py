@@ -158,6 +158,11 @@ class Posterior:
         return {}
 
     @cached_property
+    def forecasts(self) -> dict[tuple[int, int] | None, tuple[float, float | None]]:
+        """What `linkwise.active.kin.confidence.forecast` has computed, by the pair that is asked about."""
+        return {}
+
+    @cached_property
     def placement_key(self) -> bytes:
         """A short name for the placement."""
         return blake2b(self.placement.to_bytes(), digest_size=16).digest()

@@ -12,7 +12,7 @@ from linkwise.workspace.project import Project
 
 
 class ColumnKey:
-    """Says on a terminal which columns seem not to matter, and acts when the key is pressed.
+    """Shows on a terminal which columns seem not to matter, and acts when the key is pressed.
 
     Attributes
     ----------
