@@ -259,6 +259,8 @@ def _median_distance(squares: Matrix, seed: int) -> float:
 def neighbour_graph(squares: Matrix) -> csr_array:
     """Self-tuning weights between nearest neighbours, divided by the roots of the degrees of both ends.
 
+    Of rows that are equally near, the first ones are neighbours.
+
     Parameters
     ----------
     squares : ndarray of shape (n, n)
