@@ -73,7 +73,7 @@ def advise(
 
 def add_way_out(error: DataError, data: Path, session: tuple[object, ...], reading: Reading) -> DataError:
     """Add to an error the command that reads the file, if one is found and does."""
-    changed_reading = (reading.delimiter, reading.encoding, reading.keep_nested, reading.show)
+    changed_reading = (reading.delimiter, reading.encoding, reading.keep_nested, reading.sheet, reading.show)
     if data.is_dir() or any(one is not None for one in changed_reading):
         return error
     with suppress(DataError, UsageError):

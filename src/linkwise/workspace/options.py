@@ -68,7 +68,7 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
-    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz",
+    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
 OF_RECORDS = ("merge_variants", "as_categories")
 OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
@@ -192,6 +192,9 @@ class Reading:
         "data",
         metavar="NAME",
         parse=_encoding,
+    )
+    sheet: str | None = option(
+        "--sheet", "sheet of a spreadsheet (.xlsx)  [default: the first]", "data", metavar="NAME"
     )
     weights: Mapping[str, float] | str | None = option(
         "--weight",

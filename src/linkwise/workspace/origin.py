@@ -67,6 +67,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "as_categories": _are_names,
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
+    "sheet": _is_name,
     "weights": _are_weights,
     "text_by": lambda value: isinstance(value, str) and value == "letters",
     "metric": lambda value: value in ("euclidean", "cosine"),

@@ -37,7 +37,10 @@ def read_rows(
             raise UsageError(str(error)) from error
     if "kind" in source["choices"]:
         raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
-    table = read_table(data, **source["choices"])
+    try:
+        table = read_table(data, **source["choices"])
+    except ImportError as error:
+        raise UsageError(str(error)) from error
     try:
         encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
         return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
