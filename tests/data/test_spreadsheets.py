@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import openpyxl
+import openpyxl.chart
 import polars as pl
 import pytest
 
@@ -84,6 +85,35 @@ def test_empty_rows_errors_and_mixed_columns(tmp_path):
 def test_sheets_that_hold_no_table(tmp_path, rows, message):
     with pytest.raises(DataError, match=message):
         read_table(book(tmp_path / "t.xlsx", s=rows))
+
+
+def test_what_a_spreadsheet_often_has_besides_a_table(tmp_path):
+    table = [["id", "region", "size"], ["a", "N", 1], ["b", "S", 2], ["c", "N", 5]]
+    with pytest.raises(DataError, match=r"has one cell, 'Sales 2024', for 3 columns\. Delete the rows above"):
+        read_table(book(tmp_path / "t.xlsx", s=[["Sales 2024"], [], *table]))
+    with pytest.raises(
+        DataError, match=r"Sheet 'a' is empty\. Read another sheet, such as 's': --sheet NAME"
+    ):
+        read_table(book(tmp_path / "t.xlsx", a=[], s=table))
+    with_formulas = [[*row, last] for row, last in zip(table, ["total", "=C2", "=C3", "=C4"], strict=True)]
+    path = book(tmp_path / "t.xlsx", s=with_formulas)
+    assert "no values for the formulas in total." in " ".join(read_sheet(path.read_bytes()).notes)
+    without = [[*row, last] for row, last in zip(table, ["total", None, None, None], strict=True)]
+    path = book(tmp_path / "t.xlsx", s=without)
+    assert read_sheet(path.read_bytes()).notes == []
+    with pytest.raises(DataError, match=r"has a password, or it is an older \.xls file"):
+        read_sheet(b"\xd0\xcf\x11\xe0" + b"x" * 99)
+
+
+def test_a_sheet_that_is_a_chart_is_no_table(tmp_path):
+    file = openpyxl.Workbook()
+    for row in [["id", "n"], ["a", 1], ["b", 3]]:
+        file.active.append(row)
+    chart = openpyxl.chart.BarChart()
+    chart.add_data(openpyxl.chart.Reference(file.active, 2, 1, 2, 3))
+    file.create_chartsheet("chart", 0).add_chart(chart)
+    file.save(tmp_path / "t.xlsx")
+    assert read_sheet((tmp_path / "t.xlsx").read_bytes()).frame["n"].to_list() == [1, 3]
 
 
 def test_damaged_and_hostile_files(tmp_path):

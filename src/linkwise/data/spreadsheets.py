@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of one sheet, in every program for spreadsheets
 MOST_IN_CELL = 32_767  # characters
 MOST_DIGITS = 10**15  # spreadsheets round integers that are larger
+MOST_SEARCHED = 100  # rows in which to look for formulas
 FIRST_YEAR = 1900  # spreadsheets have no earlier dates
+OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # how .xls and files with a password begin
 ERRORS = ("#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
@@ -79,6 +81,10 @@ def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
         openpyxl is not installed.
     """
     require_openpyxl()
+    if raw.startswith(OLD_FORMAT):
+        raise DataError(
+            "The file has a password, or it is an older .xls file. Save it as .xlsx without a password."
+        )
     import openpyxl
 
     try:
@@ -96,7 +102,13 @@ def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
         raise
     except Exception as error:  # of a damaged file openpyxl may raise anything
         raise DataError(f"This cannot be read as .xlsx: {shorten(str(error), 300)}") from error
-    frame, notes = _build_table(rows, name)
+    frame, notes = _build_table(rows, name, [one for one in names if one != name])
+    empty = [one for one in frame.columns if frame[one].null_count() == len(frame)]
+    if empty and _has_formulas(raw, name):
+        notes.append(
+            f"The spreadsheet stored no values for the formulas in {join_names(empty)}. To use them, open the"
+            " file in a spreadsheet program and save it."
+        )
     if len(names) > 1 and sheet is None:
         notes.insert(
             0,
@@ -138,18 +150,42 @@ def _read_rows(given: Iterator[tuple[Any, ...]], n_bytes: int) -> tuple[list[tup
     return rows, n_between
 
 
-def _build_table(rows: list[tuple[Any, ...]], name: str) -> tuple[pl.DataFrame, list[str]]:
+def _has_formulas(raw: bytes, name: str) -> bool:
+    """Whether a sheet has formulas; a file written by a program may lack their values."""
+    import openpyxl
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        page = openpyxl.load_workbook(io.BytesIO(raw), read_only=True)[name]
+    page.reset_dimensions()
+    return any(cell.data_type == "f" for row in page.iter_rows(max_row=MOST_SEARCHED) for cell in row)
+
+
+def _build_table(
+    rows: list[tuple[Any, ...]], name: str, others: Sequence[str]
+) -> tuple[pl.DataFrame, list[str]]:
     """The columns of a table whose first row has their names."""
     import polars as pl
 
     if not rows:
-        raise DataError(f"Sheet {name!r} is empty. Write a row of column names, then a row for each row.")
+        way_out = (
+            f"Read another sheet, such as {join_names(map(repr, others))}: --sheet NAME"
+            if others
+            else "Write a row of column names, then a row for each row."
+        )
+        raise DataError(f"Sheet {name!r} is empty. {way_out}")
     width = max(map(len, rows))
     check_columns(width)
     check_cells(len(rows), width)
     cells = [[row[at] if at < len(row) else None for row in rows] for at in range(width)]
     cells = [column for column in cells if any(cell not in (None, "") for cell in column)]
     header = ["" if column[0] is None else _to_text(column[0]) for column in cells]
+    titles = [title for title in header if title]
+    if len(titles) == 1 < len(header) - 1:
+        raise DataError(
+            f"The first row of sheet {name!r} has one cell, {shorten(titles[0], 60)!r}, for {len(header)}"
+            " columns. Delete the rows above the column names."
+        )
     names, notes = name_columns(header)
     columns, wrong = [], []
     for called, column in zip(names, cells, strict=True):
