@@ -56,6 +56,7 @@ def read_table(
     hide: Sequence[str] = (),
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    log: Sequence[str] = (),
     keep_nested: bool = False,
     encoding: str | None = None,
     sheet: str | None = None,
@@ -91,6 +92,8 @@ def read_table(
     merge_variants : bool, default=False
         As for `from_frame`.
     as_categories : sequence of str, default=()
+        As for `from_frame`.
+    log : sequence of str, default=()
         As for `from_frame`.
     keep_nested : bool, default=False
         Whether nested objects in JSON stay as they are, and are only shown. By default each of their fields
@@ -157,6 +160,7 @@ def read_table(
             series=series,
             merge_variants=merge_variants,
             as_categories=as_categories,
+            log=log,
             weights=weights,
             metric=metric,
             text_by=text_by,

@@ -123,6 +123,9 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
         reasons.append("some values are spelled in several ways")
     if options.get("as_categories"):
         reasons.append("some numbers seem to be codes")
+    if options.get("log"):
+        tails = join_names(f"'{name}'" for name in options["log"])
+        reasons.append(f"a few values of {tails} are far larger than the others")
     if options.get("drop"):
         reasons.append(f"{join_names(f'{name!r}' for name in options['drop'])} only counts the rows")
     if options.get("impute"):

@@ -70,7 +70,7 @@ OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
-OF_RECORDS = ("merge_variants", "as_categories")
+OF_RECORDS = ("merge_variants", "as_categories", "log")
 OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
@@ -179,6 +179,13 @@ class Reading:
     as_categories: Sequence[str] | None = option(
         "--as-categories",
         "columns of numbers that are codes, compared as equal or different",
+        "data",
+        metavar="A,B",
+        parse=_names,
+    )
+    log: Sequence[str] | None = option(
+        "--log",
+        "columns of amounts, such as incomes, compared by their logarithms",
         "data",
         metavar="A,B",
         parse=_names,

@@ -6,6 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
         return rows.side.columns
     if rows.encoded.features[0].role in ("sample", "image"):
         return None
-    return encode(rows.table, scale="none", impute=impute, categories="codes")
+    choices = {name: value for name, value in rows.table.choices.items() if name != "log"}
+    return encode(replace(rows.table, choices=choices), scale="none", impute=impute, categories="codes")
 
 
 def check_exists(data: Path) -> Path:
