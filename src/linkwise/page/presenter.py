@@ -92,7 +92,7 @@ class Presenter(Lookups):
                 reply = requests.refuse(request, error.kind, error.text, **error.more)
                 return replace(reply, changed=self._has_new_event(before))
             moves_places = request.get("do") == "columns"
-            changed = self._has_new_event(before) or moves_places
+            changed = self._has_new_event(before) or moves_places or request.get("do") == "later"
             return Reply({"re": name, "ok": True, **body}, file, changed, moves_places)
 
     def _store_answer(self, request: Request) -> Reply:
@@ -168,6 +168,13 @@ class Presenter(Lookups):
                 raise
             raise has_ended from None
         return {}
+
+    def _postpone(self, request: Request) -> dict[str, Any]:
+        """Ask a question later, and tell whether there is another one now."""
+        name = requests.read_text(request, "question")
+        self._session.postpone(name, to=self._person)
+        self._question_for(self._person, 0)  # it comes back at once if there is no other
+        return {"other": bool(self._session.list_postponed(self._person))}
 
     def _undo(self, request: Request) -> dict[str, Any]:
         if not self._person:
@@ -285,7 +292,8 @@ class Presenter(Lookups):
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         **Lookups.ACTIONS,
-        "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
+        "answer": _answer, "later": _postpone,
+        "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
         "note": _write_note,
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,

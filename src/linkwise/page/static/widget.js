@@ -1971,9 +1971,24 @@ function introduceGuidelines(page, state) {
   openGuidelines(page);
 }
 
+// src/later.js
+var LATER = "The question comes back after others, and this is no answer";
+var POSTPONED = "The question comes back after others.";
+var NO_OTHER_QUESTION = "There is no other question to ask now.";
+async function postpone(controller) {
+  const question = controller.state?.question;
+  if (!question) return;
+  const describe = (
+    /** @param {Reply & { ok: true }} reply */
+    (reply) => reply.other ? POSTPONED : NO_OTHER_QUESTION
+  );
+  await controller.store({ do: "later", question: question.id }, { describe });
+}
+
 // src/help_dialog.js
 var KEYS = [
   ...SHARED_KEYS,
+  ["L", `Later: ${LATER[0].toLowerCase()}${LATER.slice(1)}`],
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["A", "Add a note to the answer that you give next"],
@@ -3838,6 +3853,11 @@ var QuestionCard = class {
       () => controller.undo(),
       { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U" }
     );
+    this.later = createButton([h("span", {}, "Later"), renderKey("L")], () => postpone(controller), {
+      className: "lw-quiet",
+      "aria-keyshortcuts": "L",
+      title: LATER
+    });
     this.why = createDisclosure(page, "Why this question?", "W", "lw-why");
     this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
     this.note = new NoteField(page);
@@ -3849,6 +3869,7 @@ var QuestionCard = class {
       this.why.opener,
       this.guess.opener,
       this.note.opener,
+      this.later,
       h("span", { class: "lw-gap" }),
       this.undo
     );
@@ -3897,7 +3918,7 @@ var QuestionCard = class {
     this.more.hidden = false;
     this.finish.hidden = !hasEnded;
     this.pair.hidden = hasEnded;
-    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener])
+    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener, this.later])
       node.hidden = hasEnded;
     if (!question) for (const each of [this.why, this.guess]) each.close();
     this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
@@ -3908,7 +3929,8 @@ var QuestionCard = class {
   updateStatus() {
     const { controller } = this.page;
     const isReady = controller.link === "open" && !controller.isPending;
-    for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
+    for (const node of [...this.buttons, this.later])
+      setEnabled(node, isReady && Boolean(controller.state?.question));
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }
   /**
@@ -4033,6 +4055,7 @@ function render({ model, el }) {
     y: () => controller.answer("yes"),
     n: () => controller.answer("no"),
     s: () => controller.answer("unsure"),
+    l: () => postpone(controller),
     u: () => controller.undo(),
     w: () => toggle("why"),
     g: () => toggle("guess"),
