@@ -240,7 +240,7 @@ class Presenter(Lookups):
         return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
 
     def _choose_columns(self, request: Request) -> dict[str, Any]:
-        """Leave out the columns that are proposed, or take in those that were left out last."""
+        """Leave out the columns that a page showed as proposed, or take in all that were left out."""
         if self._here:
             raise RefusedRequest(
                 "bad",
@@ -248,10 +248,11 @@ class Presenter(Lookups):
                 " Stop the page, and start it again with --drop.",
             )
         action = requests.read_choice(request, "action", ("leave_out", "restore"))
-        offer = self._columns_offer
-        project, backup = offer.accept() if action == "leave_out" else offer.restore()
+        shown, offer = requests.read_names(request, "columns"), self._columns_offer
+        recoded = offer.accept(shown) if action == "leave_out" else offer.restore(shown)
+        project = recoded.project
         self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
-        return {"backup": backup.name}
+        return {"backup": recoded.backup.name, "changed": recoded.changed}
 
     def _set_example(self, request: Request) -> dict[str, Any]:
         """Make a pair an example of what belongs together, or remove it from the examples."""

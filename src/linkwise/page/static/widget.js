@@ -3225,13 +3225,17 @@ function describeProposal(columns) {
 function describeLeftOut(columns) {
   return `The comparison leaves out ${joinNames(columns)}.`;
 }
-function describeRecoding(backup) {
-  return `All answers were replayed. The session as it was is in ${backup}.`;
+function describeRecoding(backup, changed) {
+  return `All answers were replayed. The session as it was is in ${backup}. ${changed}`.trim();
 }
 
 // src/column_offer.js
 function createColumnOffer(page) {
-  const choose = (action) => page.controller.store({ do: "columns", action }, { describe: (reply) => describeRecoding(reply.backup) });
+  let shown = { drop: [], left_out: [] };
+  const choose = (action) => page.controller.store(
+    { do: "columns", action, columns: action === "leave_out" ? shown.drop : shown.left_out },
+    { describe: (reply) => describeRecoding(reply.backup, reply.changed) }
+  );
   const words = h("p", {});
   const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
   const restore = createButton(RESTORE, () => choose("restore"));
@@ -3241,7 +3245,8 @@ function createColumnOffer(page) {
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
-      const [drop, leftOut] = [columns?.drop ?? [], columns?.left_out ?? []];
+      shown = columns ?? { drop: [], left_out: [] };
+      const { drop, left_out: leftOut } = shown;
       const sentences = [
         leftOut.length ? describeLeftOut(leftOut) : "",
         drop.length ? describeProposal(drop) : ""
