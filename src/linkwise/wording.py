@@ -16,6 +16,9 @@ EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change 
 BUDGET_SPENT = "The budget of questions is used up"
 NOTHING_TO_UNDO = "There is nothing to undo."
 STALE_ANSWER = "The question has changed, perhaps in another window."
+LATER = "Later: the question comes back after others, and this is no answer"
+POSTPONED = "The question comes back after others."
+NO_OTHER_QUESTION = "There is no other question to ask now."
 KEYS = {
     "y": "Same: the two rows belong together",
     "n": "Different: they do not",

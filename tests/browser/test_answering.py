@@ -83,6 +83,29 @@ def test_buttons_do_what_keys_do(wine, browse):
     assert bundled.n_answers == n
 
 
+def test_a_question_is_put_off_and_no_answer_is_stored(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    n, first = bundled.n_answers, pair(page)
+    page.keyboard.press("l")
+    page.locator(".lw-notice").get_by_text("The question comes back after others.").wait_for()
+    other = pair(page)
+    assert {*other} != {*first}
+    page.reload()
+    page.wait_for_selector(".lw-cluster")
+    assert pair(page) == other
+    press(page, by_truth(page, bundled))
+    assert {*pair(page)} != {*first}
+    assert bundled.n_answers == n + 1
+    second = pair(page)
+    page.get_by_role("button", name="Later").click()
+    page.locator(".lw-notice").get_by_text("comes back after others.").wait_for()
+    assert {*pair(page)} != {*second}
+    assert bundled.n_answers == n + 1
+    press(page, "u")
+    assert bundled.n_answers == n
+
+
 def test_reload_resumes(wine, browse):
     server, _ = wine
     page = browse(server)

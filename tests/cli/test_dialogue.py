@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session
-from linkwise.terminal.dialogue import run_dialogue
+from linkwise.terminal.dialogue import run_audit, run_dialogue
 
 
 class Script:
@@ -39,6 +39,9 @@ class Log:
 
     def confirm_answer(self, answer, status, moved):
         self.seen.append(("saved", answer))
+
+    def confirm_later(self, *, has_other):
+        self.seen.append(("later", has_other))
 
     def confirm_undo(self, event, status, moved):
         self.seen.append(("undone", event and event.answer))
@@ -223,3 +226,30 @@ def test_an_answer_that_is_refused_keeps_its_note(X, monkeypatch):
     monkeypatch.setattr(session._store, "append", fail_once)
     run_dialogue(session, log, Script("a kept", "y", "y", "q"))
     assert [event.note for event in session.history] == ["kept"]
+
+
+def test_a_question_that_is_put_off_comes_back_after_five_answers(X):
+    log = Log()
+    session = Session(X, lw.COBRAS(random_state=0))
+    run_dialogue(session, log, Script("l", "n", "n", "n", "n", "n", "q"))
+    asked = [frozenset(pair) for kind, *pair in log.seen if kind == "ask"]
+    assert log.seen[1] == ("later", True)
+    assert asked[0] not in asked[1:6]
+    assert asked[6] == asked[0]
+    assert (session.status.n_answers, session.status.n_unsure) == (5, 0)
+
+
+def test_a_question_without_another_stays():
+    log = Log()
+    session = Session([[0.0], [1.0]], lw.COBRAS(random_state=0))
+    run_dialogue(session, log, Script("later", "y"))
+    assert log.seen[:4] == [("ask", 0, 1), ("later", False), ("ask", 0, 1), ("saved", "yes")]
+
+
+def test_an_audit_has_no_later(X):
+    session = Session(X, lw.KIN(random_state=0), error_rate=0.1)
+    for _ in range(3):
+        session.answer("no", source="bot")
+    log = Log()
+    run_audit(session, log, Script("l", "q"), "bot", 2)
+    assert [kind for kind, *_ in log.seen] == ["ask", "refused", "ask"]

@@ -322,6 +322,17 @@ def test_rows_that_are_read_at_once_need_no_workers(ask, linkwise, tmp_path):
     assert "Leave --jobs out" in found.stderr
 
 
+def test_a_session_that_exists_says_that_workers_do_nothing(ask, tmp_path):
+    ask("--items", 50)
+    found = ask("--jobs", 2)
+    assert found.exit_code == 0
+    assert "--jobs has no effect: events.linkwise has its items already" in " ".join(found.stdout.split())
+    ask("--items", 0, data="events/part-0.parquet")
+    found = ask("--jobs", 2, data="events/part-0.parquet")
+    assert found.exit_code == 2
+    assert "Leave --jobs out" in found.stderr
+
+
 # ---------------------------------------------------------------- what can go wrong
 def test_missing_values_are_counted_in_all_rows(linkwise, tmp_path, kind):
     found = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key")

@@ -340,6 +340,7 @@ def test_every_data_option_is_read_and_may_stand_in_a_session_file():
         "delimiter",
         "encoding",
         "keep_nested",
+        "sheet",
     }
     assert reads == origin.OF_FILES.keys()
     assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()

@@ -100,6 +100,10 @@ def test_heading_and_keys():
     assert drawn(screen.keys_line()) == (
         "y same   n different   s not sure   u undo   q quit   ? help, reason\n"
     )
+    with_later = drawn(screen.keys_line(with_later=True))
+    assert with_later == "y same   n different   s not sure   l later   u undo   q quit   ? help, reason\n"
+    for with_suspects in (True, False):
+        assert len(drawn(screen.keys_line(with_suspects=with_suspects, with_later=True))) <= 80
 
 
 def test_clusters():

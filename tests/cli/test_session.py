@@ -181,12 +181,12 @@ def test_join_with_kin_says_how_certain_each_row_is(fruit, tmp_path, linkwise):
     assert all(0 < share <= 1 for share in shares)
 
 
-@pytest.mark.parametrize("target", ["o.xlsx", "o", "o.pdf"])
+@pytest.mark.parametrize("target", ["o.ods", "o", "o.pdf"])
 def test_join_refuses_other_endings(answered, tmp_path, linkwise, target):
     done = linkwise("export", answered.path, "--join", tmp_path / target)
     assert done.exit_code == 2
     assert "Choose a name that ends in .csv" in done.stderr
-    assert ("A spreadsheet opens .csv" in done.stderr) == (target == "o.xlsx")
+    assert ("A spreadsheet opens .xlsx" in done.stderr) == (target == "o.ods")
     assert not (tmp_path / target).exists()
 
 

@@ -143,7 +143,7 @@ def test_no_rows(tmp_path, header):
 
 
 def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path):
-    assert "Save the sheet as CSV" in refusal(written(tmp_path, "PK", "rows.xlsx"))
+    assert "Save the sheet as .xlsx or CSV" in refusal(written(tmp_path, "PK", "rows.ods"))
     assert "Save the sheet" not in refusal(written(tmp_path, "PK", "rows.zip"))
 
 
@@ -189,7 +189,7 @@ def test_missing_file_stays_a_file_error(tmp_path):
         read_table(tmp_path / "none.csv")
 
 
-@pytest.mark.parametrize("name", ["rows.xlsx", "rows", "rows.csv.gz"])
+@pytest.mark.parametrize("name", ["rows.ods", "rows", "rows.csv.gz"])
 def test_unknown_ending(tmp_path, name):
     assert ".parquet" in refusal(written(tmp_path, "a\n1\n", name))
 

@@ -3,8 +3,10 @@
 import pytest
 
 from cli.test_column_proposal import write_orders
+from linkwise.metric.column_choice import ColumnProposal
 from linkwise.page.opening import present_project
 from linkwise.session.session import Session
+from linkwise.workspace import column_offer
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading
 from linkwise.workspace.project import open_project
@@ -28,8 +30,9 @@ def orders(tmp_path):
     presenter.close()
 
 
-def refuse(presenter, action):
-    return presenter.handle({"id": "a1", "do": "columns", "action": action}).body["error"]
+def refuse(presenter, action, columns=("shop", "day")):
+    request = {"id": "a1", "do": "columns", "action": action, "columns": list(columns)}
+    return presenter.handle(request).body["error"]
 
 
 def test_the_columns_are_left_out_and_taken_in_again(orders):
@@ -42,7 +45,7 @@ def test_the_columns_are_left_out_and_taken_in_again(orders):
     assert not presenter.has_changed()
     assert state["columns"] == {"drop": ["shop", "day"], "left_out": []}
     places, events, X = presenter.places(), project.session.events, project.session.X
-    reply = ask(presenter, "columns", action="leave_out")
+    reply = ask(presenter, "columns", action="leave_out", columns=["shop", "day"])
     assert reply.body["backup"] == "orders.csv-before.linkwise"
     assert (reply.changed, reply.moves_places) == (True, True)
     after = presenter.state()
@@ -56,7 +59,7 @@ def test_the_columns_are_left_out_and_taken_in_again(orders):
         assert copy.events == events
     with Session.open(project.path) as stored:
         assert stored.source["choices"]["drop"] == ["shop", "day"]
-    assert ask(presenter, "columns", action="restore").moves_places
+    assert ask(presenter, "columns", action="restore", columns=["shop", "day"]).moves_places
     assert presenter.places() == places
     assert presenter.state()["columns"] is None
     assert refuse(presenter, "restore")["text"] == "No columns were left out since the session was opened."
@@ -67,7 +70,7 @@ def test_the_columns_are_left_out_and_taken_in_again(orders):
 def test_answers_go_on_after_the_change(orders):
     presenter, project = orders
     presenter.look_ahead(PATIENT)
-    ask(presenter, "columns", action="leave_out")
+    ask(presenter, "columns", action="leave_out", columns=["shop", "day"])
     question = presenter.state()["question"]
     assert question is not None
     ask(presenter, "answer", question=question["id"], answer="unsure")
@@ -92,6 +95,57 @@ def test_rows_that_changed_meanwhile_are_not_taken_for_those_shown(orders, chang
     )
     assert presenter.state()["counts"]["answers"] == 40
     assert not list(project.path.parent.glob("*before*"))
+
+
+def test_a_click_on_an_older_proposal_leaves_nothing_out(orders):
+    presenter, project = orders
+    presenter.look_ahead(PATIENT)
+    for columns in (["shop"], ["day", "shop"], []):
+        error = refuse(presenter, "leave_out", columns)
+        assert error["kind"] == "bad"
+        assert "it is now to leave out shop, day. Nothing was left out." in error["text"]
+    request = {"id": "a1", "do": "columns", "action": "leave_out"}
+    assert "columns is missing. Give a list of names." in presenter.handle(request).body["error"]["text"]
+    assert presenter.handle(request | {"columns": [5]}).body["error"]["kind"] == "bad"
+    assert project.session.X.shape[1] > 1
+    assert not list(project.path.parent.glob("*before*"))
+    ask(presenter, "columns", action="leave_out", columns=["shop", "day"])
+    assert "left out by now: shop, day." in refuse(presenter, "restore", ["shop"])["text"]
+    assert project.session.X.shape[1] == 1
+
+
+def test_all_columns_come_back_that_were_left_out_in_turn(orders, monkeypatch):
+    presenter, project = orders
+    X = project.session.X
+    for columns in (["day"], ["shop"]):
+        proposal = ColumnProposal(tuple(columns), (), {}, 1.0, 40)
+        monkeypatch.setattr(column_offer, "propose_columns", lambda _, proposal=proposal: proposal)
+        presenter._columns_offer._asked = -1
+        presenter.look_ahead(PATIENT)
+        ask(presenter, "columns", action="leave_out", columns=columns)
+    assert project.session.X.shape[1] == 1
+    assert presenter.state()["columns"] == {"drop": [], "left_out": ["day", "shop"]}
+    ask(presenter, "columns", action="restore", columns=["day", "shop"])
+    assert project.session.X.tolist() == X.tolist()
+    with Session.open(project.path) as stored:
+        assert stored.source["choices"]["drop"] == []
+
+
+@pytest.mark.parametrize("action", ["leave_out", "restore"])
+def test_values_that_changed_meanwhile_are_named(orders, action):
+    presenter, project = orders
+    presenter.look_ahead(PATIENT)
+    if action == "restore":
+        left_out = ask(presenter, "columns", action="leave_out", columns=["shop", "day"])
+        assert left_out.body["changed"] == ""
+    head, *lines = project.data.read_text(encoding="utf-8").splitlines()
+    cells = lines[7].split(",")
+    lines[7] = ",".join([cells[0], "99.5", *cells[2:]])
+    project.data.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    reply = ask(presenter, "columns", action=action, columns=["shop", "day"])
+    assert reply.body["changed"] == (
+        "The file has changed since the session was opened, and its new values count: r7."
+    )
 
 
 def test_without_a_data_file_nothing_is_offered():

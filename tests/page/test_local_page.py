@@ -50,3 +50,12 @@ def test_items_that_do_not_fit_are_refused():
     session = lw.Session([[0.0], [0.1], [5.0], [5.1]], lw.COBRAS(random_state=0))
     with pytest.raises(lw.DataError, match="3 items for 4 rows"):
         lw.serve(session, items=[Path("a.png")] * 3, browser=False)
+
+
+@pytest.mark.parametrize("port", ["x", "8000", 1.5, True, -1, 65_536, None])
+def test_a_port_that_is_none(port):
+    session = lw.Session([[0.0], [0.1], [5.0]], lw.COBRAS(random_state=0))
+    with pytest.raises(
+        lw.DataError, match=r"port is .*\. Give a whole number from 0 to 65535, where 0 takes"
+    ):
+        lw.serve(session, port=port, browser=False)

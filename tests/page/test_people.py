@@ -315,3 +315,10 @@ def test_suspects_and_conflicts_say_whose_they_are(presenter):
         session.add(first, second, kind, source="ben")
     suspects = send(presenter, "anna", do="suspects")["suspects"]
     assert {suspect["source"] for suspect in suspects} == {"ben"}
+
+
+def test_a_person_puts_a_question_off_and_another_gets_it(presenter):
+    first = presenter.state(PEOPLE)["personal"]["anna"]["question"]
+    assert send(presenter, "anna", do="later", question=first["id"])["other"]
+    parts = presenter.state(PEOPLE)["personal"]
+    assert parts["anna"]["question"]["id"] != first["id"]

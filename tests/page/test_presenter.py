@@ -683,3 +683,19 @@ def test_a_note_needs_an_answer():
     presenter = make_presenter()
     assert "Event 7 is not an answer" in refused(presenter, do="note", event=7, note="x")["text"]
     assert refused(presenter, do="note", event="7", note="x")["kind"] == "bad"
+
+
+def test_a_question_is_put_off_and_comes_back():
+    presenter = make_presenter()
+    first = presenter.state()["question"]
+    reply = presenter.handle({"id": "1", "do": "later", "question": first["id"]})
+    assert (reply.body["ok"], reply.body["other"], reply.changed) == (True, True, True)
+    other = presenter.state()["question"]
+    assert other["id"] != first["id"]
+    assert presenter.state()["question"] == other, "a reload keeps it"
+    assert presenter.handle({"id": "2", "do": "answer", "question": other["id"], "answer": "yes"}).body["ok"]
+    assert presenter.state()["counts"] | {"inferred": 0} == {
+        **presenter.state()["counts"], "answers": 1, "unsure": 0, "inferred": 0
+    }  # fmt: skip
+    stale = presenter.handle({"id": "3", "do": "later", "question": "7:1-2"})
+    assert stale.body["error"]["kind"] == "stale"

@@ -27,6 +27,11 @@ def test_the_page_repeats_the_words_of_the_terminal(words):
     assert words in texts or any(text.startswith(f"{words} ") for text in texts)
 
 
+@pytest.mark.parametrize("words", [wording.POSTPONED, wording.NO_OTHER_QUESTION])
+def test_later_is_the_same_in_both(words):
+    assert f'"{words}"' in (STATIC / "src" / "later.js").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("why", [CHECK_ROW, CHECK_WITNESS, CHECK_CLUSTER])
 def test_the_page_knows_a_question_that_checks_earlier_answers(why):
     text = (STATIC / "src" / "question_wording.js").read_text(encoding="utf-8")

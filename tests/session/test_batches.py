@@ -338,3 +338,89 @@ def test_answers_to_a_batch_wait_for_what_is_believed(monkeypatch):
     assert len(session.history) == len(batch)
     assert session.suspects == []
     assert len(n_found) > 1
+
+
+# ---------------------------------------------------------------- later
+def test_a_question_that_is_put_off_comes_back_after_others():
+    session = lw.Session(np.random.default_rng(0).random((30, 2)), lw.KIN(random_state=0))
+    first = session.questions()[0]
+    session.postpone(first.id)
+    assert session.list_postponed() == [(first.first, first.second)]
+    for _ in range(5):
+        other = session.questions()[0]
+        assert {other.first, other.second} != {first.first, first.second}
+        session.answer("no", question_id=other.id)
+    assert session.list_postponed() == []
+    back = session.questions()[0]
+    assert {back.first, back.second} == {session.question.first, session.question.second}
+    assert session.status.n_unsure == 0
+
+
+def test_a_question_that_one_puts_off_goes_to_another():
+    session = lw.Session(np.random.default_rng(0).random((30, 2)), lw.KIN(random_state=0))
+    first = session.questions(to="anna")[0]
+    session.postpone(first.id, to="anna")
+    assert session.questions(to="anna")[0].id != first.id
+    assert session.questions(to="ben")[0].id == first.id
+    session.answer("no", question_id=first.id, source="ben")
+    assert session.list_postponed("anna") == []
+    with pytest.raises(lw.errors.StaleAnswerError):
+        session.postpone(first.id, to="anna")
+
+
+def test_nothing_of_a_question_that_is_put_off_is_stored(tmp_path):
+    X, path = np.random.default_rng(0).random((30, 2)), tmp_path / "s.linkwise"
+    with lw.Session.open(path, X, lw.KIN(random_state=0)) as session:
+        first = session.question
+        session.postpone(session.question_id)
+        assert session.events == []
+    with lw.Session.open(path, X) as session:
+        again = session.questions()[0]
+        assert (again.first, again.second) == (first.first, first.second)
+
+
+def test_a_late_answer_to_a_question_that_is_put_off_counts():
+    session = lw.Session(np.random.default_rng(0).random((30, 2)), lw.KIN(random_state=0))
+    first = session.question_id
+    session.postpone(first)
+    session.answer("yes", question_id=session.questions()[0].id)
+    session.answer("no", question_id=first)
+    assert session.status.n_answers == 2
+    assert session.list_postponed() == []
+
+
+@pytest.mark.parametrize("learner", [lw.COBRAS, lw.KIN, lw.COBRA])
+@pytest.mark.parametrize("people", [("",), ("anna", "ben")])
+def test_whatever_is_put_off_all_questions_are_answered_in_the_end(learner, people):
+    draw = np.random.default_rng(0)
+    truth = draw.integers(3, size=25)
+    X = truth[:, None] + draw.normal(0, 0.4, (25, 2))
+    session = lw.Session(X, learner(random_state=0))
+    waits = dict.fromkeys(people, 0)  # a person who puts all off gets the last one again
+    for turn in range(2000):
+        person = people[turn % len(people)]
+        found = session.questions(to=person)
+        if session.question is None:
+            break
+        if not found:  # others hold all
+            continue
+        if draw.random() < 0.5 and waits[person] < 6:
+            session.postpone(found[0].id, to=person)
+            waits[person] += 1
+        else:
+            first, second = found[0].first, found[0].second
+            session.answer(bool(truth[first] == truth[second]), question_id=found[0].id, source=person)
+            waits[person] = 0
+    assert session.question is None
+    straight = lw.Session(X, learner(random_state=0))
+    while (q := straight.question) is not None:
+        straight.answer(bool(truth[q.first] == truth[q.second]))
+    assert len(set(session.labels)) == len(set(straight.labels))
+
+
+def test_a_question_put_off_twice_is_listed_once():
+    session = lw.Session(np.random.default_rng(0).random((30, 2)), lw.KIN(random_state=0))
+    first = session.questions()[0]
+    session.postpone(first.id)
+    session.postpone(first.id)
+    assert session.list_postponed() == [(first.first, first.second)]

@@ -352,7 +352,7 @@ def export_command(
     join: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv|OUT.parquet|OUT.jsonl",
+            metavar="OUT.csv|OUT.xlsx|OUT.parquet|OUT.jsonl",
             dir_okay=False,
             help="write your table with the cluster, its name and the confidence of each row to this file",
             rich_help_panel="output",

@@ -14,6 +14,7 @@ from linkwise.data.blocks import normalize_directions, weigh_blocks
 from linkwise.data.cells import format_cell
 from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded, Feature, block_of
+from linkwise.data.log_scale import choose_shift
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.series import encode_series
 from linkwise.data.table import Table
@@ -120,7 +121,12 @@ def _encode_records(
         check_complete(missing)
     if categories == "columns":
         _check_size(table, names, words)
-    merged = bool(table.choices.get("merge_variants"))
+    merged, log = bool(table.choices.get("merge_variants")), set(table.choices.get("log", ()))
+    if log & directions:
+        raise DataError(
+            f"The cosine compares the numbers in {join_names(sorted(log & directions))} as they are. Add"
+            " --metric euclidean, or leave --log out (in Python, metric and log)."
+        )
     blocks: list[Block] = []
     filled = []
     for name in names:
@@ -128,7 +134,7 @@ def _encode_records(
             fill, block = _encode_words(name, words[name], impute, categories, merged)
         else:
             own = "none" if name in directions else scale
-            fill, block = _scale_column(columns[name], table.roles[name], numbers[name], own)
+            fill, block = _scale_column(columns[name], table.roles[name], numbers[name], own, name in log)
         if name in directions:
             block = ([replace(feature, is_direction=True) for feature in block[0]], block[1])
         blocks.append(block)
@@ -136,7 +142,7 @@ def _encode_records(
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
     scaled = [name for name in names if table.roles[name] != "category" and name not in directions]
     encoded = _join_blocks(table, blocks, _describe_choices(blocks, filled, scaled, scale, categories))
-    told = normalize_directions(encoded.X, encoded.features)
+    told = [*_describe_logs(encoded.features), *normalize_directions(encoded.X, encoded.features)]
     if directions:
         told.insert(0, _describe_directions(encoded.features))
     return replace(encoded, notes=(*encoded.notes, *told))
@@ -157,6 +163,15 @@ def _describe_directions(features: Sequence[Feature]) -> str:
         f"Compared by the cosine: {which} is scaled to norm 1."
         " --metric euclidean compares the numbers column by column."
     )
+
+
+def _describe_logs(features: Sequence[Feature]) -> list[str]:
+    logs = [feature for feature in features if feature.log_shift is not None]
+    added = [f"{one.log_shift:g} in {one.source}" for one in logs if one.log_shift]
+    if not logs:
+        return []
+    first = f" Because of zeros, the smallest positive value is added first: {join_names(added)}."
+    return [f"Compared by logarithms: {join_names(one.source for one in logs)}.{first if added else ''}"]
 
 
 def _is_numeric(role: Role, series: nw.Series[Any], *, with_missing: bool) -> bool:
@@ -280,7 +295,7 @@ def _name_missing(known: list[str]) -> str:
 
 
 def _scale_column(
-    series: nw.Series[Any], role: Role, values: NDArray[np.float64], scale: Scale
+    series: nw.Series[Any], role: Role, values: NDArray[np.float64], scale: Scale, by_log: bool
 ) -> tuple[str, Block]:
     name, known = series.name, values[~np.isnan(values)]
     if role == "category":  # true or false; the most frequent, false among equals
@@ -289,6 +304,9 @@ def _scale_column(
         return ("true" if fill else "false"), ([feature], np.where(np.isnan(values), fill, values)[:, None])
     fill = median(known)
     values = np.where(np.isnan(values), fill, values)
+    shift = choose_shift(values) if by_log else None
+    if shift is not None:
+        values = np.log(values + shift)
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
         raise DataError(
@@ -298,7 +316,7 @@ def _scale_column(
         feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days")
     else:
         zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
-        feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone)
+        feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone, log_shift=shift)
     return format_cell(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
 
 

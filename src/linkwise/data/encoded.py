@@ -37,7 +37,7 @@ class Feature:
         numeric, category or date (a date is in days since 1970-01-01 in original units); document for a
         topic of texts, sample for a value of curves, image for what is measured of pictures.
     offset, scale : float
-        Original value = `offset + scale * X[:, j]`.
+        Original value = `offset + scale * X[:, j]`, or its exponential less `log_shift`.
     categories : tuple of str
         For a column of codes: the values that 0, 1, ... stand for.
     unit : str
@@ -49,6 +49,9 @@ class Feature:
     is_direction : bool
         Whether each row of these numbers is scaled to norm 1, so that original values are those of a row
         with norm 1.
+    log_shift : float or None
+        For a column that is compared by its logarithm: what was added to the values before. None for another
+        column.
     """
 
     name: str
@@ -62,6 +65,12 @@ class Feature:
     missing: str | None = None
     has_merged_variants: bool = False
     is_direction: bool = False
+    log_shift: float | None = None
+
+    def to_original(self, x: Any) -> Any:
+        """Return values of this column of the matrix in the units of the table."""
+        raw = self.offset + self.scale * x
+        return raw if self.log_shift is None else np.exp(raw) - self.log_shift
 
 
 def block_of(feature: Feature) -> str | None:
@@ -186,7 +195,19 @@ def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str
         )
     values = to_numbers(series)
     _check_rows(feature, np.flatnonzero(~np.isfinite(values)))
+    if feature.log_shift is not None:
+        values = _take_logs(feature, values, feature.log_shift)
     return values if feature.is_direction else (values - feature.offset) / feature.scale
+
+
+def _take_logs(feature: Feature, values: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+    rows = np.flatnonzero(values + shift <= 0)
+    if len(rows):
+        raise DataError(
+            f"Column '{feature.source}' is compared by its logarithm, and rows {join_names(rows, 5)}, counted"
+            f" from 0, are not above {-shift or 0:g}. Correct them, or leave these rows out."
+        )
+    return np.log(values + shift)
 
 
 def _encode_words(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from linkwise.constraints.files import escape_cell
 from linkwise.data.delimited import read_delimited
 from linkwise.data.json_lines import read_json
+from linkwise.data.parse import Parsed, parse_columns
+from linkwise.data.spreadsheets import read_sheet, write_sheet
 from linkwise.data.table import Table, to_narwhals
 from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 COLUMNS = ("cluster", "cluster_name", "confidence")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
-ENDINGS = (*DELIMITED, ".parquet", *JSON)
+SHEET = ".xlsx"
+ENDINGS = (*DELIMITED, ".parquet", *JSON, SHEET)
 DIGITS = 4  # of confidences in files
 _BETWEEN = re.compile(r"[\s,]*")  # what may stand between two objects
 UTF8_NOTE = "The new file is in UTF-8, unlike the data ({})."
@@ -204,12 +207,15 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
     -------
     Joined
         The new file. A file of the same kind keeps all of its bytes. In other kinds the cells of a text file
-        are texts, as they stand in it.
+        are texts, as they stand in it; but numbers and dates are such in a spreadsheet. A spreadsheet is
+        written anew, with one sheet and without formats.
 
     Raises
     ------
     DataError
         The new kind of file cannot hold the columns, or the file has changed meanwhile.
+    ImportError
+        openpyxl is missing, which a spreadsheet needs.
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
     own = data.suffix.lower() if data.is_file() else ""
@@ -219,6 +225,11 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         return Joined(content, notes if encoding in (None, "utf-8") else [*notes, UTF8_NOTE.format(encoding)])
     import polars as pl
 
+    if own == SHEET:
+        page = read_sheet(read_bytes(data), table.choices.get("sheet"))
+        joined = _write_frame(page.frame, columns, ending, ",")
+        note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
+        return joined._replace(notes=[*joined.notes, note])
     native = table.frame.to_native()
     frame = native if isinstance(native, pl.DataFrame) else pl.DataFrame(table.frame.to_dict(as_series=False))
     return _write_frame(frame, columns, ending, ",")
@@ -235,7 +246,14 @@ def _join_text(
     delimiter = choices["delimiter"]
     if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
         return _join_delimited(raw, delimiter, columns)
-    return _write_frame(read_delimited(raw, delimiter, False)[0], columns, ending, delimiter)
+    frame = read_delimited(raw, delimiter, False)[0]
+    if ending == SHEET:
+        keep = {choices.get("id_column")}
+        cells = _type_cells(frame, parse_columns(frame, keep, comma_free=delimiter != ","))
+        note = "Numbers and dates are written as such, and other cells as they stand in the data."
+        joined = _write_sheet(cells, columns)
+        return joined._replace(notes=[*joined.notes, note])
+    return _write_frame(frame, columns, ending, delimiter)
 
 
 def _delimiter_of(ending: str, own: str) -> str:
@@ -323,14 +341,35 @@ def _find_objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
         yield record, place
 
 
+def _type_cells(frame: pl.DataFrame, parsed: Parsed) -> dict[str, list[Any]]:
+    """Cells as numbers and dates where they are plain ones, else as they are written."""
+    as_written = {series.name for series in parsed.written}
+    cells = {}
+    for name in frame.columns:
+        texts, values = frame[name].to_list(), parsed.frame[name].to_list()
+        pairs = zip(values, texts, strict=True)
+        cells[name] = texts if name in as_written else [t if v is None else v for v, t in pairs]
+    return cells
+
+
+def _write_sheet(cells: Mapping[str, Sequence[Any]], columns: ClusterColumns) -> Joined:
+    """Write columns with their clusters as a spreadsheet."""
+    check_n_rows(len(next(iter(cells.values()))), columns)
+    names, notes = choose_names(cells.keys())
+    new = zip(names, zip(*columns.cells(), strict=True), strict=True)
+    return Joined(write_sheet({**cells, **dict(new)}, "clusters"), notes)
+
+
 def _write_frame(frame: pl.DataFrame, columns: ClusterColumns, ending: str, delimiter: str) -> Joined:
     """Write a table with its clusters as another kind of file."""
     import narwhals as nw
     import polars as pl
 
     check_n_rows(len(frame), columns)
-    names, notes = choose_names(frame.columns)
     _check_fits(frame, ending)
+    if ending == SHEET:
+        return _write_sheet(frame.to_dict(as_series=False), columns)
+    names, notes = choose_names(frame.columns)
     rounded = None if columns.confidence is None else columns.confidence.round(DIGITS)
     called = columns.names
     if ending in DELIMITED:
@@ -357,7 +396,7 @@ def _check_fits(frame: pl.DataFrame, ending: str) -> None:
 
     kinds = frame.schema.items()
     nested = [name for name, kind in kinds if kind.is_nested() or kind in (pl.Object, pl.Binary)]
-    if ending in DELIMITED and nested:
+    if ending in (*DELIMITED, SHEET) and nested:
         raise DataError(
             f"{ending} cannot hold lists, objects or bytes, which are in {join_names(nested)}. "
             "Name a file that ends in .parquet or .jsonl."

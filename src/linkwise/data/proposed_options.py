@@ -17,6 +17,7 @@ import numpy as np
 from linkwise.data.cells import is_missing
 from linkwise.data.codes import find_codes
 from linkwise.data.ids import find_id, is_key
+from linkwise.data.log_scale import find_heavy_tails
 from linkwise.data.near_copies import find_near_copies
 from linkwise.data.roles import Column, decide_column, to_numbers, to_words, value_kind
 from linkwise.data.variants import find_variants, merge_variants
@@ -52,7 +53,7 @@ def propose_options(
     -------
     dict
         ``id_column``, ``text``, ``text_by``, ``columns``, ``series``, ``merge_variants``, ``as_categories``,
-        ``drop`` and ``impute``, those of them that the values suggest.
+        ``log``, ``drop`` and ``impute``, those of them that the values suggest.
     """
     if len(frame) < 2:
         return {}
@@ -108,6 +109,10 @@ def _propose_for_records(
     if counters and len(compared) > len(counters) and not given.get("columns"):
         proposed["drop"] = [*(given.get("drop") or ()), *counters]
         compared = [column for column in compared if column.name not in counters]
+    named = given.get("log") or ()
+    tails = [name for name in find_heavy_tails(frame, compared) if name not in (*named, *codes)]
+    if tails and given.get("metric") != "cosine":
+        proposed["log"] = [*named, *tails]
     if given.get("impute") is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
         proposed["impute"] = "median"
     return proposed

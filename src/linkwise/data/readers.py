@@ -1,4 +1,4 @@
-"""Read tables from files of delimited text, Parquet, JSON lines and NumPy arrays."""
+"""Read tables from files of delimited text, Parquet, JSON lines, spreadsheets and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from linkwise.data.json_lines import read_json
 from linkwise.data.named_columns import resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.roles import Unit
+from linkwise.data.spreadsheets import read_sheet
 from linkwise.data.table import Table, understand
 from linkwise.data.text_encodings import to_utf8
 from linkwise.data.weights import Metric, Weights
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _ARRAYS = (".npy", ".npz")
-_SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
-ENDINGS = (*_DELIMITED, ".parquet", *JSON_ENDINGS, *_ARRAYS)
+SHEET = ".xlsx"
+_OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+_WITH_TEXTS = (*_DELIMITED, *JSON_ENDINGS, SHEET)  # whose columns of text may hold numbers or dates
+ENDINGS = (*_DELIMITED, ".parquet", *JSON_ENDINGS, *_ARRAYS, SHEET)
 
 
 def read_table(
@@ -53,8 +56,10 @@ def read_table(
     hide: Sequence[str] = (),
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    log: Sequence[str] = (),
     keep_nested: bool = False,
     encoding: str | None = None,
+    sheet: str | None = None,
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
@@ -66,7 +71,7 @@ def read_table(
     path : path
         .csv, .tsv, .tab or .txt (a line of column names first), .parquet, .jsonl, .ndjson or
         .json (one JSON object a line, or one array of objects), .npy (a 2-D array of numbers), .npz (its
-        array named X, or the only 2-D one; ids from a 1-D array named ids or id).
+        array named X, or the only 2-D one; ids from a 1-D array named ids or id), .xlsx (with openpyxl).
     id_column : str, optional
         As for `from_frame`.
     columns : sequence of str, optional
@@ -88,12 +93,16 @@ def read_table(
         As for `from_frame`.
     as_categories : sequence of str, default=()
         As for `from_frame`.
+    log : sequence of str, default=()
+        As for `from_frame`.
     keep_nested : bool, default=False
         Whether nested objects in JSON stay as they are, and are only shown. By default each of their fields
         becomes a column such as ``address.town``.
     encoding : str, optional
         The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
         where that is certain, with a note.
+    sheet : str, optional
+        The sheet of a spreadsheet. By default the first one.
     weights : dict of str to float or "none", optional
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
@@ -113,6 +122,8 @@ def read_table(
         table.
     FileNotFoundError
         There is no such file.
+    ImportError
+        polars is missing, or openpyxl for a spreadsheet.
     """
     path = Path(path)
     ending = _check_ending(path)
@@ -120,6 +131,7 @@ def read_table(
         ("delimiter", delimiter is not None, _DELIMITED),
         ("encoding", encoding is not None, (*_DELIMITED, *JSON_ENDINGS)),
         ("keep_nested", keep_nested, JSON_ENDINGS),
+        ("sheet", sheet is not None, (SHEET,)),
     ):
         if given and ending not in endings:
             flag = "--" + option.replace("_", "-")
@@ -129,14 +141,14 @@ def read_table(
             )
     try:
         frame, own_ids, used_delimiter, choices, notes = _read_file(
-            path, ending, delimiter, encoding, keep_nested
+            path, ending, delimiter, encoding, keep_nested, sheet
         )
         written: Mapping[str, nw.Series[Any]] = {}
         taken = [name for names in (drop, show, hide) for name in to_names(names) or ()]
         if id_column is None and own_ids not in taken:
             id_column = own_ids
         names = resolve_names(frame, id_column, columns, drop, text, show, hide)
-        if ending in (*_DELIMITED, *JSON_ENDINGS):
+        if ending in _WITH_TEXTS:
             keep = {names.id_column, *names.text, *names.drop, *names.show}
             frame, parse_notes, written = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
@@ -148,6 +160,7 @@ def read_table(
             series=series,
             merge_variants=merge_variants,
             as_categories=as_categories,
+            log=log,
             weights=weights,
             metric=metric,
             text_by=text_by,
@@ -209,7 +222,7 @@ def read_frame(
         check_name_lengths(written.columns)
         check_dates(written, ())
         typed = written
-        if ending in (*_DELIMITED, *JSON_ENDINGS):
+        if ending in _WITH_TEXTS:
             typed, *_ = _parse_text(written, keep(written), ending, delimiter)
             check_dates(typed, ())
         return Frames(written, typed, choices.get("encoding"))
@@ -223,7 +236,9 @@ def _check_ending(path: Path) -> str:
     """The ending of a file that can be read."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        way_out = " Save the sheet as CSV (UTF-8) and name that file." if ending in _SHEETS else ""
+        way_out = (
+            " Save the sheet as .xlsx or CSV (UTF-8) and name that file." if ending in _OTHER_SHEETS else ""
+        )
         raise DataError(
             f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 20)}.{way_out}"
         )
@@ -243,7 +258,7 @@ class _Read(NamedTuple):
         The character between the columns of a text file.
     choices : dict
         The encoding of a text file, unless it is UTF-8 that was not named; and whether nested objects in JSON
-        stay as they are, if there are any.
+        stay as they are, if there are any; and the sheet, if there is a choice.
     notes : list of str
         What was chosen, in sentences.
     """
@@ -256,7 +271,12 @@ class _Read(NamedTuple):
 
 
 def _read_file(
-    path: Path, ending: str, delimiter: str | None, encoding: str | None, keep_nested: bool
+    path: Path,
+    ending: str,
+    delimiter: str | None,
+    encoding: str | None,
+    keep_nested: bool,
+    sheet: str | None = None,
 ) -> _Read:
     import narwhals as nw
 
@@ -269,6 +289,10 @@ def _read_file(
     if ending in _ARRAYS:
         frame, own_ids, notes = read_array(raw)
         return _Read(frame, own_ids, None, {}, notes)
+    if ending == SHEET:
+        page = read_sheet(raw, sheet)
+        chosen = {} if page.is_only and sheet is None else {"sheet": page.name}
+        return _Read(nw.from_native(page.frame, eager_only=True), None, None, chosen, page.notes)
     raw, encoding, notes = to_utf8(raw, encoding)
     choices: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
     if ending in _DELIMITED:
@@ -301,8 +325,8 @@ def _parse_text(
     parsed, notes, written = parse_columns(
         frame.to_native(),
         keep=keep,
-        numbers=ending in _DELIMITED,
-        comma_free=delimiter not in (None, ","),
+        numbers=ending not in JSON_ENDINGS,
+        comma_free=ending == SHEET or delimiter not in (None, ","),
     )
     forms = {series.name: nw.from_native(series, series_only=True) for series in written}
     return nw.from_native(parsed, eager_only=True), notes, forms

@@ -17,6 +17,7 @@ from linkwise.data.column_names import to_names
 from linkwise.data.column_uses import check_texts, understand_curves, understand_texts
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
+from linkwise.data.log_scale import check_log
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, Unit, decide_column
 from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
@@ -144,6 +145,7 @@ def from_frame(
     hide: Sequence[str] = (),
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    log: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
@@ -177,6 +179,10 @@ def from_frame(
         and ``"retail "``, are read as one value. A note lists them. By default a note only proposes it.
     as_categories : sequence of str, default=()
         Columns of numbers that are codes, such as zip codes. Rows are compared by whether they are equal.
+    log : sequence of str, default=()
+        Columns of amounts, such as incomes, of which a few are far larger than the others. Rows are compared
+        by the logarithms, and see the amounts. If there are zeros, the smallest positive value is added to
+        all values of the column first. Negative values are an error.
     weights : dict of str to float or "none", optional
         How much columns and blocks count in the squared distance, 1 where a name is missing. Each column of
         texts and each column of lists is a block, and all other columns together are the block "columns".
@@ -209,6 +215,7 @@ def from_frame(
         series=series,
         merge_variants=merge_variants,
         as_categories=as_categories,
+        log=log,
         weights=weights,
         metric=metric,
         text_by=text_by,
@@ -232,6 +239,7 @@ def understand(
     series: bool = False,
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
+    log: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
@@ -254,6 +262,8 @@ def understand(
     merge_variants : bool, default=False
         As for `from_frame`.
     as_categories : sequence of str, default=()
+        As for `from_frame`.
+    log : sequence of str, default=()
         As for `from_frame`.
     weights : dict of str to float or "none", optional
         As for `from_frame`.
@@ -280,8 +290,9 @@ def understand(
     """
     text, is_mixed = names.text, names.columns is not None or names.takes_all
     as_categories = to_names(as_categories) or ()
+    log = to_names(log) or ()
     weights = check_weights(weights)
-    _check_kind(names, is_mixed, series, merge_variants, as_categories, weights, metric, text_by)
+    _check_kind(names, is_mixed, series, merge_variants, as_categories, log, weights, metric, text_by)
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -305,6 +316,7 @@ def understand(
         check_weighed_names(weights, found, list(parts))
     if not series and (is_mixed or not used.text):
         metric = choose_metric(frame, found, parts, metric)
+    check_log(log, frame, found, as_categories)
     told = [*told, *_describe_hidden(found, [name for name in names.hide if name not in parts])]
     has_blocks = len({*parts, *used.text}) > 1 or (is_mixed and bool(parts or used.text))
     choices = {
@@ -318,6 +330,7 @@ def understand(
         **({"hide": list(names.hide)} if names.hide else {}),
         **({"merge_variants": True} if merge_variants else {}),
         **({"as_categories": list(as_categories)} if as_categories else {}),
+        **({"log": list(log)} if log else {}),
         **({"weights": weights or {}} if weights or has_blocks else {}),
         **({} if metric is None else {"metric": metric}),
         **({} if text_by == "words" else {"text_by": text_by}),
@@ -332,6 +345,7 @@ def _check_kind(
     series: bool,
     merge_variants: bool,
     as_categories: Sequence[str],
+    log: Sequence[str],
     weights: Weights | None,
     metric: Metric | None,
     text_by: Unit,
@@ -346,6 +360,8 @@ def _check_kind(
     is_record = is_mixed or not names.text
     if as_categories and (series or not is_record):
         raise DataError("Only columns of records can be categories. Leave as_categories out.")
+    if log and (series or not is_record):
+        raise DataError("Only numbers of records have a logarithm. Leave log out.")
     if merge_variants and (series or not is_record):
         raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
     if weights not in (None, "none", {}) and series:

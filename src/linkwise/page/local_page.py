@@ -6,6 +6,7 @@ import asyncio
 import threading
 import webbrowser
 from contextlib import suppress
+from numbers import Integral
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -19,12 +20,13 @@ except ImportError as error:
         f'The page needs {error.name}, which is not installed. Run pip install "linkwise[app]".'
     ) from None
 
-from linkwise.errors import SessionError
+from linkwise.errors import DataError, SessionError, short_repr
 from linkwise.page.presented_items import present_session
 from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 
 HOST = "127.0.0.1"
+LARGEST_PORT = 65_535
 
 
 def serve(
@@ -61,12 +63,17 @@ def serve(
     SessionError
         The session was opened without its data.
     DataError
-        `items` or `places` do not fit the rows.
+        `items` or `places` do not fit the rows, or `port` is no port.
     OSError
         The port is taken.
     """
+    if isinstance(port, bool) or not isinstance(port, Integral) or not 0 <= port <= LARGEST_PORT:
+        raise DataError(
+            f"port is {short_repr(port)}. Give a whole number from 0 to {LARGEST_PORT}, where 0 takes a free"
+            " port."
+        )
     presenter = present_session(session, items, places=places, title=title)
-    with open_socket(HOST, port) as sock, suppress(KeyboardInterrupt):
+    with open_socket(HOST, int(port)) as sock, suppress(KeyboardInterrupt):
         asyncio.run(_serve(presenter, sock, browser=browser))
 
 

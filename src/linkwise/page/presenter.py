@@ -92,7 +92,7 @@ class Presenter(Lookups):
                 reply = requests.refuse(request, error.kind, error.text, **error.more)
                 return replace(reply, changed=self._has_new_event(before))
             moves_places = request.get("do") == "columns"
-            changed = self._has_new_event(before) or moves_places
+            changed = self._has_new_event(before) or moves_places or request.get("do") == "later"
             return Reply({"re": name, "ok": True, **body}, file, changed, moves_places)
 
     def _store_answer(self, request: Request) -> Reply:
@@ -169,6 +169,13 @@ class Presenter(Lookups):
             raise has_ended from None
         return {}
 
+    def _postpone(self, request: Request) -> dict[str, Any]:
+        """Ask a question later, and tell whether there is another one now."""
+        name = requests.read_text(request, "question")
+        self._session.postpone(name, to=self._person)
+        self._question_for(self._person, 0)  # it comes back at once if there is no other
+        return {"other": bool(self._session.list_postponed(self._person))}
+
     def _undo(self, request: Request) -> dict[str, Any]:
         if not self._person:
             event = self._session.undo()
@@ -233,7 +240,7 @@ class Presenter(Lookups):
         return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
 
     def _choose_columns(self, request: Request) -> dict[str, Any]:
-        """Leave out the columns that are proposed, or take in those that were left out last."""
+        """Leave out the columns that a page showed as proposed, or take in all that were left out."""
         if self._here:
             raise RefusedRequest(
                 "bad",
@@ -241,10 +248,11 @@ class Presenter(Lookups):
                 " Stop the page, and start it again with --drop.",
             )
         action = requests.read_choice(request, "action", ("leave_out", "restore"))
-        offer = self._columns_offer
-        project, backup = offer.accept() if action == "leave_out" else offer.restore()
+        shown, offer = requests.read_names(request, "columns"), self._columns_offer
+        recoded = offer.accept(shown) if action == "leave_out" else offer.restore(shown)
+        project = recoded.project
         self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
-        return {"backup": backup.name}
+        return {"backup": recoded.backup.name, "changed": recoded.changed}
 
     def _set_example(self, request: Request) -> dict[str, Any]:
         """Make a pair an example of what belongs together, or remove it from the examples."""
@@ -285,7 +293,8 @@ class Presenter(Lookups):
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         **Lookups.ACTIONS,
-        "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
+        "answer": _answer, "later": _postpone,
+        "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
         "note": _write_note,
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,

@@ -98,6 +98,14 @@ def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
     return value
 
 
+def read_names(request: Request, name: str) -> list[str]:
+    """Return a list of texts."""
+    value = request.get(name)
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give a list of names.")
+    return list(value)
+
+
 def read_note(request: Request) -> str:
     """Return the note of a request; empty if it has none."""
     try:

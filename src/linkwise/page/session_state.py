@@ -304,6 +304,8 @@ class SessionState:
 
     def _question(self) -> dict[str, Any] | None:
         name, q = self._session.question_id, self._session.question
+        if q is not None and self._session.list_postponed():
+            return self._question_for("", 0)
         return None if q is None else render_question(self._view, self._labels, q, name, q.expected)
 
     def _question_for(self, person: str, n_others: int) -> dict[str, Any] | None:

@@ -204,10 +204,11 @@ def gap(x: NDArray[np.float64], threshold: float) -> tuple[float, float]:
 
 def _in_own_units(value: Any, feature: Feature) -> Any:
     """Values as they were before scaling, without the digits that scaling added."""
-    if (feature.offset, feature.scale) == (0.0, 1.0):
+    if (feature.offset, feature.scale, feature.log_shift) == (0.0, 1.0, None):
         return value
-    raw = np.asarray(feature.offset + feature.scale * value, dtype=np.float64)
-    size = np.maximum(np.abs(raw), abs(feature.offset))
+    raw = np.asarray(feature.to_original(value), dtype=np.float64)
+    is_log = feature.log_shift is not None
+    size = np.maximum(np.abs(raw), 64 * np.abs(raw) if is_log else abs(feature.offset))
     place = 10.0 ** (SURE_DIGITS - 1 - np.floor(np.log10(np.maximum(size, 1e-290))))
     tidy = np.round(raw * place) / place
     found = np.where(np.abs(tidy - raw) <= ULPS * np.spacing(size), tidy, raw)

@@ -175,12 +175,12 @@ def _inner_range(
 
 def _describe_range(x: NDArray[np.float64], others: NDArray[np.float64], feature: Feature) -> str:
     """Put the middle half of some values into words, as exact as the difference to others needs."""
-    low, high = (feature.offset + feature.scale * bound for bound in np.percentile(x, QUARTILES))
+    low, high = (feature.to_original(bound) for bound in np.percentile(x, QUARTILES))
     low, high = min(low, high), max(low, high)
     if feature.role == "date":
         first, last = ((EPOCH + timedelta(days=floor(day))).date().isoformat() for day in (low, high))
         return first if first == last else f"{first} to {last}"
-    far = feature.scale * (float(np.median(x)) - float(np.median(others)))
+    far = feature.to_original(float(np.median(x))) - feature.to_original(float(np.median(others)))
     step = max(abs(far), high - low) or abs(high) or 1.0
     place = 1 - floor(log10(step))
     first, last = (format_number(round(bound, place)) for bound in (low, high))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from linkwise.asking.batches import Expectation
 from linkwise.session.events import Place
@@ -69,6 +70,20 @@ class Lease:
     is_single: bool = False
 
 
+class Postponed(NamedTuple):
+    """A question that somebody put off.
+
+    Attributes
+    ----------
+    lease : Lease
+    until : int
+        The number of their answers from which on they get it again.
+    """
+
+    lease: Lease
+    until: int
+
+
 class Leases:
     """The leases of a session, by the ids of their questions.
 
@@ -83,6 +98,7 @@ class Leases:
         self._leases: dict[str, Lease] = {}
         self._present: set[str] = set()  # ids of questions at position 0 whose leases are forgotten
         self._last_position: dict[int, int] = {}  # by start
+        self._postponed: dict[str, list[Postponed]] = {}  # by person
 
     def current(self) -> list[Lease]:
         """The leases that have not expired, in the order of their places."""
@@ -141,6 +157,31 @@ class Leases:
         for name, lease in self._leases.items():
             if lease.question.to == to:
                 self._leases[name] = replace(lease, question=replace(lease.question, until=now))
+
+    def get(self, name: str) -> Lease | None:
+        """The lease of a question by its id, over or not; None if it is forgotten."""
+        return self._leases.get(name)
+
+    def postpone(self, lease: Lease, to: str, until: int) -> None:
+        """Put a question off for somebody, until they have given so many answers; others may have it."""
+        if lease.question.to == to and lease.question.id in self._leases:
+            ended = replace(lease, question=replace(lease.question, until=self.now()))
+            self._leases[lease.question.id] = ended
+        others = [each for each in self._postponed.get(to, ()) if each.lease.question.id != lease.question.id]
+        self._postponed[to] = [*others, Postponed(lease, until)]
+
+    def find_postponed(self, to: str, n_answers: int) -> list[Lease]:
+        """The questions that somebody put off, and that do not come back yet."""
+        left = [each for each in self._postponed.get(to, ()) if each.until > n_answers]
+        if left:
+            self._postponed[to] = left
+        else:
+            self._postponed.pop(to, None)
+        return [each.lease for each in left]
+
+    def resume(self, to: str) -> None:
+        """Let the questions that somebody put off come back now."""
+        self._postponed.pop(to, None)
 
     def find(self, name: str, n_rows: int, last: int) -> tuple[int, int, Place] | None:
         """The rows and the place of a question by its id; None if no such question was given."""

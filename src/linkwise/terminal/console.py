@@ -19,7 +19,15 @@ from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal import screen
 from linkwise.terminal.cluster_query import list_clusters
 from linkwise.terminal.dialogue import Ending, Revision
-from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
+from linkwise.wording import (
+    NO_OTHER_QUESTION,
+    NOTHING_TO_UNDO,
+    POSTPONED,
+    QUESTION,
+    answer_word,
+    count_noun,
+    strip_controls,
+)
 
 LINES_AROUND = 9  # lines of the screen besides the pair: heading, names, keys, prompt
 CLUSTER_KEY = "c"
@@ -56,6 +64,8 @@ class Terminal:
         Whether the session has guidelines, which a key shows.
     with_columns : bool, default=False
         Whether a key leaves out columns.
+    with_later : bool, default=False
+        Whether a key puts a question off.
     """
 
     def __init__(
@@ -69,6 +79,7 @@ class Terminal:
         counts: Callable[[], str | None] | None = None,
         with_guidelines: bool = False,
         with_columns: bool = False,
+        with_later: bool = False,
     ) -> None:
         self.console = console
         self.pair = pair
@@ -78,6 +89,7 @@ class Terminal:
         self.counts = counts
         self.with_guidelines = with_guidelines
         self.with_columns = with_columns
+        self.with_later = with_later
         self._is_fallible = False  # of the session, as of the last question
 
     def ask(self, question: Question, name: str, status: Status) -> None:
@@ -96,7 +108,7 @@ class Terminal:
         self._show(Text())
         self._show(self.pair(question, self.console.width, lines))
         self._show(Text())
-        self._show(screen.keys_line(with_suspects=status.n_suspects > 0))
+        self._show(screen.keys_line(with_suspects=status.n_suspects > 0, with_later=self.with_later))
 
     def prompt(self) -> None:
         """Show the prompt."""
@@ -107,6 +119,10 @@ class Terminal:
         """Show the answer and the clusters that follow from it."""
         self._show(Text.assemble((answer_word(answer), "bold"), f"  saved. {strip_controls(moved)}"))
         self._show_bars(status)
+
+    def confirm_later(self, *, has_other: bool) -> None:
+        """Show that a question comes back after others, or that there is no other."""
+        self._show(Text.assemble(("later", "bold"), f"  {POSTPONED if has_other else NO_OTHER_QUESTION}"))
 
     def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
         """Show which answer is undone."""
@@ -136,6 +152,7 @@ class Terminal:
                 with_suspects=self._is_fallible,
                 with_guidelines=self.with_guidelines,
                 with_columns=self.with_columns,
+                with_later=self.with_later,
             )
         )
 

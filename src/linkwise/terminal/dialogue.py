@@ -60,6 +60,9 @@ class Display(Protocol):
     def confirm_answer(self, answer: Answer, status: Status, moved: str) -> None:
         """Show that an answer is safely stored, and which rows it moved."""
 
+    def confirm_later(self, *, has_other: bool) -> None:
+        """Show that a question comes back after others, or that there is no other."""
+
     def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
         """Show which event is undone, and which rows that moved; None if there is nothing to undo."""
 
@@ -123,8 +126,7 @@ def run_dialogue(
     while True:
         reader.forget()
         status = session.status
-        question_id = session.question_id  # first: if another client answers now, this identifier is stale
-        question = session.question
+        question_id, question = _find_question(session)
         if question is None or question_id is None:
             return _finish(display, "exhausted", status, draft)
         if budget is not None and status.n_answers >= budget:
@@ -145,7 +147,13 @@ def run_dialogue(
             continue
         with _reject_errors(display, "This is the current question."):
             before = session.labels
-            if command == "undo":
+            if command == "later":
+                with busy():
+                    session.postpone(question_id)
+                    _find_question(session)  # it comes back at once if there is no other
+                    has_other = bool(session.list_postponed())
+                display.confirm_later(has_other=has_other)
+            elif command == "undo":
                 with busy():
                     undone = session.undo()
                 display.confirm_undo(undone, session.status, _describe_moves(session, before))
@@ -204,6 +212,9 @@ def run_audit(
         while (command := _read_command(display, reader, session, draft)) == "help":
             display.help(question)
         assert command != "columns", "an audit has no key for columns"
+        if command == "later":
+            display.reject("The pairs of an audit come in a fixed order.")
+            continue
         if command == "quit":
             _report_lost_note(display, draft.note)
             return "quit"
@@ -224,6 +235,18 @@ def run_audit(
                 display.confirm_answer(command, session.status, _describe_moves(session, before))
     _report_lost_note(display, draft.note)
     return "exhausted"
+
+
+def _find_question(session: Session) -> tuple[str | None, Question | None]:
+    """The identifier and the question to ask now: another than the present one if that was put off."""
+    question_id = session.question_id  # first: if another client answers now, this identifier is stale
+    question = session.question
+    if question is None or not session.list_postponed():
+        return question_id, question
+    found = session.questions(1)
+    if not found:
+        return question_id, question
+    return found[0].id, Question(found[0].first, found[0].second, session.labels, found[0].why)
 
 
 @contextmanager
@@ -277,7 +300,7 @@ def _describe_moves(session: Session, before: Labels) -> str:
 
 def _read_command(
     display: Display, reader: Reader, session: Session, draft: Draft, *, has_columns: bool = False
-) -> Answer | Literal["undo", "quit", "help", "columns"] | SuspectCommand:
+) -> Answer | Literal["undo", "later", "quit", "help", "columns"] | SuspectCommand:
     """Read the next command; notes and lists are dealt with in between. The end of input means quit."""
     while True:
         display.prompt()

@@ -13,12 +13,13 @@ from typing import Literal, NamedTuple, Protocol, Self, TextIO, get_args
 
 from linkwise.constraints.evidence import ANSWERS
 
-Command = Literal["yes", "no", "unsure", "undo", "quit", "help"]
+Command = Literal["yes", "no", "unsure", "undo", "later", "quit", "help"]
 COMMANDS: dict[str, Command] = {
     "y": "yes",
     "n": "no",
     "s": "unsure",
     "u": "undo",
+    "l": "later",
     "q": "quit",
     "?": "help",
     "yes": "yes",
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Command] = {
     "different": "no",
     "not sure": "unsure",
     "undo": "undo",
+    "later": "later",
     "quit": "quit",
     "help": "help",
 }
@@ -164,11 +166,11 @@ class KeyReader:
         tty.setcbreak(self.terminal, termios.TCSANOW)
 
     def forget(self) -> None:
-        """Drop answers that were pressed early; keep undo and quit."""
+        """Drop answers and "later" that were pressed early; keep undo and quit."""
         early = list(self._early)
         while self._has_input(0):
             early.append(self._key())
-        self._early = [key for key in early if parse_command(key) not in ANSWERS]
+        self._early = [key for key in early if parse_command(key) not in (*ANSWERS, "later")]
 
     def read(self) -> str | None:
         """Read one key; an arrow or a function key is the whole sequence that it sends.

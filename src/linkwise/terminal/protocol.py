@@ -3,7 +3,7 @@
 ``question``: id, ids and rows of the pair, both items, why, counts. ``state``: the command, counts
 and clusters. ``clusters``: those that were asked for. ``refused``: a command stores nothing.
 ``suspects``: the answers that are probably wrong. ``guidelines``: their text, and examples if there are any.
-``note``: the note for the next answer. ``summary``: the end.
+``note``: the note for the next answer. ``later``: whether another question comes first. ``summary``: the end.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ class JsonLines:
         """Write the state after an answer."""
         emit(type="state", done=answer, moved=moved, **state(status))
 
+    def confirm_later(self, *, has_other: bool) -> None:
+        """Write whether another question comes first."""
+        emit(type="later", other=has_other)
+
     def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
         """Write the state after an undo."""
         undone = None if event is None else event_as_json(event, self.id_of)
@@ -76,7 +80,8 @@ class JsonLines:
 
     def help(self, question: Question) -> None:
         """Write the keys for people, to stderr."""
-        say(f"y same, n different, s not sure, a note, u undo, q quit. Why this question: {question.why}")
+        keys = "y same, n different, s not sure, l later, a note, u undo, q quit"
+        say(f"{keys}. Why this question: {question.why}")
 
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Write clusters, the largest first."""

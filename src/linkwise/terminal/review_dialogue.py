@@ -142,6 +142,8 @@ def _read_command(
         command = "quit" if text is None else parse_command(text)
         if command == "help":
             display.help()
+        elif command == "later":
+            display.reject("A review has no key for later. Type s if you are not sure.")
         elif command is not None:
             return command
         elif (note := parse_note(text or "")) is not None:

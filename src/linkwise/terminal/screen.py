@@ -251,7 +251,7 @@ def draw_rules(lines: Sequence[str], *, width: int) -> RenderableType:
     return Text("\n".join(wrapped))
 
 
-def keys_line(*, with_suspects: bool = False) -> Text:
+def keys_line(*, with_suspects: bool = False, with_later: bool = False) -> Text:
     """The keys and what they mean."""
     keys = [
         ("y", "same"),
@@ -261,8 +261,10 @@ def keys_line(*, with_suspects: bool = False) -> Text:
         ("q", "quit"),
         ("?", "help, reason"),
     ]
-    if with_suspects:  # in place of one word, so that the line fits
-        keys[4:] = [("w", "suspects"), ("q", "quit"), ("?", "help")]
+    if with_later:
+        keys[3:3] = [("l", "later")]
+    if with_suspects:  # in place of other words, so that the line fits
+        keys = [*keys[:3], ("u", "undo"), ("w", "suspects"), ("q", "quit"), ("?", "help")]
     return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
 
 
@@ -353,11 +355,17 @@ def draw_guidelines(guidelines: str) -> RenderableType:
 
 
 def help_text(
-    why: str, *, with_suspects: bool = False, with_guidelines: bool = False, with_columns: bool = False
+    why: str,
+    *,
+    with_suspects: bool = False,
+    with_guidelines: bool = False,
+    with_columns: bool = False,
+    with_later: bool = False,
 ) -> RenderableType:
     """Draw the task of the person, the keys, and the reason of the question."""
     keys = (
         *wording.KEYS.items(),
+        *([("l", wording.LATER)] if with_later else []),
         ("a", "Add a note to the answer that you give next; a note without words removes it"),
         ("c", "Clusters: the largest, or those that you type, such as 31-60, 12 or a name"),
         *([("w", SUSPECTS)] if with_suspects else []),

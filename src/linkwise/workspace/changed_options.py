@@ -18,7 +18,8 @@ from linkwise.workspace.options import Reading, find_option, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import read_rows
 
-COLUMN_LISTS = ("columns", "as_categories", "hide")  # choices that may not name a column that is left out
+# choices that may not name a column that is left out
+COLUMN_LISTS = ("columns", "as_categories", "log", "hide")
 
 
 class ReplayNeeded(UsageError):

@@ -73,7 +73,7 @@ def advise(
 
 def add_way_out(error: DataError, data: Path, session: tuple[object, ...], reading: Reading) -> DataError:
     """Add to an error the command that reads the file, if one is found and does."""
-    changed_reading = (reading.delimiter, reading.encoding, reading.keep_nested, reading.show)
+    changed_reading = (reading.delimiter, reading.encoding, reading.keep_nested, reading.sheet, reading.show)
     if data.is_dir() or any(one is not None for one in changed_reading):
         return error
     with suppress(DataError, UsageError):
@@ -123,6 +123,9 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
         reasons.append("some values are spelled in several ways")
     if options.get("as_categories"):
         reasons.append("some numbers seem to be codes")
+    if options.get("log"):
+        tails = join_names(f"'{name}'" for name in options["log"])
+        reasons.append(f"a few values of {tails} are far larger than the others")
     if options.get("drop"):
         reasons.append(f"{join_names(f'{name!r}' for name in options['drop'])} only counts the rows")
     if options.get("impute"):

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
-UNFIT = ("text", "text_by", "series", "merge_variants", "keep_nested", "encoding", "skip_broken")
+UNFIT = (
+    "text", "text_by", "series", "merge_variants", "log", "keep_nested", "encoding", "sheet", "skip_broken",
+)  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
 
 
@@ -130,12 +132,26 @@ def open_engine(workers: WorkerOptions) -> Iterator[Engine]:
 
 def check_no_engine(data: Path, workers: WorkerOptions) -> None:
     """Check that no workers are asked for where rows are read at once."""
-    for flag, value in (("--jobs", workers.n_jobs), ("--dask", workers.dask)):
-        if value is not None:
-            raise UsageError(
-                f"{flag} is for rows that become items. Leave {flag} out, or begin a session with --items N:"
-                f" {data} is read at once."
-            )
+    for flag in _name_workers(workers):
+        raise UsageError(
+            f"{flag} is for rows that become items. Leave {flag} out, or begin a session with --items N:"
+            f" {data} is read at once."
+        )
+
+
+def describe_idle_workers(
+    data: Path, path: Path, workers: WorkerOptions, items: ItemTable | None
+) -> list[str]:
+    """Say that a session which exists needs no workers: an error if its rows are read at once."""
+    if items is None:
+        check_no_engine(data, workers)
+    return [f"{flag} has no effect: {path.name} has its items already" for flag in _name_workers(workers)]
+
+
+def _name_workers(workers: WorkerOptions) -> list[str]:
+    """The options by which a command asks for workers."""
+    given = (("--jobs", workers.n_jobs), ("--dask", workers.dask))
+    return [flag for flag, value in given if value is not None]
 
 
 # ---------------------------------------------------------------- items

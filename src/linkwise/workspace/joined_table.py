@@ -6,20 +6,20 @@ import sys
 from pathlib import Path
 
 from linkwise.data import Table
-from linkwise.data.joining import DELIMITED, ENDINGS, Joined, join_file
+from linkwise.data.joining import DELIMITED, ENDINGS, SHEET, Joined, join_file
 from linkwise.session.session import Session
 from linkwise.wording import join_names
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.output import STDOUT
 
-SHEETS = (".xlsx", ".xls", ".ods")
+OTHER_SHEETS = (".xls", ".ods")
 
 
 def check_ending(target: Path | None) -> None:
     """Check that the name of a joined table says which kind of file it is."""
     if target in (None, STDOUT) or target.suffix.lower() in ENDINGS:
         return
-    way_out = " A spreadsheet opens .csv." if target.suffix.lower() in SHEETS else ""
+    way_out = " A spreadsheet opens .xlsx." if target.suffix.lower() in OTHER_SHEETS else ""
     raise UsageError(
         f"linkwise cannot write a table into {target.name}. Choose a name that ends in "
         f"{join_names(ENDINGS, 20)}.{way_out}"
@@ -30,7 +30,10 @@ def join_session(session: Session, data: Path, table: Table, target: Path) -> Jo
     """Put the clusters beside the columns of the data, in the form that the ending of `target` names."""
     ending = ".csv" if target == STDOUT else target.suffix.lower()
     columns = session.cluster_columns()
-    joined = join_file(data, table, columns, ending)
+    try:
+        joined = join_file(data, table, columns, ending)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
     notes = list(joined.notes)
     if columns.confidence is None and session.status.n_answers == 0:
         notes.append("The column 'confidence' is empty, because there are no answers yet.")
@@ -39,7 +42,7 @@ def join_session(session: Session, data: Path, table: Table, target: Path) -> Jo
             f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
             "KIN does: linkwise ask DATA --learner kin --budget 0"
         )
-    if data.suffix.lower() in DELIMITED and ending not in DELIMITED:
+    if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):
         notes.append(f"The cells of {data.name} are written as texts, as they stand in it.")
     return Joined(joined.content, notes)
 

@@ -68,9 +68,9 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
-    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz",
+    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
-OF_RECORDS = ("merge_variants", "as_categories")
+OF_RECORDS = ("merge_variants", "as_categories", "log")
 OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
@@ -183,6 +183,13 @@ class Reading:
         metavar="A,B",
         parse=_names,
     )
+    log: Sequence[str] | None = option(
+        "--log",
+        "columns of amounts, such as incomes, compared by their logarithms",
+        "data",
+        metavar="A,B",
+        parse=_names,
+    )
     keep_nested: bool | None = option(
         "--keep-nested", "leave nested objects in JSON as they are, only shown", "data", type=bool
     )
@@ -192,6 +199,9 @@ class Reading:
         "data",
         metavar="NAME",
         parse=_encoding,
+    )
+    sheet: str | None = option(
+        "--sheet", "sheet of a spreadsheet (.xlsx)  [default: the first]", "data", metavar="NAME"
     )
     weights: Mapping[str, float] | str | None = option(
         "--weight",

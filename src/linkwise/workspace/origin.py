@@ -65,8 +65,10 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "hide": _are_names,
     "merge_variants": lambda value: isinstance(value, bool),
     "as_categories": _are_names,
+    "log": _are_names,
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
+    "sheet": _is_name,
     "weights": _are_weights,
     "text_by": lambda value: isinstance(value, str) and value == "letters",
     "metric": lambda value: value in ("euclidean", "cosine"),
@@ -132,7 +134,7 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
         return "impute"
     if source["scale"] is not None and (folder or are_texts):
         return "scale"
-    for name in ("merge_variants", "as_categories"):
+    for name in ("merge_variants", "as_categories", "log"):
         if choices.get(name) and (are_texts or choices.get("series")):
             return name
     if choices.get("text") is not None and choices.get("series"):

@@ -30,6 +30,7 @@ from linkwise.workspace.item_rows import (
     check_no_engine,
     choose_n_items,
     describe_choices,
+    describe_idle_workers,
     describe_items,
     is_in_files,
     is_of_items,
@@ -305,6 +306,7 @@ def _resume_project(
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
         items = resume_items(path, source, kept.n_items, is_changed=changed is not None)
+        idle = describe_idle_workers(data, path, kept, items)
         if changed is not None:
             changed.check_consent(kept.replay)
             check_same_positions(stored, path, data)
@@ -349,6 +351,7 @@ def _resume_project(
         notes[:0] = [changed.describe_change(backup), *rows.notes]
         if session.n_rows != n_before:
             notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
+    notes += idle
     if session.learner != described:
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     if session.status.is_fallible != was_fallible:

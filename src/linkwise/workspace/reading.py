@@ -6,6 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ def read_rows(
             raise UsageError(str(error)) from error
     if "kind" in source["choices"]:
         raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
-    table = read_table(data, **source["choices"])
+    try:
+        table = read_table(data, **source["choices"])
+    except ImportError as error:
+        raise UsageError(str(error)) from error
     try:
         encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
         return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
@@ -96,7 +100,8 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
         return rows.side.columns
     if rows.encoded.features[0].role in ("sample", "image"):
         return None
-    return encode(rows.table, scale="none", impute=impute, categories="codes")
+    choices = {name: value for name, value in rows.table.choices.items() if name != "log"}
+    return encode(replace(rows.table, choices=choices), scale="none", impute=impute, categories="codes")
 
 
 def check_exists(data: Path) -> Path:

@@ -96,7 +96,7 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
     if project.advice.command is not None:
         console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
     key = ColumnKey(project, console)
-    terminal = make_terminal(project, console, budget=budget, with_columns=True, current=lambda: key.project)
+    terminal = make_terminal(project, console, budget=budget, is_complete=True, current=lambda: key.project)
     with open_reader(with_suspects=project.session.status.is_fallible) as read:
         run_dialogue(
             project.session,
@@ -113,10 +113,10 @@ def make_terminal(
     console: Console,
     *,
     budget: int | None = None,
-    with_columns: bool = False,
+    is_complete: bool = False,
     current: Callable[[], Project] | None = None,
 ) -> Terminal:
-    """The dialogue on a terminal, which shows the guidelines first.
+    """The dialogue on a terminal, which shows the guidelines first; an audit has not all keys.
 
     `current` returns the project with its present columns, if these may change meanwhile.
     """
@@ -133,7 +133,8 @@ def make_terminal(
         commands=lambda reason, status: list_next_commands(current(), reason, status),
         counts=lambda: describe_weights(current()),
         with_guidelines=bool(guidelines),
-        with_columns=with_columns,
+        with_columns=is_complete,
+        with_later=is_complete,
     )
 
 

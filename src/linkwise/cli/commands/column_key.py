@@ -34,20 +34,24 @@ class ColumnKey:
         self._offer.is_new = False
 
     def press(self) -> None:
-        """Leave out the columns that are proposed, else take in those that were left out."""
+        """Leave out the columns that are proposed, else take in all that were left out."""
         found = self._offer.describe()
         if found is None:
             self._say("There is no proposal for columns.")
             return
-        names = join_names(found["drop"] or found["left_out"])
+        columns = found["drop"] or found["left_out"]
+        names = join_names(columns)
         try:
-            self.project, backup = self._offer.accept() if found["drop"] else self._offer.restore()
+            recoded = self._offer.accept(columns) if found["drop"] else self._offer.restore(columns)
         except (DataError, SessionError) as error:
             self._say(f"Nothing has changed. {error}")
             return
+        self.project = recoded.project
         again = f" {COLUMNS_KEY} takes them in again." if found["drop"] else ""
         done = "The comparison leaves out:" if found["drop"] else "Rows are compared again by:"
-        self._say(f"{done} {names}. All answers are replayed, and {backup.name} is a copy.{again}")
+        self._say(f"{done} {names}. All answers are replayed, and {recoded.backup.name} is a copy.{again}")
+        if recoded.changed:
+            self._say(recoded.changed)
 
     def _say(self, words: str) -> None:
         self._console.print(strip_controls(words), style="yellow", highlight=False, markup=False)

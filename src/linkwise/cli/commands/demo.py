@@ -141,7 +141,12 @@ def ask_on_terminal(
         ]
     )
     terminal = Terminal(
-        console, make_pair_view(data), "row {}".format, budget=budget, commands=lambda *_: keep
+        console,
+        make_pair_view(data),
+        "row {}".format,
+        budget=budget,
+        commands=lambda *_: keep,
+        with_later=True,
     )
     with open_reader(with_suspects=session.status.is_fallible) as read:
         run_dialogue(session, terminal, read, budget=budget)

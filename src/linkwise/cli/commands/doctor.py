@@ -28,6 +28,7 @@ FOR_PEOPLE = ("dev", "docs")  # extras for those who change linkwise
 PURPOSE = {
     "app": "the command line, the page and folders of images",
     "images": "folders of images, without the command line",
+    "xlsx": "spreadsheets (.xlsx)",
     "notebook": "the page in notebooks",
     "plot": "figures",
     "dask": "work on several machines",

@@ -1971,9 +1971,24 @@ function introduceGuidelines(page, state) {
   openGuidelines(page);
 }
 
+// src/later.js
+var LATER = "The question comes back after others, and this is no answer";
+var POSTPONED = "The question comes back after others.";
+var NO_OTHER_QUESTION = "There is no other question to ask now.";
+async function postpone(controller) {
+  const question = controller.state?.question;
+  if (!question) return;
+  const describe = (
+    /** @param {Reply & { ok: true }} reply */
+    (reply) => reply.other ? POSTPONED : NO_OTHER_QUESTION
+  );
+  await controller.store({ do: "later", question: question.id }, { describe });
+}
+
 // src/help_dialog.js
 var KEYS = [
   ...SHARED_KEYS,
+  ["L", `Later: ${LATER[0].toLowerCase()}${LATER.slice(1)}`],
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["A", "Add a note to the answer that you give next"],
@@ -3210,13 +3225,17 @@ function describeProposal(columns) {
 function describeLeftOut(columns) {
   return `The comparison leaves out ${joinNames(columns)}.`;
 }
-function describeRecoding(backup) {
-  return `All answers were replayed. The session as it was is in ${backup}.`;
+function describeRecoding(backup, changed) {
+  return `All answers were replayed. The session as it was is in ${backup}. ${changed}`.trim();
 }
 
 // src/column_offer.js
 function createColumnOffer(page) {
-  const choose = (action) => page.controller.store({ do: "columns", action }, { describe: (reply) => describeRecoding(reply.backup) });
+  let shown = { drop: [], left_out: [] };
+  const choose = (action) => page.controller.store(
+    { do: "columns", action, columns: action === "leave_out" ? shown.drop : shown.left_out },
+    { describe: (reply) => describeRecoding(reply.backup, reply.changed) }
+  );
   const words = h("p", {});
   const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
   const restore = createButton(RESTORE, () => choose("restore"));
@@ -3226,7 +3245,8 @@ function createColumnOffer(page) {
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
-      const [drop, leftOut] = [columns?.drop ?? [], columns?.left_out ?? []];
+      shown = columns ?? { drop: [], left_out: [] };
+      const { drop, left_out: leftOut } = shown;
       const sentences = [
         leftOut.length ? describeLeftOut(leftOut) : "",
         drop.length ? describeProposal(drop) : ""
@@ -3838,6 +3858,11 @@ var QuestionCard = class {
       () => controller.undo(),
       { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U" }
     );
+    this.later = createButton([h("span", {}, "Later"), renderKey("L")], () => postpone(controller), {
+      className: "lw-quiet",
+      "aria-keyshortcuts": "L",
+      title: LATER
+    });
     this.why = createDisclosure(page, "Why this question?", "W", "lw-why");
     this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
     this.note = new NoteField(page);
@@ -3849,6 +3874,7 @@ var QuestionCard = class {
       this.why.opener,
       this.guess.opener,
       this.note.opener,
+      this.later,
       h("span", { class: "lw-gap" }),
       this.undo
     );
@@ -3897,7 +3923,7 @@ var QuestionCard = class {
     this.more.hidden = false;
     this.finish.hidden = !hasEnded;
     this.pair.hidden = hasEnded;
-    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener])
+    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener, this.later])
       node.hidden = hasEnded;
     if (!question) for (const each of [this.why, this.guess]) each.close();
     this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
@@ -3908,7 +3934,8 @@ var QuestionCard = class {
   updateStatus() {
     const { controller } = this.page;
     const isReady = controller.link === "open" && !controller.isPending;
-    for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
+    for (const node of [...this.buttons, this.later])
+      setEnabled(node, isReady && Boolean(controller.state?.question));
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }
   /**
@@ -4033,6 +4060,7 @@ function render({ model, el }) {
     y: () => controller.answer("yes"),
     n: () => controller.answer("no"),
     s: () => controller.answer("unsure"),
+    l: () => postpone(controller),
     u: () => controller.undo(),
     w: () => toggle("why"),
     g: () => toggle("guess"),

@@ -8,9 +8,14 @@ import { h, setText } from "./dom.js";
 
 /** @param {Page} page */
 export function createColumnOffer(page) {
+  /** @type {{ drop: string[], left_out: string[] }} */
+  let shown = { drop: [], left_out: [] };
   /** @param {"leave_out" | "restore"} action */
   const choose = (action) =>
-    page.controller.store({ do: "columns", action }, { describe: (reply) => describeRecoding(reply.backup) });
+    page.controller.store(
+      { do: "columns", action, columns: action === "leave_out" ? shown.drop : shown.left_out },
+      { describe: (reply) => describeRecoding(reply.backup, reply.changed) },
+    );
   const words = h("p", {});
   const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
   const restore = createButton(RESTORE, () => choose("restore"));
@@ -20,7 +25,8 @@ export function createColumnOffer(page) {
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
-      const [drop, leftOut] = [columns?.drop ?? [], columns?.left_out ?? []];
+      shown = columns ?? { drop: [], left_out: [] };
+      const { drop, left_out: leftOut } = shown;
       const sentences = [
         leftOut.length ? describeLeftOut(leftOut) : "",
         drop.length ? describeProposal(drop) : "",

@@ -19,7 +19,10 @@ export function describeLeftOut(columns) {
   return `The comparison leaves out ${joinNames(columns)}.`;
 }
 
-/** @param {string} backup */
-export function describeRecoding(backup) {
-  return `All answers were replayed. The session as it was is in ${backup}.`;
+/**
+ * @param {string} backup
+ * @param {string} changed
+ */
+export function describeRecoding(backup, changed) {
+  return `All answers were replayed. The session as it was is in ${backup}. ${changed}`.trim();
 }

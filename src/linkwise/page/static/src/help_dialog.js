@@ -1,6 +1,7 @@
 /** The keys, and how the data were read. */
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
+import { LATER } from "./later.js";
 import { SHARED_KEYS } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -8,6 +9,7 @@ import { SHARED_KEYS } from "./wording.js";
 /** @type {[string, string][]} */
 const KEYS = [
   ...SHARED_KEYS,
+  ["L", `Later: ${LATER[0].toLowerCase()}${LATER.slice(1)}`],
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["A", "Add a note to the answer that you give next"],

@@ -2,6 +2,7 @@
 import { createButton, createDisclosure, renderIcon, renderKey, setEnabled } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { renderPair } from "./items.js";
+import { LATER, postpone } from "./later.js";
 import { NoteField } from "./note_field.js";
 import { describeNumber } from "./question_wording.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
@@ -88,6 +89,11 @@ export class QuestionCard {
       () => controller.undo(),
       { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U" },
     );
+    this.later = createButton([h("span", {}, "Later"), renderKey("L")], () => postpone(controller), {
+      className: "lw-quiet",
+      "aria-keyshortcuts": "L",
+      title: LATER,
+    });
     this.why = createDisclosure(page, "Why this question?", "W", "lw-why");
     this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
     this.note = new NoteField(page);
@@ -99,6 +105,7 @@ export class QuestionCard {
       this.why.opener,
       this.guess.opener,
       this.note.opener,
+      this.later,
       h("span", { class: "lw-gap" }),
       this.undo,
     );
@@ -149,7 +156,7 @@ export class QuestionCard {
     this.more.hidden = false;
     this.finish.hidden = !hasEnded;
     this.pair.hidden = hasEnded;
-    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener])
+    for (const node of [this.bar, this.why.opener, this.guess.opener, this.note.opener, this.later])
       node.hidden = hasEnded;
     if (!question) for (const each of [this.why, this.guess]) each.close();
     this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
@@ -161,7 +168,8 @@ export class QuestionCard {
   updateStatus() {
     const { controller } = this.page;
     const isReady = controller.link === "open" && !controller.isPending;
-    for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
+    for (const node of [...this.buttons, this.later])
+      setEnabled(node, isReady && Boolean(controller.state?.question));
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }
 

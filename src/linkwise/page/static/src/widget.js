@@ -17,6 +17,7 @@ import { createHeader } from "./header.js";
 import { openHelp } from "./help_dialog.js";
 import { openHistory } from "./history_dialog.js";
 import { listenToKeys } from "./keys.js";
+import { postpone } from "./later.js";
 import { createMapPanel } from "./map_panel.js";
 import { Page } from "./page.js";
 import { createProgressPanel } from "./progress_panel.js";
@@ -107,6 +108,7 @@ function render({ model, el }) {
     y: () => controller.answer("yes"),
     n: () => controller.answer("no"),
     s: () => controller.answer("unsure"),
+    l: () => postpone(controller),
     u: () => controller.undo(),
     w: () => toggle("why"),
     g: () => toggle("guess"),
