@@ -1,16 +1,23 @@
 // Squared distances of rows to some points: all of them, or the nearest point of each row.
+//
+// Among many points the nearest one is searched in a tree of boxes, where that looks at few of them. Both ways sum a
+// distance feature by feature, so they find the same point and the same distance, to the last bit.
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <vector>
 
-#include "kernels.hpp"
-#include "tile.hpp"
+#include "row_tree.hpp"
 
 namespace linkwise {
 
 namespace {
 
-inline constexpr int64_t kBlock = 64;  // points whose distances to a tile stay in L1
+inline constexpr int64_t kBlock = 64;         // points whose distances to a tile stay in L1
+inline constexpr int64_t kFewest = 256;       // points that a tree pays for
+inline constexpr int64_t kProbes = 64;        // rows that tell what a search costs
+inline constexpr double kLargestShare = 0.15;  // of all blocks that a search may look at; more is faster in order
 
 template <typename T>
 struct ToPoints {
@@ -61,6 +68,50 @@ LINKWISE_INLINE void to_points(const ToPoints<T>& t) {
 LINKWISE_SIMD void to_points_chunk(const ToPoints<float>& t) { to_points(t); }
 LINKWISE_SIMD void to_points_chunk(const ToPoints<double>& t) { to_points(t); }
 
+// The nearest point so far, the first where several are equally near.
+struct NearestPoint {
+    const int32_t* point;  // by position
+    double square = RowTree::kNowhere;
+    int64_t which = 0, blocks = 0;
+
+    double bound() const { return square; }
+    LINKWISE_INLINE void raise(Lanes&, int64_t, int64_t) { ++blocks; }
+    LINKWISE_INLINE void block(const Lanes& squares, int64_t b) {
+        ++blocks;
+        if (!any_lane(squares <= square)) return;
+        for (int64_t j = 0; j < 8; ++j) {
+            if (!(squares[j] <= square) || squares[j] == RowTree::kNowhere) continue;  // nothing beyond the last point
+            const int32_t at = point[b * 8 + j];
+            if (squares[j] < square || at < which) square = squares[j], which = at;
+        }
+    }
+};
+
+LINKWISE_SIMD void find_nearest(const RowTree& tree, const double* x, NearestPoint& found) {
+    search_tree(tree, x, found);
+}
+
+// A tree of the points, or null if searches look at too many of its blocks.
+template <typename T>
+std::unique_ptr<RowTree> make_tree(const T* X, int64_t n, const double* points, int64_t k, int64_t d) {
+    if (k < kFewest || n < k || d == 0) return nullptr;
+    std::vector<int64_t> all(k);
+    std::iota(all.begin(), all.end(), 0);
+    auto tree = std::make_unique<RowTree>(points, all, d);
+    std::vector<double> x(d);
+    int64_t blocks = 0;
+    for (int64_t i = 0; i < kProbes; ++i) {
+        const T* row = X + i * n / kProbes * d;
+        std::copy_n(row, d, x.begin());
+        NearestPoint found{tree->row.data()};
+        find_nearest(*tree, x.data(), found);
+        blocks += found.blocks;
+    }
+    const double all_blocks = static_cast<double>(kProbes * ((k + 7) / 8));
+    if (static_cast<double>(blocks) > kLargestShare * all_blocks) return nullptr;
+    return tree;
+}
+
 template <typename T>
 nb::tuple nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = points.shape(0);
@@ -68,11 +119,22 @@ nb::tuple nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
     Result<double> square(n);
     {
         nb::gil_scoped_release release;
+        const auto tree = make_tree(X.data(), n, points.data(), k, d);
         Crew crew(useful_threads(threads, n * d * k));
         crew.run(chunk_count(n), [&](int64_t c, int) {
-            const int64_t start = c * kChunk;
-            to_points_chunk(ToPoints<T>{X.data() + start * d, std::min(kChunk, n - start), d, k, points.data(),
-                                        nearest.get() + start, square.get() + start});
+            const int64_t start = c * kChunk, end = std::min(n, start + kChunk);
+            if (!tree) {
+                to_points_chunk(ToPoints<T>{X.data() + start * d, end - start, d, k, points.data(),
+                                            nearest.get() + start, square.get() + start});
+                return;
+            }
+            std::vector<double> x(d);
+            for (int64_t i = start; i < end; ++i) {
+                std::copy_n(X.data() + i * d, d, x.begin());
+                NearestPoint found{tree->row.data()};
+                find_nearest(*tree, x.data(), found);
+                nearest.get()[i] = found.which, square.get()[i] = found.square;
+            }
         });
     }
     const size_t N = n;
