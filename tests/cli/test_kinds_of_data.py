@@ -340,6 +340,7 @@ def test_every_data_option_is_read_and_may_stand_in_a_session_file():
         "delimiter",
         "encoding",
         "keep_nested",
+        "series_by",
         "sheet",
     }
     assert reads == origin.OF_FILES.keys()

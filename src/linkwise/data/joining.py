@@ -218,21 +218,27 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         openpyxl is missing, which a spreadsheet needs.
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
+    if "series_by" in table.choices:
+        joined = _write_frame(_to_polars(table), columns, ending, ",")
+        return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
     own = data.suffix.lower() if data.is_file() else ""
     if own in DELIMITED or own in JSON:
         raw, encoding, _ = to_utf8(read_bytes(data), table.choices.get("encoding"))
         content, notes = _join_text(raw, own, table.choices, columns, ending)
         return Joined(content, notes if encoding in (None, "utf-8") else [*notes, UTF8_NOTE.format(encoding)])
-    import polars as pl
-
     if own == SHEET:
         page = read_sheet(read_bytes(data), table.choices.get("sheet"))
         joined = _write_frame(page.frame, columns, ending, ",")
         note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
         return joined._replace(notes=[*joined.notes, note])
+    return _write_frame(_to_polars(table), columns, ending, ",")
+
+
+def _to_polars(table: Table) -> pl.DataFrame:
+    import polars as pl
+
     native = table.frame.to_native()
-    frame = native if isinstance(native, pl.DataFrame) else pl.DataFrame(table.frame.to_dict(as_series=False))
-    return _write_frame(frame, columns, ending, ",")
+    return native if isinstance(native, pl.DataFrame) else pl.DataFrame(table.frame.to_dict(as_series=False))
 
 
 def _join_text(

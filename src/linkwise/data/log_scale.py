@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 _LEAST_ROWS = 30
-_LEAST_VALUES = 10  # different ones
-_LEAST_SKEWNESS = 1.0  # a few rows show less of it than their distribution has
+_LEAST_VALUES = 20  # different ones: fewer are counts or grades
+_MOST_ZEROS = 0.1  # share: zeros stand for nothing, and would be far from all others
+_LEAST_SKEWNESS = 1.6  # below that of an exponential distribution: a few rows show less of it
 _MOST_AFTER = 1.0  # skewness that may stay in the logarithms, on either side
 _LEAST_STRETCH = 3.0  # the middle value to the 90th percentile, against the 10th percentile to the middle
 
@@ -81,8 +82,8 @@ def find_heavy_tails(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[
     -------
     list of str
         The columns without negative values whose 90th percentile is at least three times as far from the
-        median as the 10th, so that it is not single values that stretch them; whose skewness is above 1, and
-        that of their logarithms between -1 and 1.
+        median as the 10th, so that it is not single values that stretch them; whose skewness is above 1.6,
+        and that of their logarithms between -1 and 1. At most a tenth of the values may be 0.
     """
     numeric = [column.name for column in found if column.role == "numeric"]
     return [name for name in numeric if _has_heavy_tail(frame.get_column(name))]
@@ -94,6 +95,8 @@ def _has_heavy_tail(series: nw.Series[Any]) -> bool:
     values = to_numbers(series)
     values = values[np.isfinite(values)]
     if len(values) < _LEAST_ROWS or values.min() < 0 or len(np.unique(values)) < _LEAST_VALUES:
+        return False
+    if np.mean(values == 0) > _MOST_ZEROS:
         return False
     low, middle, high = np.percentile(values, [10, 50, 90])
     if high - middle < _LEAST_STRETCH * (middle - low):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ from linkwise.data.column_names import to_names
 from linkwise.data.dates import check_dates
 from linkwise.data.delimited import read_delimited
 from linkwise.data.json_lines import read_json
+from linkwise.data.long_series import name_series_by, pivot_series
 from linkwise.data.named_columns import resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.roles import Unit
@@ -52,6 +54,7 @@ def read_table(
     delimiter: str | None = None,
     text: str | Sequence[str] | None = None,
     series: bool = False,
+    series_by: Sequence[str] | None = None,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
     merge_variants: bool = False,
@@ -89,6 +92,9 @@ def read_table(
         As for `from_frame`.
     hide : sequence of str, default=()
         As for `from_frame`.
+    series_by : (str, str, str), optional
+        The columns of ids, times and values of a long table, in which each row is one value of a curve. The
+        curves are compared as with `series`. Each needs a value at every time; an empty value is a gap.
     merge_variants : bool, default=False
         As for `from_frame`.
     as_categories : sequence of str, default=()
@@ -147,8 +153,14 @@ def read_table(
         taken = [name for names in (drop, show, hide) for name in to_names(names) or ()]
         if id_column is None and own_ids not in taken:
             id_column = own_ids
+        by = name_series_by(series_by, frame.columns, id_column)
+        if by is not None:
+            parse = partial(_parse_plain, ending=ending, delimiter=used_delimiter)
+            frame, more = pivot_series(frame, by, parse)
+            id_column, series, choices = by.id, True, {**choices, "series_by": list(by)}
+            notes = [*notes, *more]
         names = resolve_names(frame, id_column, columns, drop, text, show, hide)
-        if ending in _WITH_TEXTS:
+        if ending in _WITH_TEXTS and by is None:
             keep = {names.id_column, *names.text, *names.drop, *names.show}
             frame, parse_notes, written = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
@@ -330,6 +342,13 @@ def _parse_text(
     )
     forms = {series.name: nw.from_native(series, series_only=True) for series in written}
     return nw.from_native(parsed, eager_only=True), notes, forms
+
+
+def _parse_plain(
+    frame: nw.DataFrame[Any], *, ending: str, delimiter: str | None
+) -> tuple[nw.DataFrame[Any], list[str]]:
+    """Parse all columns of text."""
+    return _parse_text(frame, (), ending, delimiter)[:2] if ending in _WITH_TEXTS else (frame, [])
 
 
 def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:

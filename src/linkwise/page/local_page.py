@@ -48,7 +48,8 @@ def serve(
     session : Session
         A session opened with its data. It stays open when the page ends, so you can read the answers then.
     items : table, list of str or Path, ndarray or linkwise.data.Items, optional
-        What to show of each row, as for `linkwise.widget`. By default the columns of X.
+        What to show of each row, as for `linkwise.widget`. By default the items of the session, else
+        the columns of X.
     places : array-like of shape (n_rows, 2), optional
         Coordinates of the rows in the plot. By default the first two principal components of X.
     title : str, optional

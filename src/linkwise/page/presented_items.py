@@ -26,6 +26,7 @@ from linkwise.data.table import to_narwhals
 from linkwise.errors import DataError, SessionError
 from linkwise.page.cards import RowView, create_namer, view_numbers
 from linkwise.page.presenter import Presenter
+from linkwise.session.description import check_items
 from linkwise.session.session import Session
 
 WANTED = (
@@ -66,7 +67,7 @@ def present_session(
             "Open it with Session.open(path, X)."
         )
     X = np.asarray(X)
-    view, columns = _create_view(items, X, _given_ids(session))
+    view, columns = _create_view(session.items if items is None else items, X, _given_ids(session))
     title = title or Path(str(session.source.get("file", "linkwise"))).name
     return Presenter(session, X, view, title=title, places=places, columns=columns)
 
@@ -88,7 +89,7 @@ def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[Ro
     if hasattr(items, "to_list") and not hasattr(items, "columns"):  # one column of pandas or polars
         items = items.to_list()
     if isinstance(items, (list, tuple, np.ndarray)):
-        _check_length(len(items), len(X))
+        check_items(items, len(X))
         return RowView(_list_items(items), create_namer(ids)), None
     if not isinstance(items, Table) and not hasattr(items, "columns"):
         raise DataError(f"items is a {type(items).__name__}. Give {WANTED}.")
@@ -96,9 +97,9 @@ def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[Ro
         table = items if isinstance(items, Table) else from_frame(items)
     except DataError:  # nothing to cluster by, such as texts alone; to be shown they need not serve for that
         found = _frame_items(items)
-        _check_length(len(items), len(X))
+        check_items(items, len(X))
         return RowView(found, create_namer(ids)), None
-    _check_length(len(table), len(X))
+    check_items(table, len(X))
     return RowView(record_items(table), create_namer(table.ids if ids is None else ids)), _encode_columns(
         table
     )
@@ -144,10 +145,3 @@ def _encode_columns(table: Table) -> Encoded | None:
         return encode(table, scale="none", impute="median", categories="codes")
     except DataError:
         return None
-
-
-def _check_length(n_items: int, n_rows: int) -> None:
-    if n_items != n_rows:
-        raise DataError(
-            f"There are {n_items} items for {n_rows} rows. Give one for each row, in the order of the rows."
-        )

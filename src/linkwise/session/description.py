@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkwise.asking.learner import Learner
 from linkwise.constraints.checks import is_sequence
 from linkwise.constraints.files import index_ids
-from linkwise.errors import ConstraintError, SessionError, short_repr
+from linkwise.errors import ConstraintError, DataError, SessionError, short_repr
 from linkwise.session import registry
 from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
 from linkwise.text_files import is_unicode
@@ -94,6 +94,15 @@ def _plain_number(value: object) -> Any:
 
 
 # ---------------------------------------------------------------- data
+def check_items(items: object, n_rows: int) -> None:
+    """Check that there is one item for each row; what they are is checked when they are shown."""
+    if isinstance(items, Sized) and len(items) != n_rows:
+        raise DataError(
+            f"There are {len(items)} items for {n_rows} rows."
+            " Give one for each row, in the order of the rows."
+        )
+
+
 def check_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
     """Check that every row has an id and that all differ; return the ids as text."""
     if ids is None:

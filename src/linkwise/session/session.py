@@ -28,6 +28,7 @@ from linkwise.errors import (
 )
 from linkwise.session.description import (
     check_ids,
+    check_items,
     data_difference,
     describe_learner,
     fingerprint,
@@ -75,6 +76,9 @@ class Session(SessionPeople):
         those that are probably wrong. Imported pairs are certain. A mapping has the share of each source, or
         None to estimate it; the entry "" counts for all other sources. The answers of a source whose share
         is 0 are certain.
+    items : table, list of str or Path, ndarray or linkwise.data.Items, optional
+        What a person sees of each row of X, as for `linkwise.widget`. It is not compared and not stored. By
+        default the columns of X.
     progress : callable, optional
         ``progress(done, total)``, called while the learner prepares, if it reports its progress. An exception
         that it raises ends the work, and nothing is stored.
@@ -85,6 +89,8 @@ class Session(SessionPeople):
         `source` is not a dict, `learner` is not a learner, or `error_rate` has a source that is not text.
     ValueError
         `error_rate` is out of range, or it has two entries for one source.
+    DataError
+        `items` has another number of rows than X.
 
     Examples
     --------
@@ -104,9 +110,11 @@ class Session(SessionPeople):
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
         error_rate: AssumedRate = 0,
+        items: Any = None,
         progress: Progress | None = None,
     ) -> None:
         rows, rate = check_rows(X), check_rates(error_rate)
+        check_items(items, len(rows))
         if source is not None and not isinstance(source, dict):
             raise TypeError(f"source is a {type(source).__name__}. Give a dict.")
         learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
@@ -119,6 +127,7 @@ class Session(SessionPeople):
         if rate != 0:
             meta["error_rate"] = rate
         self._load(Store.new(meta, check_ids(ids, len(rows))))
+        self._items = items
         self._start_learner(learner, rows, progress)
 
     @classmethod
@@ -133,6 +142,7 @@ class Session(SessionPeople):
         error_rate: AssumedRate | Literal["stored"] = "stored",
         recode: bool = False,
         backup: str | os.PathLike[str] | None = None,
+        items: Any = None,
         progress: Progress | None = None,
     ) -> Self:
         """Open a session file, or begin one.
@@ -160,6 +170,8 @@ class Session(SessionPeople):
             `ids` is None, by their positions. Other clients must open the file again.
         backup : path, optional
             A new file for a copy of the session as it was before `recode` changed it.
+        items : table, list of str or Path, ndarray or linkwise.data.Items, optional
+            As for the class. The file does not contain them, so give them each time.
         progress : callable, optional
             As for the class.
 
@@ -179,6 +191,8 @@ class Session(SessionPeople):
             The file is not a session, or it is damaged.
         SessionLockedError
             Another process is writing and does not finish in time.
+        DataError
+            `items` has another number of rows than X.
         FileNotFoundError
             There is no such file, and `X` or `learner` is missing.
         """
@@ -188,7 +202,7 @@ class Session(SessionPeople):
                     f"There is no session file {os.fspath(path)}. Give X and a learner to begin one."
                 )
             rate = 0 if error_rate == "stored" else error_rate
-            session = cls(X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
+            session = cls(X, learner, ids=ids, source=source, error_rate=rate, items=items, progress=progress)
             try:
                 session.save(path)
                 return session
@@ -201,6 +215,8 @@ class Session(SessionPeople):
         try:
             session._load(store)
             moved = session._move_rows(X, ids, source) if recode else {}
+            check_items(items, session.n_rows)
+            session._items = items
             session._resume(X, learner, ids, progress, error_rate, moved, backup)
         except BaseException:
             store.close()
@@ -302,6 +318,7 @@ class Session(SessionPeople):
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
         backup: str | os.PathLike[str] | None = None,
+        items: Any = None,
         progress: Progress | None = None,
     ) -> None:
         """Replace the data by another encoding of the same rows, and replay all answers on it.
@@ -318,6 +335,9 @@ class Session(SessionPeople):
             Where the data come from now. By default it stays as it was.
         backup : path, optional
             A new file for a copy of the session as it was before.
+        items : table, list of str or Path, ndarray or linkwise.data.Items, optional
+            What a person sees of each row of X. By default what they saw before, unless `ids` differ from
+            those before: then the columns of X.
         progress : callable, optional
             ``progress(made, planned)`` while the learner prepares.
 
@@ -325,6 +345,8 @@ class Session(SessionPeople):
         ------
         DataMismatchError
             Rows that answers are about are not in X, or the number of rows differs and there are no ids.
+        DataError
+            `items` has another number of rows than X.
         SessionError
             The session was opened without its data.
         SessionLockedError
@@ -336,6 +358,7 @@ class Session(SessionPeople):
         before = self._events, self._ids, dict(self._meta), self._replay
         try:
             changes = self._move_rows(X, ids, source)
+            check_items(items, self.n_rows)
             if changes:
                 rows = check_rows(X)
                 self._start_learner(build_learner(self._meta["learner"], rows.shape[1]), rows, progress)
@@ -345,6 +368,8 @@ class Session(SessionPeople):
             self._forget_derived()
             raise
         self._leases = Leases()  # of questions about the rows as they were
+        if items is not None or self._ids != before[1]:
+            self._items = items
 
     def _check_new_rate(self, rate: AssumedRate) -> None:
         """Check that the answers agree that shall count as right."""

@@ -81,6 +81,7 @@ class SessionView:
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
         self._leases = Leases()
+        self._items: Any = None  # what a person sees of each row, as it was given
         self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
         self._forget_derived()
@@ -122,6 +123,11 @@ class SessionView:
     def has_ids(self) -> bool:
         """Whether ids were given; without them positions identify the rows."""
         return self._ids is not None
+
+    @property
+    def items(self) -> Any:
+        """What a person sees of each row, as it was given; None for the columns of X."""
+        return self._items
 
     def find_difference(self, X: ArrayLike) -> str | None:
         """Describe how X differs from the data of the session.

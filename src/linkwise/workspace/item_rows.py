@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
 UNFIT = (
-    "text", "text_by", "series", "merge_variants", "log", "keep_nested", "encoding", "sheet", "skip_broken",
+    "text", "text_by", "series", "series_by", "merge_variants", "log", "keep_nested", "encoding",
+    "sheet", "skip_broken",
 )  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
 

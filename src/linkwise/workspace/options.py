@@ -85,6 +85,14 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     return names
 
 
+def _three_names(flag: str, given: str) -> tuple[str, ...]:
+    """The columns of ids, times and values."""
+    names = _names(flag, given)
+    if len(names) != 3:
+        raise UsageError(f"{flag} has {len(names)} names: {given!r}. Give three: {flag} ID,TIME,VALUE.")
+    return names
+
+
 def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
     """The name of a file of a table, or names of columns."""
     return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
@@ -170,6 +178,13 @@ class Reading:
         "data",
         type=bool,
     )
+    series_by: Sequence[str] | None = option(
+        "--series-by",
+        "each row is one value of a curve: the columns of ids, times and values",
+        "data",
+        metavar="ID,TIME,VALUE",
+        parse=_three_names,
+    )
     merge_variants: bool | None = option(
         "--merge-variants",
         "treat spellings of one category, such as Retail and retail, as one",
@@ -238,13 +253,20 @@ class Reading:
         """The part that is for `read_table` or `read_folder`."""
         others = OF_ENCODING if self.side_file is None else (*OF_ENCODING, "show")
         chosen = {name: value for name, value in self.settings().items() if name not in others}
+        if self.series_by is not None:
+            chosen["series"] = True
         # a scale of columns that was asked for is kept: rows are not scaled to norm 1 without being asked
         return {"metric": "euclidean", **chosen} if self.scale is not None and self.is_of_records else chosen
 
     @property
     def is_of_records(self) -> bool:
         """Whether rows of a file are compared by columns, maybe beside texts."""
-        return not self.series and (self.text is None or self.columns is not None)
+        return not self.is_of_series and (self.text is None or self.columns is not None)
+
+    @property
+    def is_of_series(self) -> bool:
+        """Whether rows are curves."""
+        return bool(self.series or self.series_by)
 
     @property
     def side_file(self) -> str | None:
@@ -260,7 +282,8 @@ class Reading:
     def source(self, data: Path) -> dict[str, Any]:
         """All that decides what is read from a file or a folder."""
         self._check(data)
-        usual = "standard" if self.series else "unit" if self.is_of_records and not data.is_dir() else None
+        of_rows = "unit" if self.is_of_records and not data.is_dir() else None
+        usual = "standard" if self.is_of_series else of_rows
         side = {} if self.side_file is None else {"show": {"file": self.side_file}}
         return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
 
@@ -277,8 +300,8 @@ class Reading:
                     f"{flag_of(name)} is for folders of images, and {data} is a file. "
                     f"Leave {flag_of(name)} out."
                 )
-            if self.text is not None and name == "series":
-                raise UsageError("--text compares rows by their words. Leave --series out.")
+            if self.text is not None and name in ("series", "series_by"):
+                raise UsageError(f"--text compares rows by their words. Leave {flag_of(name)} out.")
             if self.text is not None and not self.is_of_records and name in OF_COLUMNS:
                 raise UsageError(
                     f"--text compares rows by their words alone. Leave {flag_of(name)} out, or compare by "
@@ -286,11 +309,11 @@ class Reading:
                 )
             if self.text is None and name == "text_by":
                 raise UsageError("--text-by is about columns of texts. Name them with --text A,B.")
-            if self.series and name in ("weights", "metric"):
+            if self.is_of_series and name in ("weights", "metric"):
                 raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
-            if self.series and name in OF_RECORDS:
+            if self.is_of_series and name in OF_RECORDS:
                 raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
-            if self.series and name == "impute":
+            if self.is_of_series and name == "impute":
                 raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
         if self.metric == "cosine" and self.scale is not None:
             raise UsageError("--metric cosine scales each row of numbers to norm 1. Leave --scale out.")

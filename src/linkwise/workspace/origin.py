@@ -61,6 +61,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
     "text": lambda value: _is_name(value) or (_are_names(value) and len(value) > 0),
     "series": lambda value: isinstance(value, bool),
+    "series_by": lambda value: _are_names(value) and len(value) == 3,
     "show": _are_names,
     "hide": _are_names,
     "merge_variants": lambda value: isinstance(value, bool),
@@ -137,6 +138,8 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
     for name in ("merge_variants", "as_categories", "log"):
         if choices.get(name) and (are_texts or choices.get("series")):
             return name
+    if choices.get("series_by") and not choices.get("series"):
+        return "series_by"
     if choices.get("text") is not None and choices.get("series"):
         return "text"
     if choices.get("text_by") is not None and choices.get("text") is None:

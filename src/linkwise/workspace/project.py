@@ -440,7 +440,8 @@ def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
         columns=choices.get("columns") if choices.get("text") else None,
         weights=choices["weights"] if isinstance(choices.get("weights"), dict) else None,
         metric="cosine" if choices.get("metric") == "cosine" else None,
-        series=choices.get("series") or None,
+        series=(choices.get("series") and not choices.get("series_by")) or None,
+        series_by=choices.get("series_by"),
         show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
         hide=choices.get("hide"),
     ).options()

@@ -87,7 +87,7 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
     source = reading.source(file)
     if not method.with_codes:
         return read_rows(file, source, progress=progress)
-    if file.is_dir() or reading.text is not None or reading.series:
+    if file.is_dir() or reading.text is not None or reading.is_of_series:
         raise UsageError(
             f"{method.name} makes rules on columns, which images, texts and curves do not have. "
             "Choose another --method."

@@ -1,0 +1,125 @@
+"""Long tables, in which each row is one value of a curve: pivoted, or refused with the reason."""
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+
+from linkwise.data import encode, read_table
+from linkwise.errors import DataError
+
+BY = ("house", "hour", "use")
+RNG = np.random.default_rng(0)
+USE = RNG.random((5, 4)).round(3)
+
+
+def long_frame(use=USE):
+    n, m = use.shape
+    return pl.DataFrame(
+        {
+            "house": np.repeat([f"0{k}" for k in range(n)], m),
+            "hour": np.tile(np.arange(m) + 8, n),
+            "use": use.ravel(),
+            "street": np.repeat(["mill", "hill", "mill", "lake", "lake"][:n], m),
+            "quality": RNG.random(n * m).round(2),
+        }
+    )
+
+
+def write(path, frame):
+    {".csv": frame.write_csv, ".parquet": frame.write_parquet}[path.suffix](path)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_rows_in_any_order_become_curves(tmp_path, ending):
+    frame = long_frame().sample(fraction=1, shuffle=True, seed=1)
+    table = read_table(write(tmp_path / f"t{ending}", frame), series_by=BY)
+    order = frame["house"].unique(maintain_order=True).to_list()
+    assert list(table.ids) == order, "and ids keep their zeros"
+    assert table.frame.columns == ["house", "street", "hour 8", "hour 9", "hour 10", "hour 11"]
+    assert encode(table, scale="none").X.tolist() == [USE[int(name)].tolist() for name in order]
+    notes = " ".join(table.notes)
+    assert "5 curves by 'house', with 4 values each by 'hour'." in notes
+    assert "Columns that change within a curve are left out: quality." in notes
+    assert table.kind == "series"
+    again = read_table(tmp_path / f"t{ending}", **table.choices)
+    assert (again.ids, again.frame.columns) == (table.ids, table.frame.columns)
+
+
+def test_an_empty_value_is_a_gap(tmp_path):
+    path = write(tmp_path / "t.csv", long_frame())
+    lines = path.read_text().splitlines()
+    lines[6] = ",".join([*lines[6].split(",")[:2], "", *lines[6].split(",")[3:]])
+    path.write_text("\n".join(lines) + "\n")
+    encoded = encode(read_table(path, series_by=BY), scale="none")
+    assert encoded.X[1, 1] == pytest.approx((USE[1, 0] + USE[1, 2]) / 2)
+    assert "1 missing value in 1 curve" in " ".join(encoded.notes)
+
+
+def test_times_are_numbers_or_dates_in_order(tmp_path):
+    days = [datetime.date(2024, 1, day) for day in (9, 10, 2)]
+    frame = pl.DataFrame({"id": ["a"] * 3 + ["b"] * 3, "day": days * 2, "v": [1.0, 2, 3, 5, 4, 6]})
+    for ending in (".csv", ".parquet"):
+        table = read_table(write(tmp_path / f"t{ending}", frame), series_by=("id", "day", "v"))
+        assert table.frame.columns == ["id", "day 2024-01-02", "day 2024-01-09", "day 2024-01-10"]
+        assert encode(table, scale="none").X.tolist() == [[3, 1, 2], [6, 5, 4]]
+    floats = frame.with_columns(pl.Series("day", [0.5, 10.0, 2.0] * 2))
+    table = read_table(write(tmp_path / "t.parquet", floats), series_by=("id", "day", "v"))
+    assert table.frame.columns == ["id", "day 0.5", "day 2.0", "day 10.0"]
+
+
+def set_cell(frame, column, row, value):
+    cells = frame[column].to_list()
+    cells[row] = value
+    return frame.with_columns(pl.Series(column, cells))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: pl.concat([f, f[5:6]]), r"several values at one time: '01' at 9\. Keep one value"),
+        (lambda f: set_cell(f, "hour", 6, None), r"1 row without a value in 'hour': 6 \(counted from 0\)"),
+        (lambda f: set_cell(f, "house", 6, None), "1 row without a value in 'house': 6"),
+        (lambda f: f[:-1], "need a value at each of the 4 times: '04' has 3, none at 11. Add rows"),
+        (
+            lambda f: set_cell(f, "hour", 6, 99),
+            "each of the 5 times: '00' has 4, none at 99, '01' has 4, none",
+        ),
+        (lambda f: f.with_columns(hour=pl.lit("noon")), "cannot be put in order of time, because it holds"),
+        (
+            lambda f: f.with_columns(use=pl.lit("much")),
+            "'use' holds values such as 'much', which is no number",
+        ),
+        (lambda f: f.filter(pl.col("hour") == 8), "A curve needs at least 2 samples"),
+        (lambda f: f.filter(pl.col("house") == "00"), "The table has 1 row"),
+        (lambda f: f[:0], "row"),  # a text file without rows is refused before
+    ],
+    ids=["twice", "no time", "no id", "short", "other times", "words", "no numbers", "one", "alone", "none"],
+)
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_what_makes_no_curves(tmp_path, ending, change, message):
+    with pytest.raises(DataError, match=message):
+        read_table(write(tmp_path / f"t{ending}", change(long_frame())), series_by=BY)
+
+
+@pytest.mark.parametrize(
+    ("by", "more", "message"),
+    [
+        (("house", "hours", "use"), {}, "There is no column 'hours'. Did you mean 'hour'"),
+        (("house", "hour"), {}, "--series-by has house, hour. Give three columns"),
+        (("house", "hour", "hour"), {}, "Give three columns"),
+        (BY, {"id_column": "street"}, "--series-by names the column of ids, 'house', and --id another one"),
+        (BY, {"text": "street"}, "Leave the texts or the series out"),
+    ],
+)
+def test_columns_that_do_not_fit(tmp_path, by, more, message):
+    with pytest.raises(DataError, match=message):
+        read_table(write(tmp_path / "t.csv", long_frame()), series_by=by, **more)
+
+
+def test_columns_that_are_carried_may_be_dropped(tmp_path):
+    path = write(tmp_path / "t.csv", long_frame())
+    assert "street" not in read_table(path, series_by=BY, drop=["street"]).item(0)
+    assert read_table(path, series_by=BY).item(0)["street"] == "mill"
