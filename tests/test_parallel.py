@@ -5,8 +5,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
-from linkwise.parallel import BACKENDS, map_tasks
+from linkwise.parallel import BACKENDS, map_tasks, one_blas_thread
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -59,3 +60,17 @@ def test_missing_dask_raises_an_error_that_says_so(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"pip install 'linkwise\[dask\]'"):
         list(map_tasks(scaled, None, [1], "dask"))
+
+
+def test_blas_is_limited_until_the_outermost_limit_ends():
+    def counts():
+        return {library["num_threads"] for library in blas.info()}
+
+    blas = ThreadpoolController().select(user_api="blas")
+    with blas.limit(limits=2):
+        before = counts()
+        with one_blas_thread():
+            with one_blas_thread():
+                assert counts() == {1}
+            assert counts() == {1}
+        assert counts() == before

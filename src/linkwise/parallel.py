@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from importlib import import_module
+from threading import local
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Backend = Literal["serial", "loky", "dask"]
@@ -46,16 +47,35 @@ def n_threads() -> int:
     return os.cpu_count() or 1
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
+class _BlasLimit(local):
+    """Limit BLAS from the first entry of a thread to its last exit; further entries cost nothing."""
+
+    n_inside = 0
+    limit: Any = None
+
+    def __enter__(self) -> None:
+        if self.n_inside == 0:
+            self.limit = _find_libraries().limit(limits=1, user_api="blas")
+        self.n_inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.n_inside -= 1
+        if self.n_inside == 0:
+            self.limit.restore_original_limits()
+
+
+_BLAS_LIMIT = _BlasLimit()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread: results do not depend on the number of cores, and small products are faster.
 
     Returns
     -------
     context manager
-        The limit holds within it.
+        The limit holds within it. Within another one it costs nothing.
     """
-    limited: AbstractContextManager[object] = _find_libraries().limit(limits=1, user_api="blas")
-    return limited
+    return _BLAS_LIMIT
 
 
 @cache

@@ -164,7 +164,7 @@ def find_neighbourhoods(
     group[groups.row] = groups.number
     size = np.bincount(groups.number)
     shown = np.bincount(groups.number, weights=askable[groups.row], minlength=len(size)) > 0
-    apart = np.unique(groups.cannot_link, axis=0).reshape(-1, 2)
+    apart = groups.cannot_link
     newcomer = -1 if last is None else int(group[last])
     chosen = _choose_groups(size, apart, shown, newcomer)
     against = _against(apart, chosen, len(size))

@@ -91,4 +91,10 @@ def value_size(value: object) -> int:
     if is_dataclass(value):
         value = tuple(getattr(value, field.name) for field in fields(value))
     parts = value if isinstance(value, tuple) else (value,)
-    return 200 + sum(part.nbytes if isinstance(part, np.ndarray) else 32 for part in parts)
+    return 200 + sum(_part_size(part) for part in parts)
+
+
+def _part_size(part: object) -> int:
+    if isinstance(part, np.ndarray):
+        return part.nbytes
+    return value_size(part) if isinstance(part, tuple) else 32

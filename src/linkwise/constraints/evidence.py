@@ -142,7 +142,7 @@ class Groups:
     number : ndarray of shape (n,)
         Group of each of these rows.
     cannot_link : ndarray of shape (n_cannot_links, 2)
-        Groups at both ends of each cannot-link, lower number first. A pair may occur several times.
+        Pairs of groups that a cannot-link separates, each once, lower number first; ascending.
     """
 
     row: NDArray[np.int64]
@@ -161,12 +161,29 @@ class Groups:
         """Pairs of groups that a cannot-link separates, lower number first."""
         return frozenset(zip(*self.cannot_link.T.tolist(), strict=True))
 
+    @cached_property
+    def both_ways(self) -> NDArray[np.int64]:
+        """The cannot-links, each both ways round; ascending."""
+        n, (one, other) = len(self.row), self.cannot_link.T
+        key = np.sort(np.concatenate([one * n + other, other * n + one]))
+        return np.stack(np.divmod(key, max(n, 1)), axis=1)
+
     @property
     def foes(self) -> NDArray[np.int64]:
         """The cannot-links, under the earlier name of `cannot_link`."""
         text = "Groups.foes is deprecated. Use Groups.cannot_link."
         warnings.warn(text, DeprecationWarning, stacklevel=2)
         return self.cannot_link
+
+
+class _Named(NamedTuple):
+    """What the groups need of the first answers."""
+
+    n_answers: int
+    mask: NDArray[np.bool_]
+    """(n_rows,) rows that one of these answers names, "unsure" aside."""
+    apart: Pairs
+    """(m, 2) the ends of a cannot-link for each pair of groups that one of them separates."""
 
 
 class Evidence:
@@ -219,6 +236,7 @@ class Evidence:
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
         self._groups: Groups | None = None
+        self._named = _name_nothing(self.n_rows)
         if constraints is not None:
             self.add_constraints(constraints)
 
@@ -464,6 +482,33 @@ class Evidence:
             return "no"
         return "unsure" if (min(first, second), max(first, second)) in self._unsure else None
 
+    def verdicts(self, row: int, others: list[int]) -> list[Answer | None]:
+        """Return the verdicts on one row and several others; quicker than one by one.
+
+        Parameters
+        ----------
+        row : int
+            A row that exists.
+        others : list of int
+            Other rows that exist.
+
+        Returns
+        -------
+        list
+            What `verdict` returns for each.
+        """
+        group, own = self._group, self._group[row]
+        apart: set[int] = self._apart.get(own, set())
+        found: list[Answer | None] = []
+        for other in others:
+            if group[other] == own:
+                found.append("yes")
+            elif group[other] in apart:
+                found.append("no")
+            else:
+                found.append("unsure" if (min(row, other), max(row, other)) in self._unsure else None)
+        return found
+
     def relation(self, first: int, second: int) -> Relation:
         """Return the verdict on two rows and the shortest chain of answers that it follows from.
 
@@ -506,19 +551,31 @@ class Evidence:
             The same object until an answer changes it.
         """
         if self._groups is None:
-            group, cannot = self._group_of_each(), self.pairs_with_answer("no")
-            named = np.zeros(self.n_rows, dtype=bool)
-            named[self.pairs_with_answer("yes").ravel()] = named[cannot.ravel()] = True
-            row = np.flatnonzero(named)
+            group, named = self._group_of_each(), self._read_named()
+            row = np.flatnonzero(named.mask)
             of = group[row]
             first, number = np.empty_like(group), np.empty_like(group)
             first[of[::-1]] = row[::-1]
             leads = of[first[of] == row]
             number[leads] = np.arange(len(leads))
-            one, other = number[group[cannot[:, 0]]], number[group[cannot[:, 1]]]
-            between = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
+            one, other = number[group[named.apart]].T
+            key = np.minimum(one, other) * len(leads) + np.maximum(one, other)
+            order = np.argsort(key, kind="stable")
+            kept = order[np.diff(key[order], prepend=-1) > 0]
+            self._named = named._replace(apart=named.apart[kept])
+            between = np.stack(np.divmod(key[kept], max(len(leads), 1)), axis=1)
             self._groups = Groups(row, number[of], between)
         return self._groups
+
+    def _read_named(self) -> _Named:
+        """Take up the answers that are new since the groups were looked at."""
+        since, mask, apart = self._named
+        if since == len(self._answers):
+            return self._named
+        yes, no = (self.pairs_with_answer(answer, since) for answer in ("yes", "no"))
+        mask = mask.copy()  # copies of the evidence share it
+        mask[yes.ravel()] = mask[no.ravel()] = True
+        return _Named(len(self._answers), mask, np.concatenate([apart, no]))
 
     def suspects(self) -> list[Suspect]:
         """Return the answers that are probably wrong; none where all answers are taken as right.
@@ -547,7 +604,7 @@ class Evidence:
         """Number of pairs that have no answer of their own, but follow from other answers."""
         groups = self.groups()
         sizes = np.bincount(groups.number).astype(np.int64)
-        apart = np.unique(groups.cannot_link, axis=0)
+        apart = groups.cannot_link
         known = (sizes * (sizes - 1) // 2).sum() + (sizes[apart[:, 0]] * sizes[apart[:, 1]]).sum()
         given = np.sort(np.vstack([self.pairs_with_answer("yes"), self.pairs_with_answer("no")]), axis=1)
         return int(known) - len(np.unique(given, axis=0))
@@ -653,7 +710,7 @@ class Evidence:
             The same facts, and what follows from them.
         """
         twin = Evidence(self.n_rows)
-        twin.n_questions, twin._groups = self.n_questions, self._groups
+        twin.n_questions, twin._groups, twin._named = self.n_questions, self._groups, self._named
         twin._pairs, twin._answers, twin._group = self._pairs[:], self._answers[:], self._group[:]
         twin._origins, twin._unsure = self._origins.copy(), self._unsure.copy()
         twin._members = {group: rows.copy() for group, rows in self._members.items()}
@@ -710,6 +767,11 @@ class Evidence:
 
 def _facts_of_chain(chain: tuple[int, ...]) -> tuple[Fact, ...]:
     return tuple(Fact(a, b, "yes") for a, b in pairwise(chain))
+
+
+def _name_nothing(n_rows: int) -> _Named:
+    """What is known before the first answer."""
+    return _Named(0, np.zeros(n_rows, dtype=bool), np.empty((0, 2), dtype=np.int64))
 
 
 def _first_rows(component: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -361,6 +361,7 @@ class FallibleEvidence(Evidence):
         """Take over the closure of other evidence, which nobody else uses."""
         self._pairs, self._answers, self._group = other._pairs, other._answers, other._group
         self._members, self._apart, self._unsure = other._members, other._apart, other._unsure
+        self._named = other._named
 
     # ------------------------------------------------------------ queries
     def read_believed(self, number: int) -> Iterator[Fact]:
@@ -496,7 +497,8 @@ class FallibleEvidence(Evidence):
         if self._given_groups is None or self._given_groups[0] is not groups:
             node = np.arange(self.n_rows) + len(groups.row)
             node[groups.row] = groups.number
-            apart, count = np.unique(groups.cannot_link, axis=0, return_counts=True)
+            ends = np.sort(node[self._given.pairs_with_answer("no")], axis=1)
+            apart, count = np.unique(ends, axis=0, return_counts=True)
             self._given_groups = groups, node, np.repeat(apart, np.minimum(count, 2), axis=0)
         return self._given_groups[1:]
 

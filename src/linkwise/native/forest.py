@@ -75,7 +75,7 @@ def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: 
     Parameters
     ----------
     shared : (n, n) uint8, C-contiguous
-        Added to in place; beyond 255 it wraps.
+        Its lower triangle, diagonal included, is added to in place; beyond 255 it wraps.
     leaves : (n, t) int32
         Any numbers of leaves.
     n_threads : int, at least 1

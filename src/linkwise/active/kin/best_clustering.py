@@ -295,7 +295,7 @@ def _count_pairs(size: Rows, of: Rows) -> float:
 
 # ---------------------------------------------------------------- groups, then single items
 def _measure_groups(parts: _Parts, group: Rows, apart: Mask) -> _Groups:
-    number, of = np.unique(group, return_inverse=True)
+    number, of = _number(group)
     sums = _sum_clusters(parts, of, len(number))
     barred = np.zeros((len(number), len(number)), dtype=bool)
     known = np.flatnonzero(number < len(apart))
@@ -379,13 +379,15 @@ def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
             mended[a] = to
         if to < n_clusters:
             is_barred[to] |= groups.barred[a]
-    return np.unique(mended, return_inverse=True)[1]
+    return _number(mended)[1]
 
 
 def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> BestClustering:
     """Move single items, all at once, while it raises the expected index."""
     pairs, own, labels, n_clusters = parts.pairs, parts.own, label[groups.of], int(label.max(initial=-1)) + 1
-    size, free = pairs.size.astype(np.float64), np.setdiff1d(np.arange(len(labels)), known)
+    size, is_free = pairs.size.astype(np.float64), np.ones(len(labels), dtype=bool)
+    is_free[known] = False
+    free = np.flatnonzero(is_free)
     belong = (groups.belonging.sum() - own.sum()) / 2
     n_pairs = _count_pairs(np.array([pairs.size.sum()]), pairs.size) / 2
 
@@ -414,9 +416,17 @@ def _move_items(parts: _Parts, label: Rows, groups: _Groups, known: Rows) -> Bes
         if len(changed) == 0:
             break
         sums = _sum_clusters(parts, moved, n_clusters)
-        its_gains = gains.update(pairs, sums, np.union1d(labels[changed], moved[changed]))
+        touched = _number(np.concatenate([labels[changed], moved[changed]]))[0]
+        its_gains = gains.update(pairs, sums, touched)
         better = judge(sums, its_gains)
         if better <= value + 1e-9:
             break
         labels, value, gains = moved, better, its_gains
-    return BestClustering(np.unique(labels, return_inverse=True)[1], value)
+    return BestClustering(_number(labels)[1], value)
+
+
+def _number(labels: Rows) -> tuple[Rows, Rows]:
+    """What `np.unique` returns with its inverse, for numbers that are not much larger than their count."""
+    is_used = np.zeros(int(labels.max(initial=-1)) + 1, dtype=bool)
+    is_used[labels] = True
+    return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[labels]

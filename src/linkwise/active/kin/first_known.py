@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import lapack
-from scipy.sparse import csr_array
 
+from linkwise import native
 from linkwise.active.kin.kernels import Matrix, Rows, Table
 from linkwise.parallel import one_blas_thread
 
@@ -78,6 +78,6 @@ def _invert(among: Table) -> Table:
 
 def sum_by_label(table: Table, label: Rows, k: int) -> Table:
     """(k, m) sums of the rows of each label."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=k))])
-    order = np.argsort(label, kind="stable")
-    return np.asarray(csr_array((np.ones(len(label)), order, starts), shape=(k, len(label))) @ table)
+    if table.size == 0:
+        return np.zeros((k, table.shape[1]))
+    return native.label_sums(np.ascontiguousarray(table), label.astype(np.int32), k, None, 1)[0]

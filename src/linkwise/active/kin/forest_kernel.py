@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.active.kin.kernels import BLOCK, Matrix, Rows
+from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, mirror_lower
 from linkwise.asking.learner import rng_at
 
 TREES = 25  # of a part
@@ -45,6 +45,8 @@ class ForestKernel:
             leaves = native.random_trees(self._rows, self._items, self._label, TREES, seed, threads)
             native.add_shared(self._shared, leaves, threads)
             self._grown = part + 1
+            if self._grown == PARTS:
+                mirror_lower(self._shared)
 
     def mix_into(self, kernel: Matrix) -> Matrix:
         """Mix the forest into a kernel, with the share that its number of items earns."""

@@ -209,7 +209,7 @@ def _pack(kernel: Matrix) -> Packed:
 
 def _complete(lower: Matrix) -> Matrix:
     """The whole of a lower triangle, in place, with ones on its diagonal."""
-    _mirror(lower)
+    mirror_lower(lower)
     np.fill_diagonal(lower, 1)
     return lower
 
@@ -316,7 +316,7 @@ def _invert(graph: csr_array, share: float, out: Matrix) -> Matrix:
     return found
 
 
-def _mirror(lower: Matrix) -> None:
+def mirror_lower(lower: NDArray[Any]) -> None:
     """Copy the lower triangle to the upper one."""
     for a in range(0, len(lower), BLOCK):
         rows = slice(a, a + BLOCK)

@@ -72,9 +72,11 @@ from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.parallel import one_blas_thread
 from linkwise.validation import check_rows
 
 LIKELY = 0.3  # probability from which a relation is worth a question
+ROUNDING = 1e-8  # more than rounding to nine decimals changes
 EVEN = 0.5  # probability from which "yes" is the likelier answer
 STEPS = 5  # of `prepare`, for whoever waits
 NO_LABELS = np.empty(0, dtype=np.int32)  # of questions whose labels nobody sees
@@ -262,6 +264,11 @@ class KIN(ActiveLearner):
 
 def _next_question(state: KINState) -> Asked | None:
     """What KIN asks next; None when nothing is left."""
+    with one_blas_thread():  # one limit is quicker than one for each product
+        return _find_next_question(state)
+
+
+def _find_next_question(state: KINState) -> Asked | None:
     while True:
         if state.turn is not None:
             asked = _ask_about_place(state, state.turn)
@@ -314,7 +321,8 @@ def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
         ]
         if not rest:
             return None
-        best = max(rest, key=lambda c: round(float(at.join[c]), 9))
+        least = at.join[rest].max() - ROUNDING  # what is lower is so when rounded, too
+        best = max((c for c in rest if at.join[c] >= least), key=lambda c: round(float(at.join[c]), 9))
         is_first = turn.coverage is None
         if not is_first and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
             return None

@@ -19,7 +19,7 @@ from scipy.linalg import blas, solve_triangular
 from scipy.optimize import brentq
 
 from linkwise.active.kin.first_known import RIDGE, FirstKnown, sum_by_label
-from linkwise.active.kin.kernels import Matrix, Rows, Table
+from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
 from linkwise.active.kin.sharpness import Sharpness, share_chances
 from linkwise.parallel import one_blas_thread
 
@@ -49,9 +49,10 @@ class Known(NamedTuple):
 
     def is_first(self) -> NDArray[np.bool_]:
         """(l,) which items are the first of their neighbourhood."""
-        first = np.zeros(len(self.label), dtype=bool)
-        first[np.unique(self.label, return_index=True)[1]] = True
-        return first
+        found, first = np.zeros(len(self.label), dtype=bool), np.full(self.n_neighbourhoods, -1)
+        first[self.label[::-1]] = np.arange(len(self.label))[::-1]  # the last one assigned is the first item
+        found[first[first >= 0]] = True
+        return found
 
     def is_shared(self) -> NDArray[np.bool_]:
         """(l,) which items are in a neighbourhood of two and more."""
@@ -243,19 +244,27 @@ def fit_model(
 class Covariance:
     """Posterior covariance of a kernel, given the items that were asked about; updated item by item.
 
-    It depends on the kernel and the list of items alone, to the last bit: it is computed anew after each
-    `ROUND` items, and updated item by item in between.
+    It depends on the kernel, the list of items and a number alone, to the last bit: it is computed anew for
+    so many items and for each `ROUND` more, and updated item by item in between. Only the lower triangle is
+    kept.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_items, n_items)
+    n_first : int
+        Number of items that were known when the kernel began to count.
     """
 
-    def __init__(self, kernel: Matrix) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Matrix, n_first: int = 0) -> None:
+        self._kernel, self._n_first = kernel, n_first
         self._now: Matrix | None = None
         self._items: list[int] | None = None
 
     def condition_on(self, items: Rows) -> Matrix:
-        """Return the covariance given these items; it is valid until the next call."""
+        """Return the covariance given these items, a lower triangle; it is valid until the next call."""
         wanted = items.tolist()
-        start = len(wanted) // ROUND * ROUND
+        n_first = self._n_first if self._n_first <= len(wanted) else 0
+        start = n_first + (len(wanted) - n_first) // ROUND * ROUND
         done, self._items = self._items, None  # so an interruption leaves no half-made update
         if self._now is None or done is None or len(done) < start or done != wanted[: len(done)]:
             self._begin(wanted[:start])
@@ -270,28 +279,34 @@ class Covariance:
         """K - K_L' (K_LL + λI)⁻¹ K_L."""
         if self._now is None:
             self._now = np.empty_like(self._kernel)
-        self._now[:] = self._kernel
+        for a in range(0, len(self._now), BLOCK):
+            self._now[a : a + BLOCK, : a + BLOCK] = self._kernel[a : a + BLOCK, : a + BLOCK]
         if items:
             there = self._kernel[items].astype(np.float64)
             among = there[:, items] + RIDGE * np.eye(len(items))
             with one_blas_thread():
                 root = np.linalg.cholesky(among)
                 half = solve_triangular(root, there, lower=True).astype(np.float32)
-                blas.sgemm(-1, half, half, 1, self._now.T, trans_a=1, overwrite_c=1)
+                blas.ssyrk(-1, half.T, 1, self._now.T, lower=0, overwrite_c=1)
 
     def _add(self, item: int) -> None:
         """Add an item by a change of rank one, in place."""
         assert self._now is not None
-        column = self._now[item].copy()
+        column = np.concatenate([self._now[item, :item], self._now[item:, item]])
         with one_blas_thread():
-            blas.sger(-1 / (float(column[item]) + RIDGE), column, column, a=self._now.T, overwrite_a=1)
+            blas.ssyr(-1 / (float(column[item]) + RIDGE), column, lower=0, a=self._now.T, overwrite_a=1)
 
     def uncertainty_reductions(self, items: Rows, weight: Table) -> Table:
         """Compute how much a question about each item would lessen the weighted uncertainty of all."""
         now = self.condition_on(items)
-        amount, total = weight.astype(np.float32), np.empty(len(now))
+        amount, total = weight.astype(np.float32), np.zeros(len(now))
         with one_blas_thread():
-            for a in range(0, len(now), 256):
-                total[a : a + 256] = np.square(now[a : a + 256]) @ amount
+            for a in range(0, len(now), BLOCK):
+                rows = slice(a, a + BLOCK)
+                squares = np.square(now[rows, : a + BLOCK])
+                own = np.tril(squares[:, a:])
+                total[:a] += squares[:, :a].T @ amount[rows]
+                total[rows] += squares[:, :a] @ amount[:a]
+                total[rows] += own @ amount[rows] + np.tril(own, -1).T @ amount[rows]
         gain: Table = total / (now.diagonal().astype(np.float64) + RIDGE)
         return gain

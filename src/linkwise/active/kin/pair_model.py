@@ -61,9 +61,9 @@ def fit_pair_weights(similarity: Table, shared: Table, together: Table, n_classe
         The number of classes that are expected.
     """
     is_known = ~np.isnan(together)
-    upper = np.nonzero(np.triu(is_known, 1))
-    design = np.stack([np.ones(len(upper[0])), similarity[upper], shared[upper]], axis=1)
-    target, weight = together[upper], min(1.0, PAIR_WEIGHT * len(together) / max(is_known.sum(), 1))
+    upper = np.flatnonzero(np.triu(is_known, 1))
+    design = np.stack([np.ones(len(upper)), similarity.take(upper), shared.take(upper)], axis=1)
+    target, weight = together.take(upper), min(1.0, PAIR_WEIGHT * len(together) / max(is_known.sum(), 1))
     mean: NDArray[np.float64] = np.array(expect_weights(n_classes))
     precision, found = 1 / DEVIATION**2, mean.copy()
     for _ in range(STEPS):

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import Known
@@ -121,7 +120,7 @@ def place_items(placed: PlacedItems, groups: Groups, placing: int) -> tuple[Plac
     may_start = np.bincount(groups.number, minlength=len(has_place)) > 1
     if placing >= 0 and group[placing] >= 0:
         may_start[group[placing]] = False
-    apart = _both_ways(groups.cannot_link)
+    apart = groups.both_ways
     for number in _new_neighbourhoods(placed, groups, apart, has_place, may_start & ~has_place):
         placed = placed.add(groups.row[groups.number == number])
     return placed, _placement(placed, groups, apart, group, -1 if placing < 0 else int(group[placing]))
@@ -179,12 +178,3 @@ def _mark(shape: tuple[int, int], one: Rows, other: Rows) -> Mask:
     both = (one >= 0) & (other >= 0)
     table[one[both], other[both]] = True
     return table
-
-
-def _both_ways(pairs: Rows) -> Rows:
-    """Different pairs, each both ways round, sorted."""
-    n = int(pairs.max(initial=0)) + 1
-    ends = (pairs.ravel(), pairs[:, ::-1].ravel())
-    table = csr_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(n, n))
-    table.sum_duplicates()
-    return np.stack([np.repeat(np.arange(n), np.diff(table.indptr)), table.indices.astype(np.int64)], axis=1)

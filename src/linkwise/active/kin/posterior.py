@@ -27,10 +27,10 @@ from linkwise.active.kin.sharpness import Sharpness
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
 from linkwise.active.neighbourhoods import PointEvidence, Points
 from linkwise.asking.learner import Problem
-from linkwise.constraints.evidence import Groups
+from linkwise.constraints.evidence import Answer, Groups
 
 REMEMBERED = 2**26  # bytes of what follows from beliefs; as many again of tables
-TABLES = ("chances", "pairs")  # large, and of no use once what follows from them is remembered
+TABLES = ("chances", "pairs", "settled")  # large, and of no use once what follows from them is remembered
 FORESTS = 6  # that are remembered
 MODELS = 2
 
@@ -112,11 +112,13 @@ class Learned(NamedTuple):
     weights: tuple[float, ...]
     """Of the mean kernel and of the families; empty while the mean kernel counts alone."""
     sharpness: Sharpness
+    n_known: int = 0
+    """Known items when this kernel began to count."""
 
     @property
     def kernel_key(self) -> bytes:
-        """A short name for the kernel."""
-        return (self.forest.key if self.forest else b"") + np.array(self.weights).tobytes()
+        """A short name for the kernel and when it began to count."""
+        return (self.forest.key if self.forest else b"") + np.array([*self.weights, self.n_known]).tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +155,7 @@ class Posterior:
         return self.model_key + np.array(self.learned.sharpness).tobytes()
 
     @cached_property
-    def verdicts(self) -> dict[tuple[int, int], list[str | None]]:
+    def verdicts(self) -> dict[tuple[int, int], list[Answer | None]]:
         """What `verdicts` has looked up, by item and number of facts."""
         return {}
 
@@ -203,12 +205,12 @@ def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> 
     return Posterior(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
 
 
-def verdicts(posterior: Posterior, item: int) -> list[str | None]:
+def verdicts(posterior: Posterior, item: int) -> list[Answer | None]:
     """What is known of an item and each neighbourhood."""
     found, name = posterior.verdicts, (item, len(posterior.task.problem.evidence))
     if name not in found:
         evidence, known = posterior.task.evidence.current(), posterior.known
-        found[name] = [evidence.verdict(item, first) for first in known.items[known.is_first()].tolist()]
+        found[name] = evidence.verdicts(item, known.items[known.is_first()].tolist())
     return found[name]
 
 
@@ -233,25 +235,31 @@ def current_kernel(posterior: Posterior) -> tuple[Matrix, Covariance]:
             kernel = memo.get("mixed", key, partial(kernels.mix, learned.weights), max_values=1)
         if learned.forest is not None:
             kernel = grow_forest(task, learned.forest).mix_into(kernel)
-        return kernel, Covariance(kernel)
+        return kernel, Covariance(kernel, learned.n_known)
 
     return memo.get("kernel", learned.kernel_key, mix, max_values=1)
 
 
 def current_model(posterior: Posterior) -> Model:
     """The regression on the items that are known now."""
+    return posterior.task.problem.memo.get(
+        "model", posterior.model_key, lambda: _fit(posterior, posterior.known, "first"), max_values=MODELS
+    )
+
+
+def fit_assumed(posterior: Posterior, known: Known) -> Model:
+    """Fit the regression to the known items and to others that are assumed to be known."""
+    return _fit(posterior, known, "first settled")
+
+
+def _fit(posterior: Posterior, known: Known, topic: str) -> Model:
     memo, kernel_key = posterior.task.problem.memo, posterior.learned.kernel_key
 
     def find_first(kernel: Matrix, items: Rows) -> FirstKnown:
         key = kernel_key + blake2b(items.tobytes(), digest_size=16).digest()
-        return memo.get("first", key, partial(FirstKnown, kernel, items), max_values=1)
+        return memo.get(topic, key, partial(FirstKnown, kernel, items), max_values=1)
 
-    return memo.get(
-        "model",
-        posterior.model_key,
-        lambda: fit_model(current_kernel(posterior)[0], posterior.known, find_first),
-        max_values=MODELS,
-    )
+    return fit_model(current_kernel(posterior)[0], known, find_first)
 
 
 def current_chances(posterior: Posterior) -> Chances:

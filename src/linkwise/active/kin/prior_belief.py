@@ -63,9 +63,15 @@ class PriorBelief(NamedTuple):
 
     def sharing(self, items: Rows) -> Table:
         """ψ of some items."""
-        found = self.shared[items][:, items]
-        found.data = np.log1p(found.data / SHARED)
-        return np.asarray(found.toarray())
+        starts, place = self.shared.indptr, np.full(len(self.mean), -1)
+        place[items] = np.arange(len(items))
+        length = (starts[1:] - starts[:-1])[items]
+        row = np.repeat(np.arange(len(items)), length)
+        at = np.arange(len(row)) + np.repeat(starts[items] - (np.cumsum(length) - length), length)
+        column = place[self.shared.indices[at]]
+        is_there, found = column >= 0, np.zeros((len(items), len(items)))
+        found[row[is_there], column[is_there]] = np.log1p(self.shared.data[at[is_there]] / SHARED)
+        return found
 
 
 def find_prior_belief(

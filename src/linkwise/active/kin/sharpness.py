@@ -76,14 +76,14 @@ class Calibration(NamedTuple):
 
 def share_chances(score: Table, sharpness: Sharpness) -> tuple[Table, NDArray[np.float64]]:
     """Compute the chances of each neighbourhood, (..., k), and of none of them, (...)."""
-    raised = _raise(np.maximum(score, 0), sharpness.power)
+    raised = raise_table(np.maximum(score, 0), sharpness.power)
     rest = sharpness.unknown**sharpness.power
     total = raised.sum(axis=-1, keepdims=True) + rest
     raised /= total
     return raised, rest / total[..., 0]
 
 
-def _raise(table: Table, power: float) -> Table:
+def raise_table(table: Table, power: float) -> Table:
     """Raise a table to a power, in place. Square roots and products are much quicker than powers."""
     n_quarters, n_times = round(4 * power % 4), int(power)
     if 4 * power % 4 != n_quarters or not 1 <= n_times <= 3 or n_quarters == 3:

@@ -18,16 +18,17 @@ from scipy.sparse import csr_array
 
 from linkwise.active.kin.best_clustering import SLACK, PairChances, find_best_clustering, find_slack
 from linkwise.active.kin.borders import border_items, weigh_rows
+from linkwise.active.kin.first_known import sum_by_label
 from linkwise.active.kin.kernels import Rows, Table
-from linkwise.active.kin.model import Chances, Known, expect_classes, fit_model
+from linkwise.active.kin.model import Chances, Known, expect_classes
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
 from linkwise.active.kin.placement import Mask, Placement
 from linkwise.active.kin.posterior import (
     Posterior,
     Task,
     current_chances,
-    current_kernel,
     current_model,
+    fit_assumed,
     neighbourhood_chances,
     verdicts,
 )
@@ -259,8 +260,7 @@ def _judge_similarity(
     np.fill_diagonal(together, 1)
     pairs, of = np.ix_(paired, paired), label[paired]
     weights = fit_pair_weights(similarity[pairs], shared[pairs], together[np.ix_(of, of)], n_classes)
-    mean = csr_array((1 / np.bincount(label)[label], (label, np.arange(len(label)))))
-    same = weights.chances(mean @ similarity @ mean.T, mean @ shared @ mean.T)
+    same = weights.chances(_average_by_label(similarity, label), _average_by_label(shared, label))
     same[:k, :k] = np.maximum(same[:k, :k], alike)
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
@@ -275,17 +275,28 @@ def _judge_similarity(
     return weights, same
 
 
+def _average_by_label(table: Table, label: Rows) -> Table:
+    """(k, k) means over the items of two labels."""
+    size = np.bincount(label)
+    weight = 1 / size[label]
+    by_row = sum_by_label(weight[:, None] * table, label, len(size))
+    return np.ascontiguousarray(sum_by_label((by_row * weight).T, label, len(size)).T)
+
+
 def _fine_chances(prior: PriorBelief, weights: PairWeights) -> Table:
     return weights.chances(prior.fine_similarity, prior.fine_shared)
 
 
 def settle(posterior: Posterior) -> Outcome:
     """Find the chances of everything, given at least one neighbourhood."""
+    if len(posterior.placement.component) == 0:
+        return Outcome(current_chances(posterior), np.empty((0, posterior.known.n_neighbourhoods)))
+    return posterior.remember("settled", posterior.placement_key, compute=lambda: _settle(posterior))
+
+
+def _settle(posterior: Posterior) -> Outcome:
     placement, sharpness = posterior.placement, posterior.learned.sharpness
-    known, component = placement.known, placement.component
-    at = current_chances(posterior)
-    if len(component) == 0:
-        return Outcome(at, np.empty((0, known.n_neighbourhoods)))
+    known, component, at = placement.known, placement.component, current_chances(posterior)
     place, excluded = np.full(len(placement.excluded), -1), placement.excluded.copy()
     for _ in range(ROUNDS):
         chance = _component_chances(at, placement, excluded)
@@ -293,7 +304,7 @@ def settle(posterior: Posterior) -> Outcome:
             break
         sure = place[component] >= 0
         more = _with(known, placement.unplaced[sure], place[component[sure]])
-        at = fit_model(current_kernel(posterior)[0], more).chances(sharpness)
+        at = fit_assumed(posterior, more).chances(sharpness)
     join, by_component = at.join.copy(), _component_chances(at, placement, excluded)
     join[placement.unplaced] = by_component[component]
     return Outcome(at._replace(join=join), by_component)
@@ -311,17 +322,21 @@ def _component_chances(at: Chances, placement: Placement, excluded: Mask) -> Tab
 def _join(chance: Table, place: Rows, excluded: Mask, components_apart: Rows) -> bool:
     """Give components that are certain enough their place, the surest first; whether there was one."""
     chance = chance.round(9)
-    best = chance.max(axis=1, initial=0)
+    best, likeliest = chance.max(axis=1, initial=0), first_largest(chance)
     starts = np.searchsorted(components_apart[:, 0], np.arange(len(place) + 1))
     has_joined = False
-    for a in np.argsort(-best, kind="stable").tolist():
-        if best[a] < SURE:
-            break
-        left = np.where(excluded[a], 0, chance[a])
-        to = int(first_largest(left))
-        if place[a] < 0 and left[to] >= SURE:
-            place[a], has_joined = to, True
-            excluded[components_apart[starts[a] : starts[a + 1], 1], to] = True
+    order = np.argsort(-best, kind="stable")
+    for a in order[(best >= SURE)[order]].tolist():
+        if place[a] >= 0:
+            continue
+        to = int(likeliest[a])
+        if excluded[a, to]:  # by now
+            left = np.where(excluded[a], 0, chance[a])
+            to = int(first_largest(left))
+            if left[to] < SURE:
+                continue
+        place[a], has_joined = to, True
+        excluded[components_apart[starts[a] : starts[a + 1], 1], to] = True
     return has_joined
 
 

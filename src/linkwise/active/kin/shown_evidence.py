@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.active.kin.kernels import Rows
-from linkwise.constraints.evidence import Evidence, Groups
+from linkwise.constraints.evidence import Answer, Evidence, Groups
 
 
 class ShownRowEvidence:
@@ -30,6 +30,10 @@ class ShownRowEvidence:
         """What is known of two items."""
         return self._evidence.verdict(int(self._row[i]), int(self._row[j]))
 
+    def verdicts(self, i: int, others: list[int]) -> list[Answer | None]:
+        """What is known of an item and each of several others."""
+        return self._evidence.verdicts(int(self._row[i]), self._row[others].tolist())
+
     def groups(self) -> Groups:
         """Groups of items that belong together, and which of them are apart."""
         if self._groups is None or self._groups[0] != len(self._evidence):
@@ -44,5 +48,7 @@ class ShownRowEvidence:
         names, first = np.unique(number, return_index=True)
         new = np.full(int(of_rows.number.max(initial=-1)) + 1, -1, dtype=np.int64)
         new[names[np.argsort(first)]] = np.arange(len(names))
-        apart = np.sort(new[of_rows.cannot_link], axis=1)
-        return Groups(items, new[number], apart[(apart >= 0).all(axis=1)])
+        apart = new[of_rows.cannot_link]
+        apart = apart[(apart >= 0).all(axis=1)]
+        key = np.sort(apart.min(axis=1, initial=len(names)) * len(names) + apart.max(axis=1, initial=0))
+        return Groups(items, new[number], np.stack(np.divmod(key, max(len(names), 1)), axis=1))

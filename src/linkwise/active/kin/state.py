@@ -194,7 +194,7 @@ class KINState:
     def learn(self) -> None:
         """At fixed numbers of items: weigh the kernels, let a forest count, begin to grow the next one."""
         posterior = self.believe()
-        known, kernels = posterior.known, self.task.prepared.kernels
+        known, kernels, before = posterior.known, self.task.prepared.kernels, self._learned
         n = len(known.items)
         if are_weights_due(known, self._weighed_at) and kernels.families:
             self._weighed_at, used = n, current_model(posterior).known
@@ -203,6 +203,8 @@ class KINState:
             self._learned = self._learned._replace(weights=self.task.problem.memo.get("weighed", key, weigh))
         if self._growing is not None and n >= self._growing.n_known + PARTS:
             self._learned, self._growing = self._learned._replace(forest=self._growing), None
+        if self._learned is not before:
+            self._learned = self._learned._replace(n_known=len(current_model(posterior).known.items))
         shared = known.is_shared()
         if (
             self._growing is None

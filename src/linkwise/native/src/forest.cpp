@@ -263,9 +263,9 @@ struct LeafBand {
 LINKWISE_SIMD void add_band(const LeafBand& band) {
     const LeafBytes& p = band.planes;
     uint8_t found[kBeside];
-    for (int64_t b = 0; b < p.blocks; ++b) {
-        const int64_t width = std::min(kBeside, p.n - b * kBeside);
-        for (int64_t i = band.begin; i < band.end; ++i) {
+    for (int64_t b = 0; b * kBeside < band.end; ++b) {
+        for (int64_t i = std::max(band.begin, b * kBeside); i < band.end; ++i) {
+            const int64_t width = std::min(kBeside, i + 1 - b * kBeside);
             count_row(p.of_tree, p.row.data() + i * p.count, p.block.data() + b * p.count * kBeside, found);
             uint8_t* out = band.shared + i * p.n + b * kBeside;
             for (int64_t j = 0; j < width; ++j) out[j] += found[j];
