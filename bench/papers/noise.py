@@ -14,7 +14,7 @@ independently of each other: it asks a third of the questions. KIN was developed
 Errors are independent, or of the kinds that `TruthOracle` calls `hard`; those are measured with one answer
 in ten wrong. The loss is the ARI of the plain learner without errors, less the ARI of the learner, in the
 same run and after the same number of answers. The ARI covers all rows. The share of wrong answers is that
-among the answers of a run, and the range of its estimate is two standard deviations to both sides.
+among the answers of a run, and the bounds of its estimate are those of the 95 % interval.
 
 ``--acc`` follows the experiments with active correlation clustering: ecoli with one answer in ten wrong, up
 to 5000 questions. Their other set, 1000 rows of MNIST, is not among ours.

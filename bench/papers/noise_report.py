@@ -27,7 +27,6 @@ LONG = ("KIN", "KIN-plain")
 AIMED = 100  # answers after which losses are compared with aims, and suspects put into bins
 DEEPEST = -0.05  # the lowest ARI that is aimed at, less the ARI before the first question
 LARGEST_FALL = 0.02
-DEVIATIONS = 2  # of an estimated rate, to both sides
 
 
 def gather_runs(rows: Iterable[Row]) -> dict[tuple[str, Way], list[Row]]:
@@ -144,7 +143,7 @@ def check_aims(aim: str, at: Sequence[int], losses: np.ndarray | None, lowest: f
 # ---------------------------------------------------------------- what is believed
 def build_answers(runs: Runs, groups: Mapping[str, Sequence[str]], at: Sequence[int]) -> Table:
     """For each whole group, way and number of answers: estimated and true error rates, and suspects."""
-    head = ("group", "learner", "kind", "noise", "answers", "wrong", "estimated", "range", "inside",
+    head = ("group", "learner", "kind", "noise", "answers", "wrong", "estimated", "low", "high", "inside",
             "suspects", "precision", "recall")  # fmt: skip
     lines = []
     for group, tasks in groups.items():
@@ -158,19 +157,20 @@ def build_answers(runs: Runs, groups: Mapping[str, Sequence[str]], at: Sequence[
 def describe_answers(rows: Sequence[Row], n: int) -> tuple[str, ...]:
     """The columns from "wrong" on.
 
-    Mean shares of wrong answers, estimated rates and half ranges; the share of runs in whose range the share
-    of wrong answers is; suspects in a run, how many of all are wrong, and how many of the wrong answers are
-    among them.
+    Mean shares of wrong answers, estimated rates and bounds of their intervals; the share of runs in whose
+    interval the share of wrong answers is; suspects in a run, how many of all are wrong, and how many of the
+    wrong answers are among them.
     """
-    names = ("answers", "wrong", "rate", "deviation", "suspects", "hits")
-    answers, wrong, rate, deviation, suspects, hits = _read(rows, (f"{name} {n}" for name in names)).T
-    truth, half = wrong / np.maximum(answers, 1), DEVIATIONS * deviation
-    inside = np.abs(rate - truth) <= half + 1e-9
+    names = ("answers", "wrong", "rate", "low", "high", "suspects", "hits")
+    answers, wrong, rate, low, high, suspects, hits = _read(rows, (f"{name} {n}" for name in names)).T
+    truth = wrong / np.maximum(answers, 1)
+    inside = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
     return (
         f"{truth.mean():.3f}",
         f"{rate.mean():.3f}",
-        f"{half.mean():.3f}",
-        f"{inside.mean():.2f}" if half.any() else "",
+        f"{low.mean():.3f}",
+        f"{high.mean():.3f}",
+        f"{inside.mean():.2f}" if (high > low).any() else "",
         f"{suspects.mean():.1f}",
         _format_share(hits.sum(), suspects.sum()),
         _format_share(hits.sum(), wrong.sum()),

@@ -197,15 +197,16 @@ def make_oracle(
 def describe_belief(evidence: Evidence, oracle: MajorityOracle) -> Row:
     """The estimated rate, and the suspects; empty for a learner that takes all answers as right."""
     if not isinstance(evidence, FallibleEvidence):
-        return dict.fromkeys(("rate", "deviation", "suspects", "hits", "chances"), "")
-    suspects = evidence.suspects()
+        return dict.fromkeys(("rate", "low", "high", "suspects", "hits", "chances"), "")
+    overall, suspects = evidence.error_rates().overall, evidence.suspects()
     is_hit = np.array(
         [oracle.is_wrong(*suspect.fact.pair, suspect.fact.answer) for suspect in suspects], dtype=bool
     )
     chances = np.array([suspect.chance for suspect in suspects])
     return {
-        "rate": f"{evidence.belief.error_rate:.4f}",
-        "deviation": f"{evidence.belief.deviation:.4f}",
+        "rate": f"{overall.rate:.4f}",
+        "low": f"{overall.low:.4f}",
+        "high": f"{overall.high:.4f}",
         "suspects": str(len(suspects)),
         "hits": str(is_hit.sum()),
         "chances": format_bins(chances, is_hit),

@@ -163,7 +163,7 @@ def test_bins_hold_all_suspects():
 
 def row(task, learner, noise, run, values, **more):
     """A measured row, whose numbers are the same at all numbers of answers unless they are given."""
-    numbers = {"answers": "20", "wrong": "2", "rate": "0.15", "deviation": "0.03", "suspects": "2",
+    numbers = {"answers": "20", "wrong": "2", "rate": "0.15", "low": "0.09", "high": "0.21", "suspects": "2",
                "hits": "1", "chances": "0:0:0 2:1.2:1 " + " ".join(["0:0:0"] * 5)}  # fmt: skip
     return {
         "task": task, "learner": learner, "kind": "independent", "noise": noise, "run": str(run),
@@ -213,11 +213,29 @@ def test_a_missed_aim_is_marked(loss, lowest, met):
 
 def test_rates_are_compared_with_the_answers_that_are_wrong():
     rows = [
-        row("a", "KIN", "0.1", 0, (0, 0, 0)),  # 0.15 and a range of 0.06 to both sides
+        row("a", "KIN", "0.1", 0, (0, 0, 0)),  # 0.15, from 0.09 to 0.21
         row("a", "KIN", "0.1", 1, (0, 0, 0), **{"wrong 50": "5"}),
     ]
-    assert report.describe_answers(rows, 100) == ("0.100", "0.150", "0.060", "1.00", "2.0", "0.50", "0.50")
-    assert report.describe_answers(rows, 50) == ("0.175", "0.150", "0.060", "0.50", "2.0", "0.50", "0.29")
+    assert report.describe_answers(rows, 100) == (
+        "0.100",
+        "0.150",
+        "0.090",
+        "0.210",
+        "1.00",
+        "2.0",
+        "0.50",
+        "0.50",
+    )
+    assert report.describe_answers(rows, 50) == (
+        "0.175",
+        "0.150",
+        "0.090",
+        "0.210",
+        "0.50",
+        "2.0",
+        "0.50",
+        "0.29",
+    )
     head, lines = report.build_calibration(report.gather_runs(rows), {"all": ("a",)}, (50, 100))
     assert [dict(zip(head, line, strict=True)) for line in lines] == [
         {"group": "all", "learner": "KIN", "kind": "independent", "noise": "0.1", "answers": "100",

@@ -4,6 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "data"
@@ -95,3 +96,15 @@ def test_a_program_hears_of_the_proposal(tmp_path, linkwise):
     data.write_text("\n".join(["a,b", *(f"{n % 5},{n}" for n in range(20))]), encoding="utf-8")
     done = linkwise("ask", data, "--json", "--budget", 0)
     assert f"linkwise: linkwise ask {shlex.quote(str(data))} --id b" in done.stderr
+
+
+def test_rows_of_bare_numbers_are_better_shown_by_another_table(tmp_path, linkwise):
+    path, titles = tmp_path / "vectors.npy", tmp_path / "titles.csv"
+    np.save(path, np.random.default_rng(0).normal(size=(40, 64)))
+    titles.write_text("\n".join(["title", *(f"title {n}" for n in range(40))]) + "\n")
+    note = "Nobody can judge two rows by 64 numbers. --show FILE shows another table instead"
+    assert note in " ".join(linkwise("ask", path, said="q\n").stdout.split())
+    path.with_name("vectors.npy.linkwise").unlink()
+    told = linkwise("ask", path, "--show", titles, said="q\n").stdout
+    assert "title 1" in told
+    assert "Nobody can judge" not in told

@@ -20,7 +20,6 @@ GRADES: tuple[Grade, ...] = get_args(Grade)
 VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
 LEAST_CHANCE: dict[Grade, float] = {"likely wrong": 0.5, "very likely wrong": VERY_LIKELY}
 MOST_RATE = 0.5  # answers that are wrong more often would be right if they were turned round
-N_DEVIATIONS = 2  # on each side of an estimated rate
 OPPOSITE: dict[Answer, Answer] = {"yes": "no", "no": "yes", "unsure": "unsure"}
 
 
@@ -32,7 +31,7 @@ class ErrorRate(NamedTuple):
     estimate : float
         The estimate, or the share that the session was begun with.
     low, high : float
-        The range of the estimate: two standard deviations on each side.
+        Interval that contains the share with a probability of 95 %, where it is estimated.
     """
 
     estimate: float
@@ -145,11 +144,10 @@ def find_doubts(evidence: Evidence, settled: Sequence[Event]) -> Doubts | None:
 def _estimate_error_rate(evidence: FallibleEvidence) -> ErrorRate | None:
     if isinstance(evidence.error_rate, float):
         return ErrorRate(evidence.error_rate, evidence.error_rate, evidence.error_rate)
-    belief = evidence.belief
-    if len(belief.rows) == 0:
+    if len(evidence.belief.rows) == 0:
         return None
-    low, high = (belief.error_rate + sign * N_DEVIATIONS * belief.deviation for sign in (-1, 1))
-    return ErrorRate(belief.error_rate, max(low, 0.0), min(high, MOST_RATE))
+    found = evidence.error_rates().overall  # what the search assumes is higher, so that it asks again in time
+    return ErrorRate(*(min(share, MOST_RATE) for share in (found.rate, found.low, found.high)))
 
 
 def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubts) -> list[SuspectAnswer]:

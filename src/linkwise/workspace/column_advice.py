@@ -18,6 +18,8 @@ from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, find_option
 from linkwise.workspace.reading import read_rows
 
+MANY_NUMBERS = 30  # of one kind, as an embedding has: no person compares so many
+
 
 class Advice(NamedTuple):
     """What is said before the first question.
@@ -64,11 +66,26 @@ def advise(
     if data.is_dir():
         return Advice()
     survey: ColumnSurvey = survey_columns(rows.table, rows.encoded, impute=impute)
+    notes = survey.notes if reading.side_file else (*survey.notes, *_note_bare_numbers(rows, survey))
     proposed = _write_options(reading, survey.options, data)
     if proposed is None:
-        return Advice(survey.notes)
+        return Advice(notes)
     command = quote_command("linkwise", verb, data, *proposed, *_name_method(survey.options), *session)
-    return Advice((*survey.notes, f"{_describe_proposal(survey.options)}, this is likely better:"), command)
+    return Advice((*notes, f"{_describe_proposal(survey.options)}, this is likely better:"), command)
+
+
+def _note_bare_numbers(rows: Rows, survey: ColumnSurvey) -> tuple[str, ...]:
+    """That a person cannot judge rows of which nothing but many numbers of one kind is shown."""
+    features, kinds = rows.encoded.features, {"numeric", "vector"}
+    if len(features) < MANY_NUMBERS or rows.table.shown or survey.options.get("series"):
+        return ()
+    stems = {one.source.rstrip("0123456789[]") for one in features if one.role in kinds}
+    if len(stems) != 1 or any(one.role not in kinds for one in features):
+        return ()
+    return (
+        f"Nobody can judge two rows by {len(features)} numbers. --show FILE shows another table instead, such"
+        " as titles or pictures.",
+    )
 
 
 def add_way_out(error: DataError, data: Path, session: tuple[object, ...], reading: Reading) -> DataError:
