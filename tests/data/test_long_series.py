@@ -123,3 +123,27 @@ def test_columns_that_are_carried_may_be_dropped(tmp_path):
     path = write(tmp_path / "t.csv", long_frame())
     assert "street" not in read_table(path, series_by=BY, drop=["street"]).item(0)
     assert read_table(path, series_by=BY).item(0)["street"] == "mill"
+
+
+def test_kinds_of_ids_and_times_in_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    moments = pl.Series("at", [0, 3, 0, 3]).cast(pl.Datetime("ns"))
+    frame = pl.DataFrame({"id": [7, 7, 8, 8], "at": moments, "v": [1.0, 2.0, 5.0, 3.0]})
+    frame = frame.with_columns(pl.col("v").cast(pl.Decimal(10, 2)))
+    table = read_table(write(path, frame), series_by=("id", "at", "v"))
+    assert table.ids == ("7", "8")
+    assert encode(table, scale="none").X.tolist() == [[1, 2], [5, 3]]
+    decimals = frame.with_columns(pl.Series("at", ["0.5", "2", "0.5", "2"]).cast(pl.Decimal(10, 2)))
+    assert read_table(write(path, decimals), series_by=("id", "at", "v")).frame.columns[1:] == [
+        "at 0.5",
+        "at 2.0",
+    ]
+    for kind in (pl.Duration("ms"), pl.Binary):
+        odd = frame.with_columns(
+            pl.Series("id", [b"a", b"a", b"b", b"b"] if kind == pl.Binary else [1, 1, 2, 2], kind)
+        )
+        with pytest.raises(DataError, match="which cannot name curves"):
+            read_table(write(path, odd), series_by=("id", "at", "v"))
+    same = decimals.with_columns(pl.Series("at", [0, 1, 0, 1])).rename({"id": "at 1"})
+    with pytest.raises(DataError, match="The column of ids, 'at 1', has the name of a time"):
+        read_table(write(path, same), series_by=("at 1", "at", "v"))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.column_names import to_names, unknown_column
+from linkwise.data.dates import check_dates
 from linkwise.errors import DataError
 from linkwise.limits import check_cells
 from linkwise.wording import count_noun, join_names
@@ -119,10 +120,14 @@ def pivot_series(
     """
     if len(frame) == 0:
         raise DataError("The table has no rows. Give a row for each value of a curve.")
+    check_dates(frame.select(*by), ())
     parsed, notes = parse(frame.select(by.time, by.value))
-    whole = _to_polars(frame)
-    ids, times, values = whole[by.id], _to_polars(parsed)[by.time], _to_polars(parsed)[by.value]
+    check_dates(parsed, ())
+    whole, typed = _to_polars(frame), _to_polars(parsed)
+    ids, times, values = _read_ids(whole[by.id]), typed[by.time], typed[by.value]
+    whole = whole.with_columns(ids)
     _check_kinds(times, values)
+    times = _without_decimals(times)
     for series in (ids, times):
         _check_complete(series)
     names = ids.unique(maintain_order=True)
@@ -131,8 +136,10 @@ def pivot_series(
     _check_grid(curve, at, names.to_list(), times, len(moments))
     check_cells(len(names), len(moments))
     X = np.full((len(names), len(moments)), np.nan)
-    X[curve, at] = values.to_numpy()
-    samples = _name_samples(by.time, times.unique().sort().to_list())
+    X[curve, at] = _without_decimals(values).to_numpy()
+    samples = _name_samples(times.unique().sort())
+    if by.id in samples:
+        raise DataError(f"The column of ids, {by.id!r}, has the name of a time. Rename it.")
     kept, left_out = _keep_constant(whole, by, len(names), samples)
     wide = kept.hstack(_make_columns(samples, X))
     notes.append(
@@ -155,6 +162,30 @@ def _wrap(frame: pl.DataFrame) -> nw.DataFrame[Any]:
     import narwhals as nw
 
     return nw.from_native(frame, eager_only=True)
+
+
+def _read_ids(ids: pl.Series) -> pl.Series:
+    """Ids as whole numbers or texts."""
+    import polars as pl
+
+    if not _is_plain(ids):
+        raise DataError(f"Column {ids.name!r} holds {ids.dtype}, which cannot name curves. Name another one.")
+    return ids if ids.dtype.is_integer() else ids.cast(pl.String)
+
+
+def _is_plain(series: pl.Series) -> bool:
+    """Whether the values can be written as texts."""
+    import polars as pl
+
+    plain = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time)
+    return series.dtype.is_numeric() or series.dtype in plain
+
+
+def _without_decimals(series: pl.Series) -> pl.Series:
+    """Decimal numbers as floats, which NumPy has."""
+    import polars as pl
+
+    return series.cast(pl.Float64) if series.dtype.is_decimal() else series
 
 
 def _make_columns(names: Sequence[str], X: NDArray[np.float64]) -> pl.DataFrame:
@@ -234,10 +265,14 @@ def _format_time(value: Any) -> str:
     return value.isoformat() if is_date else str(value)
 
 
-def _name_samples(time: str, moments: list[Any]) -> list[str]:
+def _name_samples(times: pl.Series) -> list[str]:
     """Names of the columns, such as ``hour 0``."""
+    moments = times.to_list()
     whole = all(not isinstance(one, float) or one.is_integer() for one in moments)
-    return [f"{time} {_format_time(one) if whole else one}" for one in moments]
+    words = [_format_time(one) if whole else str(one) for one in moments]
+    if len(set(words)) < len(words):  # nanoseconds, which Python's times do not have
+        words = [str(one) for one in times.to_physical().to_list()]
+    return [f"{times.name} {word}" for word in words]
 
 
 def _keep_constant(
@@ -251,8 +286,8 @@ def _keep_constant(
     for name in frame.columns:
         if name in by:
             continue
-        is_plain = not frame[name].dtype.is_nested() and name not in taken
-        is_same = is_plain and frame.select(by.id, name).n_unique() == n_curves
+        can_stay = _is_plain(frame[name]) and name not in taken
+        is_same = can_stay and frame.select(by.id, name).n_unique() == n_curves
         (kept if is_same else left_out).append(name)
     first = frame.select(kept).unique(by.id, keep="first", maintain_order=True)
     return first.with_columns(pl.col(kept[1:]).cast(pl.String)), left_out
