@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from operator import index
 from numbers import Real
+from operator import index
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
