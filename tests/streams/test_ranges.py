@@ -169,6 +169,20 @@ def test_workers_write_the_same_labels_of_tables(backend, client, files, form, m
     assert keys.to_list() == list(range(N_ROWS))
 
 
+def test_ids_of_an_empty_file_have_the_type_of_the_others(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"key": [f"k{n}" for n in range(3000)], "x": rng.normal(size=3000)})
+    (tmp_path / "data").mkdir()
+    frame.write_parquet(tmp_path / "data" / "0.parquet")
+    frame.clear().write_parquet(tmp_path / "data" / "1.parquet")
+    summarize_folder(tmp_path / "data", tmp_path / "items", Engine())
+    items, tables = read_items(tmp_path / "items"), TableFiles(sorted((tmp_path / "data").iterdir()))
+    clusters = np.zeros(len(items.frame), dtype=int)
+    paths = write_files(tables, items, clusters, {}, tmp_path / "out", None, Engine()).paths
+    assert [len(pl.read_parquet(path)) for path in paths] == [3000, 0]
+    assert [pl.read_parquet(path).schema["key"] for path in paths] == [pl.String, pl.String]
+
+
 def die_once(shared, task):
     """Work as a machine that fails once."""
     marker = Path(shared["folder"]) / "failed"

@@ -215,7 +215,15 @@ def _label_file(
                 yield _join(ids, found)
                 ids, found, n_waiting = [], [], 0
     if found or at == start == 0:
+        if id_column is not None and not ids:  # an empty file
+            ids.append(_empty_column(tables.files[number].schema()[id_column]))
         yield _join(ids, found)
+
+
+def _empty_column(dtype: Any) -> Any:
+    import polars as pl
+
+    return pl.Series([], dtype=dtype)
 
 
 def _locate(name: str, start: int, row: int) -> str:
