@@ -354,6 +354,7 @@ def test_readings_of_bckm(folder, tmp_path, capsys):
     assert letter == bckm.measure(("iris", "raw", "BCKM, letter", "5", "0"), 1, folder)["nmi"]
 
 
+@pytest.mark.nightly
 def test_readings_of_rivals(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bckm_rival_readings, "is_printed", lambda method, task: True)
     options = ["--data", str(folder), "--out", str(tmp_path), "--sets", "1", "--seeds", "1"]

@@ -103,6 +103,7 @@ def test_f_measures():
     assert cobs_choices.average_known([]) == 0.0
 
 
+@pytest.mark.nightly
 def test_readings_are_written(task, tmp_path, capsys):
     options = ["--out", str(tmp_path), "--runs", "2", "--only", "cosc: letter;mpck: one metric"]
     assert cobs_readings.main(options) == 0
