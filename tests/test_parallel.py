@@ -2,6 +2,7 @@
 
 import builtins
 from contextlib import closing
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -74,3 +75,23 @@ def test_blas_is_limited_until_the_outermost_limit_ends():
                 assert counts() == {1}
             assert counts() == {1}
         assert counts() == before
+
+
+def test_a_thread_that_is_done_lifts_no_limit_of_another_one():
+    blas = ThreadpoolController().select(user_api="blas")
+    is_in, is_other_out, seen = Event(), Event(), []
+
+    def work():
+        with one_blas_thread():
+            is_in.set()
+            is_other_out.wait(10)
+            seen.extend(library["num_threads"] for library in blas.info())
+
+    with blas.limit(limits=2):
+        with one_blas_thread():
+            thread = Thread(target=work)
+            thread.start()
+            assert is_in.wait(10)
+        is_other_out.set()
+        thread.join()
+        assert set(seen) == {1}

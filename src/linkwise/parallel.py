@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from importlib import import_module
-from threading import local
+from threading import Lock, local
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Backend = Literal["serial", "loky", "dask"]
@@ -48,20 +48,33 @@ def n_threads() -> int:
 
 
 class _BlasLimit(local):
-    """Limit BLAS from the first entry of a thread to its last exit; further entries cost nothing."""
+    """Limit BLAS while any thread is inside; a thread that is inside enters again at no cost.
 
-    n_inside = 0
-    limit: Any = None
+    Most BLAS have one number of threads for the whole process. So a thread that leaves must not lift the
+    limit of another one, and the last one restores what the first one found.
+    """
+
+    lock = Lock()
+    n_threads = 0  # that are inside
+    found: Any = None
+    n_inside = 0  # entries of this thread
 
     def __enter__(self) -> None:
         if self.n_inside == 0:
-            self.limit = _find_libraries().limit(limits=1, user_api="blas")
+            with self.lock:
+                limit = _find_libraries().limit(limits=1, user_api="blas")
+                if _BlasLimit.n_threads == 0:
+                    _BlasLimit.found = limit
+                _BlasLimit.n_threads += 1
         self.n_inside += 1
 
     def __exit__(self, *error: object) -> None:
         self.n_inside -= 1
         if self.n_inside == 0:
-            self.limit.restore_original_limits()
+            with self.lock:
+                _BlasLimit.n_threads -= 1
+                if _BlasLimit.n_threads == 0:
+                    self.found.restore_original_limits()
 
 
 _BLAS_LIMIT = _BlasLimit()

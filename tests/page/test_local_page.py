@@ -1,5 +1,6 @@
 """The page of a session in Python: it is served, shows the items, and leaves the session open."""
 
+import asyncio
 import subprocess
 import sys
 import urllib.request
@@ -8,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from threadpoolctl import ThreadpoolController
 
 import linkwise as lw
+from linkwise.page.auth import AccessControl
+from linkwise.page.hub import Hub
 from linkwise.page.presented_items import present_session
+from linkwise.page.server import open_socket, serve_hub
 from patience import patience
 
 SCRIPT = """
@@ -59,3 +64,27 @@ def test_a_port_that_is_none(port):
         lw.DataError, match=r"port is .*\. Give a whole number from 0 to 65535, where 0 takes"
     ):
         lw.serve(session, port=port, browser=False)
+
+
+def test_a_learner_of_the_page_uses_one_blas_thread():
+    """It works in a thread of its own, which cannot limit the threads of OpenBLAS."""
+    blas, seen = ThreadpoolController().select(user_api="blas"), []
+    presenter = present_session(lw.Session([[0.0], [0.1], [5.0]], lw.COBRAS(random_state=0)))
+
+    async def serve_a_moment():
+        hub, stop, loop = Hub(""), asyncio.Event(), asyncio.get_running_loop()
+
+        def begin():
+            seen.extend(library["num_threads"] for library in blas.info())
+            loop.call_soon_threadsafe(stop.set)
+            return presenter
+
+        with open_socket("127.0.0.1", 0) as sock:
+            access = AccessControl("127.0.0.1", sock.getsockname()[1])
+            await serve_hub(hub, access, sock, begin, stop)
+        await hub.close()
+
+    with blas.limit(limits=2):
+        asyncio.run(serve_a_moment())
+        assert {library["num_threads"] for library in blas.info()} == {2}
+    assert set(seen) == {1}

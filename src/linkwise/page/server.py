@@ -25,6 +25,7 @@ from linkwise.page.auth import MAX_BODY, MAX_HEADERS, PERSON, AccessControl, req
 from linkwise.page.hub import Hub
 from linkwise.page.requests import LONGEST_ID, refuse
 from linkwise.page.socket_client import Frame, SocketClient
+from linkwise.parallel import one_blas_thread
 from linkwise.workspace.exit_codes import error_sentence, exit_code
 
 if TYPE_CHECKING:
@@ -248,7 +249,17 @@ async def run_server(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
 async def serve_hub(
     hub: Hub, access: AccessControl, sock: socket.socket, begin: Callable[[], Presenter], stop: asyncio.Event
 ) -> None:
-    """Serve a hub until `stop`; raises what makes it fail, after the clients have been told."""
+    """Serve a hub until `stop`; raises what makes it fail, after the clients have been told.
+
+    Call it in the main thread: OpenBLAS lets no other thread limit the threads that all use.
+    """
+    with one_blas_thread():
+        await _serve(hub, access, sock, begin, stop)
+
+
+async def _serve(
+    hub: Hub, access: AccessControl, sock: socket.socket, begin: Callable[[], Presenter], stop: asyncio.Event
+) -> None:
     async with run_server(create_app(hub, access), sock):
         work = asyncio.create_task(_open_and_work(hub, begin))
         stopped = asyncio.create_task(stop.wait())
