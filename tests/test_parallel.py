@@ -9,6 +9,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from linkwise.parallel import BACKENDS, map_tasks, one_blas_thread
+from patience import patience
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -84,14 +85,14 @@ def test_a_thread_that_is_done_lifts_no_limit_of_another_one():
     def work():
         with one_blas_thread():
             is_in.set()
-            is_other_out.wait(10)
+            is_other_out.wait(patience())
             seen.extend(library["num_threads"] for library in blas.info())
 
     with blas.limit(limits=2):
         with one_blas_thread():
             thread = Thread(target=work)
             thread.start()
-            assert is_in.wait(10)
+            assert is_in.wait(patience())
         is_other_out.set()
         thread.join()
         assert set(seen) == {1}
