@@ -187,10 +187,13 @@ def test_reproduction_has_the_commands_that_measure_speed():
 
 
 def test_a_page_says_where_the_figures_of_wrong_answers_are():
-    """They are printed, and no table has them."""
-    assert not re.search(r"noise/(?!team)", text_of("reproduction/index.rst"))
-    assert "python -m bench run noise " in section("wrong-answers.rst", "Limits")
-    assert "reproduction/index` has the figures" not in text_of("wrong-answers.rst")
+    costs = section("wrong-answers.rst", "What wrong answers cost")
+    assert "bench/results/noise/summary.csv" in costs
+    assert "doc:`reproduction/index`" in costs
+    page = text_of("reproduction/index.rst")
+    assert "python -m bench run noise " in page
+    for table in ("summary", "answers", "calibration", "acc", "team"):
+        assert f"bench/results/noise/{table}.csv" in page
 
 
 @pytest.mark.parametrize("page", PAGES)
