@@ -466,6 +466,23 @@ def test_copies_are_independent():
         assert evidence.verdict(0, 3) is None
 
 
+@settings(deadline=None)
+@given(answers(), st.data())
+def test_copies_that_go_on_apart_do_not_change_each_other(problem, data):
+    n, said = problem
+    at = data.draw(st.integers(0, len(said)))
+    until = data.draw(st.integers(at, len(said)))
+    evidence = Evidence(n)
+    for fact in said[:at]:
+        evidence.add(*fact)
+    twin, third = evidence.copy(), evidence.copy()
+    for each, end in ((twin, len(said)), (evidence, until)):
+        for fact in said[at:end]:
+            each.add(*fact)
+    for each, end in ((twin, len(said)), (evidence, until), (third, at)):
+        assert_knows(each, n, said[:end])
+
+
 def test_a_quick_copy_holds_all_that_a_deep_one_holds():
     evidence = Evidence(8, lw.Constraints(8, [(0, 1)], [(1, 2)]))
     for first, second, answer in [(2, 3, "yes"), (4, 5, "unsure"), (3, 6, "no")]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from operator import index
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -231,8 +230,9 @@ class Evidence:
         self._pairs = array("q")  # first, second, first, second, ...
         self._answers = bytearray()  # index into ANSWERS
         self._origins: dict[int, Origin] = {}  # source, asked and when, of the facts that have any of them
-        # the group of each row, named by one of its rows; rows without an entry are groups of their own name
-        self._group: dict[int, int] = {}
+        # the group of each row, named by one of its rows; copies share it until one of them joins groups
+        self._group = array("q", np.arange(self.n_rows, dtype=np.int64).tobytes())
+        self._shares_group = False
         self._members: dict[int, list[int]] = {}  # rows of the groups that have two or more
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
@@ -444,8 +444,8 @@ class Evidence:
         self._pairs.frombytes(np.ascontiguousarray(pairs, dtype=np.int64).tobytes())
         self._answers.extend(bytes(len(c.must_link)) + bytes([1]) * len(c.cannot_link))
         first = _first_rows(c.component)
+        self._group = array("q", first[c.component].tobytes())
         linked = np.flatnonzero(np.bincount(c.must_link.ravel()))
-        self._group = dict(zip(linked.tolist(), first[c.component[linked]].tolist(), strict=True))
         order = linked[np.argsort(c.component[linked], kind="stable")]
         starts = np.flatnonzero(np.diff(c.component[order], prepend=-1)).tolist()
         for a, b in pairwise([*starts, len(order)]):
@@ -472,12 +472,11 @@ class Evidence:
         if first == second:
             return "yes"
         try:
-            first, second = index(first), index(second)
-        except TypeError:
+            a, b = self._group[first], self._group[second]
+        except (IndexError, TypeError):
             return None
-        if not (0 <= first < self.n_rows and 0 <= second < self.n_rows):
+        if first < 0 or second < 0:
             return None
-        a, b = self._group.get(first, first), self._group.get(second, second)
         if a == b:
             return "yes"
         if b in self._apart.get(a, ()):
@@ -499,14 +498,13 @@ class Evidence:
         list
             What `verdict` returns for each.
         """
-        group_of, own = self._group.get, self._group.get(row, row)
+        group, own = self._group, self._group[row]
         apart: set[int] = self._apart.get(own, set())
         found: list[Answer | None] = []
         for other in others:
-            group = group_of(other, other)
-            if group == own:
+            if group[other] == own:
                 found.append("yes")
-            elif group in apart:
+            elif group[other] in apart:
                 found.append("no")
             else:
                 found.append("unsure" if (min(row, other), max(row, other)) in self._unsure else None)
@@ -554,15 +552,14 @@ class Evidence:
             The same object until an answer changes it.
         """
         if self._groups is None:
-            named = self._read_named()
+            group, named = self._group_of_each(), self._read_named()
             row = np.flatnonzero(named.mask)
-            place = np.arange(len(row))
-            of = np.searchsorted(row, self._group_of(row))  # places of the rows that name the groups
-            first, number = np.empty_like(of), np.empty_like(of)
-            first[of[::-1]] = place[::-1]
-            leads = of[first[of] == place]
+            of = group[row]
+            first, number = np.empty_like(group), np.empty_like(group)
+            first[of[::-1]] = row[::-1]
+            leads = of[first[of] == row]
             number[leads] = np.arange(len(leads))
-            one, other = number[of[np.searchsorted(row, named.apart)]].T
+            one, other = number[group[named.apart]].T
             key = np.minimum(one, other) * len(leads) + np.maximum(one, other)
             order = np.argsort(key, kind="stable")
             kept = order[np.diff(key[order], prepend=-1) > 0]
@@ -667,9 +664,10 @@ class Evidence:
         ndarray of shape (n,), bool
             Whether `verdict` is not None.
         """
+        group = self._group_of_each()
         changed = np.zeros(self.n_rows, dtype=bool)
-        changed[self._group_of(np.array(self._pairs[2 * since :], dtype=np.int64))] = True
-        touched = np.flatnonzero(changed[self._group_of(pairs)].any(axis=1))
+        changed[group[self._pairs[2 * since :]]] = True
+        touched = np.flatnonzero(changed[group[pairs]].any(axis=1))
         known = np.zeros(len(pairs), dtype=bool)
         known[touched] = [self.verdict(i, j) is not None for i, j in pairs[touched].tolist()]
         return known
@@ -712,9 +710,11 @@ class Evidence:
         Evidence
             The same facts, and what follows from them.
         """
-        twin = Evidence(self.n_rows)
-        twin.n_questions, twin._groups, twin._named = self.n_questions, self._groups, self._named
-        twin._pairs, twin._answers, twin._group = self._pairs[:], self._answers[:], self._group.copy()
+        twin = Evidence.__new__(Evidence)  # a new one would number all rows
+        twin.n_rows, twin.n_questions = self.n_rows, self.n_questions
+        twin._group, twin._groups, twin._named = self._group, self._groups, self._named
+        twin._shares_group = self._shares_group = True
+        twin._pairs, twin._answers = self._pairs[:], self._answers[:]
         twin._origins, twin._unsure = self._origins.copy(), self._unsure.copy()
         twin._members = {group: rows.copy() for group, rows in self._members.items()}
         twin._apart = {group: others.copy() for group, others in self._apart.items()}
@@ -723,19 +723,16 @@ class Evidence:
     def _row(self, row: int) -> int:
         return check_row(row, self.n_rows)
 
-    def _group_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Group of each of some rows. The time depends on how many there are, not on `n_rows`."""
-        joined = np.fromiter(self._group, dtype=np.int64, count=len(self._group))
-        group = np.fromiter(self._group.values(), dtype=np.int64, count=len(self._group))
-        order = np.argsort(joined)
-        joined, group = joined[order], group[order]
-        place = np.minimum(np.searchsorted(joined, rows), max(len(joined) - 1, 0))
-        return np.where(joined[place] == rows, group[place], rows) if len(joined) else rows
+    def _group_of_each(self) -> NDArray[np.int64]:
+        """Group of every row; a view that is valid until the next answer."""
+        return np.frombuffer(self._group, dtype=np.int64)
 
     def _join(self, i: int, j: int) -> None:
         """Merge two groups: move the rows and the cannot-links of the one that has fewer."""
-        small, big = sorted((self._group.get(i, i), self._group.get(j, j)), key=self._size)
+        small, big = sorted((self._group[i], self._group[j]), key=self._size)
         moved = self._members.pop(small, [small])
+        if self._shares_group:
+            self._group, self._shares_group = self._group[:], False
         for row in moved:
             self._group[row] = big
         self._members.setdefault(big, [big]).extend(moved)
@@ -748,7 +745,7 @@ class Evidence:
         return len(self._members.get(group, ())) + len(self._apart.get(group, ()))
 
     def _separate(self, i: int, j: int) -> None:
-        a, b = self._group.get(i, i), self._group.get(j, j)
+        a, b = self._group[i], self._group[j]
         self._apart.setdefault(a, set()).add(b)
         self._apart.setdefault(b, set()).add(a)
 

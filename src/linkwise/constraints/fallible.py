@@ -361,7 +361,7 @@ class FallibleEvidence(Evidence):
         """Take over the closure of other evidence, which nobody else uses."""
         self._pairs, self._answers, self._group = other._pairs, other._answers, other._group
         self._members, self._apart, self._unsure = other._members, other._apart, other._unsure
-        self._named = other._named
+        self._named, self._shares_group = other._named, other._shares_group
 
     # ------------------------------------------------------------ queries
     def read_believed(self, number: int) -> Iterator[Fact]:
