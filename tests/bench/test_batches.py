@@ -19,5 +19,7 @@ def test_a_batch_is_measured_and_written(tmp_path, monkeypatch):
     with open(tmp_path / "batches" / "table.csv", newline="") as file:
         one, four = csv.DictReader(file)
     assert (one["size"], four["size"]) == ("1", "4")
+    assert (one["group"], one["runs"]) == ("development", "1")
     assert one["30"] == four["30"] == "1.000"
+    assert (one["loss 30"], four["loss 30"]) == ("0.000", "0.000")
     assert one["needless"] == "0"
