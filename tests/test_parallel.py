@@ -96,3 +96,38 @@ def test_a_thread_that_is_done_lifts_no_limit_of_another_one():
         is_other_out.set()
         thread.join()
         assert set(seen) == {1}
+
+
+def test_a_thread_that_cannot_restore_blas_leaves_that_to_the_next_one():
+    def counts():
+        return {library["num_threads"] for library in blas.info()}
+
+    blas = ThreadpoolController().select(user_api="blas")
+    is_in, is_other_out = Event(), Event()
+
+    def work():
+        with one_blas_thread():
+            is_in.set()
+            is_other_out.wait(patience())
+
+    with blas.limit(limits=2):  # from now on OpenBLAS lets only this thread set the number
+        before = counts()
+        thread = Thread(target=work)
+        thread.start()
+        assert is_in.wait(patience())
+        with one_blas_thread():
+            assert counts() == {1}
+        is_other_out.set()
+        thread.join()
+        with one_blas_thread():
+            assert counts() == {1}
+        assert counts() == before
+
+
+def test_an_error_lifts_the_limit_of_blas():
+    blas = ThreadpoolController().select(user_api="blas")
+    with blas.limit(limits=2):
+        before = blas.info()
+        with pytest.raises(KeyError), one_blas_thread():
+            raise KeyError
+        assert blas.info() == before

@@ -51,20 +51,22 @@ class _BlasLimit(local):
     """Limit BLAS while any thread is inside; a thread that is inside enters again at no cost.
 
     Most BLAS have one number of threads for the whole process. So a thread that leaves must not lift the
-    limit of another one, and the last one restores what the first one found.
+    limit of another one, and the last one restores what the first one found. Once the main thread has set
+    the number, OpenBLAS lets no other thread set it; then the next one that can restores it.
     """
 
     lock = Lock()
     n_threads = 0  # that are inside
-    found: Any = None
+    found: list[int] | None = None  # until it is restored
     n_inside = 0  # entries of this thread
 
     def __enter__(self) -> None:
         if self.n_inside == 0:
             with self.lock:
-                limit = _find_libraries().limit(limits=1, user_api="blas")
-                if _BlasLimit.n_threads == 0:
-                    _BlasLimit.found = limit
+                now = _read_blas_threads()
+                if _BlasLimit.n_threads == 0 and (_BlasLimit.found is None or max(now, default=1) > 1):
+                    _BlasLimit.found = now
+                _set_blas_threads([1] * len(now))
                 _BlasLimit.n_threads += 1
         self.n_inside += 1
 
@@ -73,8 +75,10 @@ class _BlasLimit(local):
         if self.n_inside == 0:
             with self.lock:
                 _BlasLimit.n_threads -= 1
-                if _BlasLimit.n_threads == 0:
-                    self.found.restore_original_limits()
+                if _BlasLimit.n_threads == 0 and self.found is not None:
+                    _set_blas_threads(self.found)
+                    if _read_blas_threads() == self.found:
+                        _BlasLimit.found = None
 
 
 _BLAS_LIMIT = _BlasLimit()
@@ -91,13 +95,23 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _BLAS_LIMIT
 
 
+def _read_blas_threads() -> list[int]:
+    return [library.get_num_threads() or 1 for library in _find_blas()]
+
+
+def _set_blas_threads(numbers: list[int]) -> None:
+    for library, number in zip(_find_blas(), numbers, strict=True):
+        library.set_num_threads(number)
+
+
 @cache
-def _find_libraries() -> Any:
-    """Find the libraries of this process that use threads; the search takes milliseconds."""
+def _find_blas() -> list[Any]:
+    """Find each BLAS of this process; the search takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     import_module("scipy.linalg")  # SciPy brings its own BLAS
-    return ThreadpoolController()
+    found: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return found
 
 
 def map_tasks(

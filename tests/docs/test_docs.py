@@ -187,7 +187,7 @@ def test_reproduction_has_the_commands_that_measure_speed():
 
 
 def test_a_page_says_where_the_figures_of_wrong_answers_are():
-    costs = section("wrong-answers.rst", "What wrong answers cost")
+    costs = section("wrong-answers.rst", "The cost of wrong answers")
     assert "bench/results/noise/summary.csv" in costs
     assert "doc:`reproduction/index`" in costs
     page = text_of("reproduction/index.rst")

@@ -52,6 +52,11 @@ def test_one_item_for_each_row(tmp_path):
     lw.Session.open(path, X).close()  # the error has left the file free
 
 
+def test_a_single_item_for_several_rows_is_named_in_the_singular():
+    with pytest.raises(lw.DataError, match="There is 1 item for 4 rows"):
+        lw.Session(X, items=["a pea"])
+
+
 def test_items_stay_with_their_rows_when_data_are_encoded_anew():
     ids = ["p", "b", "k", "m"]
     session = lw.Session(X, lw.COBRAS(random_state=0), ids=ids, items=NAMES)

@@ -22,7 +22,7 @@ from linkwise.data.delimited import read_delimited
 from linkwise.data.json_lines import read_json
 from linkwise.data.parse import Parsed, parse_columns
 from linkwise.data.spreadsheets import read_sheet, write_sheet
-from linkwise.data.table import Table, to_narwhals
+from linkwise.data.table import Table, to_narwhals, to_polars
 from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
 from linkwise.text_files import allow_long_cells, decode, read_bytes, refuse_lone_surrogates
@@ -80,7 +80,7 @@ class Joined(NamedTuple):
     content : bytes
         The file to write.
     notes : list of str
-        What was chosen, in sentences.
+        Sentences about the choices that were made.
     """
 
     content: bytes
@@ -207,8 +207,8 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
     -------
     Joined
         The new file. A file of the same kind keeps all of its bytes. In other kinds the cells of a text file
-        are texts, as they stand in it; but numbers and dates are such in a spreadsheet. A spreadsheet is
-        written anew, with one sheet and without formats.
+        are texts, as they stand in it; in a spreadsheet they become numbers and dates where they are plain
+        ones. A spreadsheet is written anew, with one sheet and without formats.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
     if "series_by" in table.choices:
-        joined = _write_frame(_to_polars(table), columns, ending, ",")
+        joined = _write_frame(to_polars(table.frame), columns, ending, ",")
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
     own = data.suffix.lower() if data.is_file() else ""
     if own in DELIMITED or own in JSON:
@@ -231,14 +231,7 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         joined = _write_frame(page.frame, columns, ending, ",")
         note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
         return joined._replace(notes=[*joined.notes, note])
-    return _write_frame(_to_polars(table), columns, ending, ",")
-
-
-def _to_polars(table: Table) -> pl.DataFrame:
-    import polars as pl
-
-    native = table.frame.to_native()
-    return native if isinstance(native, pl.DataFrame) else pl.DataFrame(table.frame.to_dict(as_series=False))
+    return _write_frame(to_polars(table.frame), columns, ending, ",")
 
 
 def _join_text(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.data.column_names import to_names, unknown_column
 from linkwise.data.dates import check_dates
+from linkwise.data.table import to_polars
 from linkwise.errors import DataError
 from linkwise.limits import check_cells
 from linkwise.wording import count_noun, join_names
@@ -46,7 +47,7 @@ class Pivoted(NamedTuple):
     frame : narwhals.DataFrame of shape (n_curves, n_columns)
         The ids, the columns that are the same in all rows of a curve as texts, and a column for each time.
     notes : list of str
-        What was chosen, in sentences.
+        Sentences about the choices that were made.
     """
 
     frame: nw.DataFrame[Any]
@@ -123,7 +124,7 @@ def pivot_series(
     check_dates(frame.select(*by), ())
     parsed, notes = parse(frame.select(by.time, by.value))
     check_dates(parsed, ())
-    whole, typed = _to_polars(frame), _to_polars(parsed)
+    whole, typed = to_polars(frame), to_polars(parsed)
     ids, times, values = _read_ids(whole[by.id]), typed[by.time], typed[by.value]
     whole = whole.with_columns(ids)
     _check_kinds(times, values)
@@ -149,13 +150,6 @@ def pivot_series(
     if left_out:
         notes.append(f"Columns that change within a curve are left out: {join_names(left_out)}.")
     return Pivoted(_wrap(wide), notes)
-
-
-def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
-    import polars as pl
-
-    native = frame.to_native()
-    return native if isinstance(native, pl.DataFrame) else pl.DataFrame(frame.to_dict(as_series=False))
 
 
 def _wrap(frame: pl.DataFrame) -> nw.DataFrame[Any]:

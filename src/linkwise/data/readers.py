@@ -272,7 +272,7 @@ class _Read(NamedTuple):
         The encoding of a text file, unless it is UTF-8 that was not named; and whether nested objects in JSON
         stay as they are, if there are any; and the sheet, if there is a choice.
     notes : list of str
-        What was chosen, in sentences.
+        Sentences about the choices that were made.
     """
 
     frame: nw.DataFrame[Any]

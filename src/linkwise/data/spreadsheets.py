@@ -8,6 +8,7 @@ import math
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.data.delimited import name_columns
@@ -39,7 +40,7 @@ class Sheet(NamedTuple):
     is_only : bool
         Whether the file has no other sheet.
     notes : list of str
-        What was chosen, in sentences.
+        Sentences about the choices that were made.
     """
 
     frame: pl.DataFrame
@@ -50,10 +51,8 @@ class Sheet(NamedTuple):
 
 def require_openpyxl() -> None:
     """Raise an ImportError that says how to install openpyxl, if it is missing."""
-    try:
-        import openpyxl  # noqa: F401  # only whether it is installed
-    except ImportError as error:
-        raise ImportError('Reading and writing .xlsx needs openpyxl: pip install "linkwise[xlsx]"') from error
+    if find_spec("openpyxl") is None:
+        raise ImportError('Reading and writing .xlsx needs openpyxl: pip install "linkwise[xlsx]"')
 
 
 # ---------------------------------------------------------------- reading

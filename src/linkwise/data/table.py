@@ -35,6 +35,7 @@ from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -557,6 +558,14 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
             f"frame is a {type(frame).__name__}. Give a pandas or polars DataFrame, or a 2-D array."
         ) from error
     return _convert_objects(table)
+
+
+def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
+    """Return the polars table that is wrapped in narwhals, or a copy of another table."""
+    import polars as pl
+
+    native = frame.to_native()
+    return native if isinstance(native, pl.DataFrame) else pl.DataFrame(frame.to_dict(as_series=False))
 
 
 def _convert_objects(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

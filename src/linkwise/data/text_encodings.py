@@ -65,7 +65,7 @@ class Utf8(NamedTuple):
     encoding : str or None
         The encoding that the file is in; None for UTF-8 that was not named.
     notes : list of str
-        What was chosen, in sentences.
+        Sentences about the choices that were made.
     """
 
     raw: bytes

@@ -48,8 +48,8 @@ def serve(
     session : Session
         A session opened with its data. It stays open when the page ends, so you can read the answers then.
     items : table, list of str or Path, ndarray or linkwise.data.Items, optional
-        What to show of each row, as for `linkwise.widget`. By default the items of the session, else
-        the columns of X.
+        The items to show, one for each row, as for `linkwise.widget`. By default the items of the session,
+        else the columns of X.
     places : array-like of shape (n_rows, 2), optional
         Coordinates of the rows in the plot. By default the first two principal components of X.
     title : str, optional
@@ -64,7 +64,7 @@ def serve(
     SessionError
         The session was opened without its data.
     DataError
-        `items` or `places` do not fit the rows, or `port` is no port.
+        `items` or `places` do not fit the rows, or `port` is not a port number.
     OSError
         The port is taken.
     """

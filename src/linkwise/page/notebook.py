@@ -47,10 +47,10 @@ def widget(
         A session opened with its data. Other cells may read it and answer, too. It stays open when the widget
         closes.
     items : table, list of str or Path, ndarray or linkwise.data.Items, optional
-        What to show of each row: a table (of pandas, polars or `linkwise.data.read_table`), texts, paths of
-        pictures, pictures of shape (n_rows, height, width) or (n_rows, height, width, 3), or of any sizes in
-        a list, or curves of shape (n_rows, n_samples). By default the items of the session, else the columns
-        of X.
+        The items to show, one for each row: a table (of pandas, polars or `linkwise.data.read_table`), texts,
+        paths of pictures, pictures of shape (n_rows, height, width) or (n_rows, height, width, 3), or of any
+        sizes in a list, or curves of shape (n_rows, n_samples). By default the items of the
+        session, else the columns of X.
     places : array-like of shape (n_rows, 2), optional
         Coordinates of the rows in the plot. By default the first two principal components of X.
     title : str, optional

@@ -251,23 +251,17 @@ async def serve_hub(
 ) -> None:
     """Serve a hub until `stop`; raises what makes it fail, after the clients have been told.
 
-    Call it in the main thread: OpenBLAS lets no other thread limit the threads that all use.
+    Call it in the main thread: OpenBLAS may ignore a limit that another thread sets.
     """
     with one_blas_thread():
-        await _serve(hub, access, sock, begin, stop)
-
-
-async def _serve(
-    hub: Hub, access: AccessControl, sock: socket.socket, begin: Callable[[], Presenter], stop: asyncio.Event
-) -> None:
-    async with run_server(create_app(hub, access), sock):
-        work = asyncio.create_task(_open_and_work(hub, begin))
-        stopped = asyncio.create_task(stop.wait())
-        await asyncio.wait([work, stopped], return_when=asyncio.FIRST_COMPLETED)
-        work.cancel()
-        stopped.cancel()
-        with suppress(asyncio.CancelledError):
-            await work
+        async with run_server(create_app(hub, access), sock):
+            work = asyncio.create_task(_open_and_work(hub, begin))
+            stopped = asyncio.create_task(stop.wait())
+            await asyncio.wait([work, stopped], return_when=asyncio.FIRST_COMPLETED)
+            work.cancel()
+            stopped.cancel()
+            with suppress(asyncio.CancelledError):
+                await work
 
 
 async def _open_and_work(hub: Hub, begin: Callable[[], Presenter]) -> None:

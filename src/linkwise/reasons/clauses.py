@@ -207,7 +207,7 @@ def _in_own_units(value: Any, feature: Feature) -> Any:
     if (feature.offset, feature.scale, feature.log_shift) == (0.0, 1.0, None):
         return value
     raw = np.asarray(feature.to_original(value), dtype=np.float64)
-    is_log = feature.log_shift is not None
+    is_log = feature.log_shift is not None  # the exponential multiplies an error by the size of the logarithm
     size = np.maximum(np.abs(raw), 64 * np.abs(raw) if is_log else abs(feature.offset))
     place = 10.0 ** (SURE_DIGITS - 1 - np.floor(np.log10(np.maximum(size, 1e-290))))
     tidy = np.round(raw * place) / place

@@ -98,7 +98,8 @@ def check_items(items: object, n_rows: int) -> None:
     """Check that there is one item for each row; what they are is checked when they are shown."""
     if isinstance(items, Sized) and len(items) != n_rows:
         raise DataError(
-            f"There are {len(items)} items for {n_rows} rows."
+            f"There {'is' if len(items) == 1 else 'are'} {count_noun(len(items), 'item')} for"
+            f" {count_noun(n_rows, 'row')}."
             " Give one for each row, in the order of the rows."
         )
 

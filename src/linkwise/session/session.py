@@ -77,8 +77,8 @@ class Session(SessionPeople):
         None to estimate it; the entry "" counts for all other sources. The answers of a source whose share
         is 0 are certain.
     items : table, list of str or Path, ndarray or linkwise.data.Items, optional
-        What a person sees of each row of X, as for `linkwise.widget`. It is not compared and not stored. By
-        default the columns of X.
+        The items that a person sees, one for each row of X, as for `linkwise.widget`. They are neither
+        compared nor stored. By default the columns of X.
     progress : callable, optional
         ``progress(done, total)``, called while the learner prepares, if it reports its progress. An exception
         that it raises ends the work, and nothing is stored.
@@ -336,8 +336,8 @@ class Session(SessionPeople):
         backup : path, optional
             A new file for a copy of the session as it was before.
         items : table, list of str or Path, ndarray or linkwise.data.Items, optional
-            What a person sees of each row of X. By default what they saw before, unless `ids` differ from
-            those before: then the columns of X.
+            The items that a person sees, one for each row of X. By default the items of before, or the
+            columns of X if `ids` have changed.
         progress : callable, optional
             ``progress(made, planned)`` while the learner prepares.
 

@@ -126,7 +126,7 @@ class SessionView:
 
     @property
     def items(self) -> Any:
-        """What a person sees of each row, as it was given; None for the columns of X."""
+        """The items that a person sees, one for each row, as they were given; None for the columns of X."""
         return self._items
 
     def find_difference(self, X: ArrayLike) -> str | None:

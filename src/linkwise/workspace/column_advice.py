@@ -75,7 +75,7 @@ def advise(
 
 
 def _note_bare_numbers(rows: Rows, survey: ColumnSurvey) -> tuple[str, ...]:
-    """That a person cannot judge rows of which nothing but many numbers of one kind is shown."""
+    """Advise to show another table if each row is shown as many numbers of one kind."""
     features, kinds = rows.encoded.features, {"numeric", "vector"}
     if len(features) < MANY_NUMBERS or rows.table.shown or survey.options.get("series"):
         return ()

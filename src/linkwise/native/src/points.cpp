@@ -14,10 +14,10 @@ namespace linkwise {
 
 namespace {
 
-inline constexpr int64_t kBlock = 64;         // points whose distances to a tile stay in L1
-inline constexpr int64_t kFewest = 256;       // points that a tree pays for
-inline constexpr int64_t kProbes = 64;        // rows that tell what a search costs
-inline constexpr double kLargestShare = 0.15;  // of all blocks that a search may look at; more is faster in order
+inline constexpr int64_t kBlock = 64;    // points whose distances to a tile stay in L1
+inline constexpr int64_t kFewest = 256;  // points for which a tree is worth its construction
+inline constexpr int64_t kProbes = 64;   // rows whose searches measure the cost of all
+inline constexpr double kLargestShare = 0.15;  // of all blocks; if searches visit more, a plain loop is faster
 
 template <typename T>
 struct ToPoints {
@@ -94,7 +94,7 @@ LINKWISE_SIMD void find_nearest(const RowTree& tree, const double* x, NearestPoi
 // A tree of the points, or null if searches look at too many of its blocks.
 template <typename T>
 std::unique_ptr<RowTree> make_tree(const T* X, int64_t n, const double* points, int64_t k, int64_t d) {
-    if (k < kFewest || n < k || d == 0) return nullptr;
+    if (k < kFewest || n < k) return nullptr;
     std::vector<int64_t> all(k);
     std::iota(all.begin(), all.end(), 0);
     auto tree = std::make_unique<RowTree>(points, all, d);
