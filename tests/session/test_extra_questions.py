@@ -97,9 +97,11 @@ def test_where_others_hold_the_questions_of_the_learner_second_opinions_come_in_
     session = begin(1)
     work(session, ("anna",), 8, overlap=0.5)
     for _ in range(2):
-        held = session.questions(100, to="carl")
+        n_held = -1
+        while n_held < (n_held := len(session.questions(200, to="carl"))):
+            pass
         assert session.question is not None
-        assert len(held) < 100  # carl holds all
+        assert n_held < 200  # carl holds all
         (q,) = session.questions(1, to="ben", overlap=0.5)
         assert q.why == WHY
         session.answer(says(q), question_id=q.id, source="ben")

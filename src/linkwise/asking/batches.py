@@ -5,6 +5,10 @@ The further it goes, the more it relies on answers that nobody has given. So a l
 On the first one all answers are the most probable ones. On the others they are drawn by their probabilities,
 and questions whose answer is almost certain are left out (Thompson 1933 draws what is believed in the same
 way).
+
+A row may be in a few questions of a batch. If many rows are compared with one row, each answer counts without
+the others. If a row were in two questions at most, the rows would form chains, where all answers must be as
+expected for the ends to be known together.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Answer, Evidence, Groups
 from linkwise.errors import InfeasibleConstraintsError
 
-MOST_OF_ROW = 2  # questions of a batch that show the same row
+MOST_OF_ROW = 4  # questions of a batch that show the same row
 TRIES = 4  # questions that are looked at for each question of a batch
 PATH = 16  # questions along one path
 SURE = 0.9  # probability of an answer from which its question is left out
@@ -75,7 +79,7 @@ def choose_batch(
 ) -> list[Expectation]:
     """Choose up to n questions that are worth asking together, and together with those that are held.
 
-    If each of the others is answered as expected, none of them follows. No row is in more than two.
+    If each of the others is answered as expected, none of them follows. No row is in more than four.
 
     Parameters
     ----------
