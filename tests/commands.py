@@ -7,13 +7,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer.testing
 from typer.testing import CliRunner, Result
 
 from patience import patience
+
+# typer's runner builds all commands anew for each call, which takes longer than most commands
+typer.testing._get_command = cache(typer.testing._get_command)
 
 GROUPS = 3
 ROWS = 30

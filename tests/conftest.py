@@ -1,6 +1,7 @@
-"""What tests share: idle threads that sleep, no data folder, Hypothesis without a clock, slow tests, dask."""
+"""What tests share: threads, no data folder, Hypothesis without a clock, slow tests, dask."""
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,11 @@ from hypothesis import HealthCheck, settings
 
 from patience import patience
 
-# Idle threads of OpenMP and OpenBLAS spin, which takes the cores from other tests. These libraries read the
-# variables when they are loaded, which is later than this; processes that tests start inherit them.
+# More tests run at once than there are cores, and threads of OpenBLAS would wait for each other: it uses one
+# where no test asks for more (`use_threads`). Idle threads of OpenMP and OpenBLAS spin, which takes the cores
+# from other tests. These libraries read the variables when they are loaded, which is later than this;
+# processes that tests start inherit them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
 os.environ.pop("LINKWISE_DATA", None)  # tests use the data sets that come with scikit-learn
@@ -52,14 +56,35 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: item.path not in long_files)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
+def use_threads(monkeypatch):
+    """``use_threads(2)``: native code and BLAS use two threads until the next call or the end of the test."""
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+    from linkwise import parallel
+
+    with ExitStack() as limits:
+
+        def use(n_threads):
+            monkeypatch.setenv("OMP_NUM_THREADS", str(n_threads))
+            limits.enter_context(threadpool_limits(n_threads, user_api="blas"))
+            blas = ThreadpoolController().select(user_api="blas").info()
+            assert parallel.n_threads() == n_threads
+            assert {library["num_threads"] for library in blas} == {n_threads}
+
+        yield use
+
+
+@pytest.fixture(scope="module")
 def dask_client():
+    """Workers of dask, for one module: while they wait they use a tenth of a core, most of it to profile."""
     import dask
     from distributed import Client, LocalCluster
 
     limits = dict.fromkeys(("connect", "tcp"), f"{patience():.0f}s")
     with (
         dask.config.set({f"distributed.comm.timeouts.{name}": limit for name, limit in limits.items()}),
+        dask.config.set({"distributed.worker.profile.enabled": False}),
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False, timeout=patience()) as client,
     ):

@@ -66,13 +66,14 @@ def ask(linkwise, tmp_path, kind):
 
 
 def answer_by_kind(linkwise, path, kind, n):
-    """Answer questions by the kinds of the rows."""
-    for _ in range(n):
-        lines = [json.loads(line) for line in linkwise("ask", path, "--json").stdout.splitlines()]
-        if lines[0]["type"] != "question":
-            return
-        first, second = (kind[int(key[1:])] for key in lines[0]["ids"])
-        linkwise("ask", path, "--json", said="y\n" if first == second else "n\n")
+    """Answer questions by the kinds of the rows; each reply is followed by the next question."""
+    said = ""
+    for _ in range(n + 1):
+        lines = [json.loads(line) for line in linkwise("ask", path, "--json", said=said).stdout.splitlines()]
+        questions = [line for line in lines if line["type"] == "question"]
+        assert len(questions) == (2 if said else 1)
+        first, second = (kind[int(key[1:])] for key in questions[-1]["ids"])
+        said = "y\n" if first == second else "n\n"
 
 
 # ---------------------------------------------------------------- the whole way
@@ -456,20 +457,21 @@ item_table.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Path(
 def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
     """The passes are 15 blocks each; those before the last one that was saved are not read again."""
 
-    def run(folder, stop):
-        return subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / folder), str(stop)],
-            stderr=subprocess.DEVNULL,
-        )
+    def run(folder, progress):
+        tables = table_files.TableFiles(sorted((tmp_path / "events").glob("*.parquet")))
+        choices = survey.TableChoices(id_column="key", impute="median")
+        item_table.summarize_tables(tables, choices, 50, 0, tmp_path / folder, progress)
 
-    assert run("whole", 0).wait() == 0
-    first = run("cut", stop)
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]
+    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    run("whole", lambda done, total: None)
     wait_until((tmp_path / "cut.here").exists)
     first.send_signal(how)
     assert first.wait() != 0
     assert not (tmp_path / "cut" / "items.npz").exists()
-    assert run("cut", 0).wait() == 0
     blocks = [int(line) for line in (tmp_path / "cut.log").read_text().split()]
+    assert blocks == list(range(1, stop + 1))
+    run("cut", lambda done, total: blocks.append(done))
     assert blocks == list(range(1, 31))
     one, other = (read_items(tmp_path / name) for name in ("whole", "cut"))
     assert one.hash == other.hash

@@ -8,7 +8,6 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 import linkwise as lw
 from laws.asking import Remembering, assert_labels_fit, few_examples, rows_and_truth, truth
-from linkwise import parallel
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -180,13 +179,12 @@ def test_history_is_what_a_smaller_budget_gives(entry):
 
 
 @each_learner
-def test_one_seed_one_result_for_any_number_of_threads(entry, monkeypatch):
+def test_one_seed_one_result_for_any_number_of_threads(entry, use_threads):
     X, y = load_digits(return_X_y=True)
     fast = {"n_init": 1} if hasattr(entry.make(), "n_init") else {}
     said, labels = [], []
     for threads in (1, 2):
-        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-        assert parallel.n_threads() == threads
+        use_threads(threads)
         oracle = truth(y)
         model = entry.make(random_state=5).set_params(**fast).fit(X[:600], oracle=oracle, budget=25)
         said.append(oracle.said)

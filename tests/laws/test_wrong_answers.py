@@ -9,7 +9,6 @@ from sklearn.datasets import load_iris, load_wine
 import linkwise as lw
 from laws.asking import Remembering, assert_labels_fit, rows_and_truth, truth
 from laws.worlds import ANSWERS, two_points
-from linkwise import parallel
 from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
 from linkwise.asking.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, choose_check
@@ -223,12 +222,11 @@ def test_a_run_ends_without_doubts_and_its_replay_is_equal(entry, problem, seed)
 
 
 @each_learner
-def test_the_number_of_threads_does_not_matter_among_errors(entry, monkeypatch):
+def test_the_number_of_threads_does_not_matter_among_errors(entry, use_threads):
     X, y = load_wine(return_X_y=True)
     said = []
     for threads in (1, 2):
-        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-        assert parallel.n_threads() == threads
+        use_threads(threads)
         oracle = truth(y, noise=0.15, random_state=0)
         run = drive(entry, X, oracle, budget=20)
         said.append((oracle.said, run.labels.tolist(), run.evidence.suspects()))

@@ -117,10 +117,10 @@ def test_the_same_again(make):
 
 
 @each_learner
-def test_the_number_of_threads_changes_nothing(make, monkeypatch):
+def test_the_number_of_threads_changes_nothing(make, use_threads):
     found = []
     for threads in (1, 3):
-        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        use_threads(threads)
         found.append(make().fit_transform(SCALED, constraints=C))
     np.testing.assert_array_equal(*found)
 
