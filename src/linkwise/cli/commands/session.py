@@ -29,6 +29,7 @@ from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
+from linkwise.workspace.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine, write_row_labels
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
@@ -264,6 +265,24 @@ def _write_clusters(
     with open_engine(workers) as engine, show_bar("writing clusters") as bar:
         written = write_row_labels(session, data, path, source, target, bar, engine, is_new=new is not None)
     say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
+    if written.unfit:
+        command = quote_command("linkwise", "extend", path, data)
+        say(f"{describe_unfit(written.unfit)}. Make items of them, and answer questions: {command}")
+
+
+def extend(
+    path: Path, new: Path | None = None, *, workers: WorkerOptions = HERE_ALONE, as_json: bool = False
+) -> None:
+    """Add the rows of new files to a session about items, and say how many fit none of them."""
+    found = find_session(path)
+    with open_engine(workers) as engine, show_bar("reading new rows") as bar:
+        extended = extend_session(found, new, bar, engine)
+    if as_json:
+        n_new, unfit = extended.n_new, dict(extended.unfit)
+        emit(type="extend", session=str(found), rows=extended.n_rows, unfit=unfit, new_items=n_new)
+        return
+    for line in describe_extension(extended, path):
+        say(line)
 
 
 def _check_item_options(
