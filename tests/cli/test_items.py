@@ -357,7 +357,7 @@ def test_items_of_another_session(ask, linkwise, tmp_path):
     ask("--items", 50)
     ask("--items", 60, "--session", tmp_path / "other.linkwise")
     for name in ("events", "other"):
-        assert len(read_items(tmp_path / f"{name}.linkwise.d").frame) == (50 if name == "events" else 60)
+        assert read_items(tmp_path / f"{name}.linkwise.d").n_items == (50 if name == "events" else 60)
     (tmp_path / "other.linkwise.d" / "items.npz").replace(tmp_path / "events.linkwise.d" / "items.npz")
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
     assert found.exit_code == 3

@@ -50,8 +50,13 @@ class ItemTable:
     parts : tuple of DataPart
         The files.
     steps : ndarray of shape (n_items,)
-        When each item was made: 0 in the first passes, n for rows that arrived later and fit none of the
-        items of the steps before n.
+        When each item was made: 0 in the first passes; n for rows that arrived later and fit none of the
+        items of the steps before n, or for the part of a mixed item. -1 for a border row, which is asked
+        about and is no item (`linkwise.streams.border_rows`).
+    parents : ndarray of shape (n_items,)
+        The item that a border row is or was of; -1 for all others.
+    cuts : ndarray of shape (n_items,)
+        The part of a mixed item has its rows beyond so much of the way from the medoid to the border row.
     """
 
     summary: Summary
@@ -59,6 +64,18 @@ class ItemTable:
     frame: Any
     parts: tuple[DataPart, ...]
     steps: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    cuts: NDArray[np.float64]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return int((self.steps >= 0).sum())
+
+    @property
+    def n_border(self) -> int:
+        """Number of border rows that are no items."""
+        return int((self.steps < 0).sum())
 
     @property
     def n_steps(self) -> int:
@@ -84,16 +101,16 @@ class ItemTable:
             found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
 
-    def place(self, rows: NDArray[np.float64], known: int | None = None) -> Placed:
+    def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> Placed:
         """Find the item of each encoded row, and whether the row fits an item (`linkwise.streams.reach`).
 
         Parameters
         ----------
         rows : ndarray of shape (n, n_features)
             Encoded rows.
-        known : int, optional
-            Number of the last step whose items these rows can belong to; by default the last one. Rows that
-            were read before a step keep their items.
+        known : int or ndarray of shape (n,), optional
+            Number of the last step of rows that arrived whose items these rows can belong to; by default the
+            last one. Rows that were read before such a step keep their items.
 
         Returns
         -------
@@ -102,13 +119,25 @@ class ItemTable:
         """
         scaled = self.summary.scaling.apply(rows)
         of, fits = self._place_in(scaled, 0)
-        rest = np.flatnonzero(~fits)
-        for step in range(1, 1 + (self.n_steps if known is None else known)):
-            if not rest.size:
-                break
-            of[rest], fits[rest] = self._place_in(scaled[rest], step)
-            rest = rest[~fits[rest]]
+        last = np.broadcast_to(self.n_steps if known is None else known, len(of))
+        for step in range(1, 1 + self.n_steps):
+            entries = np.flatnonzero(self.steps == step)
+            if self.parents[entries[0]] >= 0:
+                for entry in entries.tolist():
+                    self._follow_cut(scaled, entry, Placed(of, fits))
+            elif (rest := np.flatnonzero(~fits & (last >= step))).size:
+                of[rest], fits[rest] = self._place_in(scaled[rest], step)
         return Placed(of, fits)
+
+    def _follow_cut(self, scaled: NDArray[np.float32], entry: int, placed: Placed) -> None:
+        """Let rows beyond a cut follow the border row; write to `placed`."""
+        of, fits = placed
+        parent, row, summary = self.parents[entry], self.summary.X[entry], self.summary
+        mine = np.flatnonzero(of == parent)
+        beyond = mine[project_rows(scaled[mine], summary.X[parent], row) >= self.cuts[entry]]
+        of[beyond] = entry
+        square = np.square(scaled[beyond] - row).sum(axis=1)
+        fits[beyond] |= square <= summary.limits[entry] ** 2
 
     def _place_in(self, scaled: NDArray[np.float32], step: int) -> Placed:
         """The nearest item of one step."""
@@ -127,11 +156,23 @@ class ItemTable:
             "encoding": self.encoding.to_json(),
             "parts": [list(part) for part in self.parts],
         }
-        arrays = {array: getattr(summary, array) for array in ARRAYS} | {"steps": self.steps}
+        arrays = {array: getattr(summary, array) for array in ARRAYS}
+        arrays |= {array: getattr(self, array) for array in OF_STEPS}
         write_state(folder / name, State(values, arrays, self.frame))
 
 
 ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")
+
+
+OF_STEPS = ("steps", "parents", "cuts")
+
+
+def project_rows(
+    scaled: NDArray[np.float32], start: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Find how far along the way from one row to another rows lie: 0 at its start, 1 at its end."""
+    way = end - start
+    return np.asarray(((scaled - start) * way).sum(axis=1) / np.square(way).sum())
 
 
 def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
@@ -161,13 +202,14 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
                 "medoid_rows": ("i", (k,)),
                 "border_rows": ("i", (k, N_BORDER)),
                 "steps": ("i", (k,)),
+                "parents": ("i", (k,)),
+                "cuts": ("f", (k,)),
             },
         )
         names = [column.name for column in encoding.columns]
         if values["format"] != FORMAT or k == 0 or state.frame is None or len(state.frame) != k:
             raise ValueError("The format differs.")
-        if not 0 <= arrays["steps"].min() <= arrays["steps"].max() < k or arrays["steps"][0] != 0:
-            raise ValueError("The steps differ.")
+        _check_steps(*(arrays[name] for name in OF_STEPS))
         frame = state.frame.select(names)
         parts = tuple(
             DataPart(str(name), int(n), int(known), str(at)) for name, n, known, at in values["parts"]
@@ -185,16 +227,28 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
         raise
     except Exception as error:  # of a damaged file anything
         raise DataError(f"'{path}' is damaged. Restore a copy of it.") from error
-    return ItemTable(summary, encoding, frame, parts, arrays["steps"])
+    return ItemTable(summary, encoding, frame, parts, *(arrays[name] for name in OF_STEPS))
+
+
+def _check_steps(steps: NDArray[np.int64], parents: NDArray[np.int64], cuts: NDArray[np.float64]) -> None:
+    """Raise `ValueError` unless items can have been made so."""
+    k = len(steps)
+    made = np.unique(steps[steps >= 0])
+    are_steps = steps.min() >= -1 and made.tolist() == list(range(len(made))) and steps[0] == 0
+    are_parents = parents.min() >= -1 and parents.max() < k and ((parents >= 0) | (steps >= 0)).all()
+    are_of_items = are_parents and (parents[parents[parents >= 0]] < 0).all()
+    if not (are_steps and are_of_items and np.isfinite(cuts).all()):
+        raise ValueError("The steps differ.")
 
 
 def _take_earlier_format(state: State) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Add what the first format lacks: limits, which the spread tells roughly, and steps."""
+    """Add what the first format lacks: limits, which the spread tells roughly, steps and border rows."""
     values, arrays = state.values, state.arrays
     if values["format"] == 1:
         reach = 2 * np.sqrt(arrays["spread"])
         arrays["limits"] = find_limits(reach, arrays["sizes"], arrays["centers"])
-        arrays["steps"] = np.zeros(len(reach), dtype=np.int64)
+        arrays["steps"], arrays["parents"] = np.zeros(len(reach), dtype=np.int64), np.full(len(reach), -1)
+        arrays["cuts"] = np.zeros(len(reach))
         values |= {"format": FORMAT, "parts": [[name, n, 0, ""] for name, n in values["parts"]]}
     return values, arrays
 

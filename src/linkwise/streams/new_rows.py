@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
+from linkwise.streams.border_rows import MOST_ROWS, list_entries
 from linkwise.streams.chunks import Chunk
 from linkwise.streams.item_summary import SAMPLE
 from linkwise.streams.item_table import DataPart, ItemTable
-from linkwise.streams.item_totals import ITEM, ItemCenters, ItemTotals, find_centers
+from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
 from linkwise.streams.passes import Sample, hash_numbers, sample_key
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
@@ -30,7 +31,6 @@ from linkwise.streams.table_labels import check_types
 from linkwise.wording import join_names
 
 MOST_NEW = 100  # items that the rows of one extension become
-MOST_ITEMS = 2000  # that KIN asks about each
 
 
 class Extended(NamedTuple):
@@ -114,7 +114,7 @@ def extend_items(
     summary = replace(total.summary, n_rows=items.summary.n_rows + sum(counts))
     unfit = tuple((tables.files[file].path.name, n) for file, n in sorted(found.unfit.items()))
     total = replace(total, summary=summary, parts=(*old, *new))
-    return Extended(total, sum(counts), len(counts), len(total.steps) - len(items.steps), unfit)
+    return Extended(total, sum(counts), len(counts), total.n_items - items.n_items, unfit)
 
 
 class _Arrived(NamedTuple):
@@ -154,7 +154,7 @@ class _Arrived(NamedTuple):
 
 def _choose_number(items: ItemTable, found: _Arrived) -> int:
     """The root of the number of rows, as far as KIN can ask about each item."""
-    room = max(1, MOST_ITEMS - len(items.steps))
+    room = max(1, MOST_ROWS - len(items.steps))
     return min(ceil(sqrt(sum(found.unfit.values()))), MOST_NEW, room)
 
 
@@ -170,26 +170,23 @@ def _append(items: ItemTable, centers: ItemCenters, totals: ItemTotals) -> ItemT
     """Add the items of a new step."""
     import polars as pl
 
-    used, before = np.flatnonzero(totals.sizes), items.summary
-    typical = float(np.median(before.limits))
-    new: dict[str, NDArray[Any]] = {
-        "centers": centers.points[used],
-        "sizes": totals.sizes[used],
-        "spread": totals.squares[used] / totals.sizes[used],
-        "limits": totals.limits(centers, typical)[used],
-        "X": totals.rows[used],
-        "medoid_rows": before.n_rows + totals.medoid[used],
-        "border_rows": np.where(totals.border >= 0, before.n_rows + totals.border, -1)[used],
-    }
+    before, k = items.summary, len(items.steps)
+    limits = totals.limits(centers, float(np.median(before.limits[items.parents < 0])))
+    entries = list_entries(totals, centers, limits, k)
+    new = dict(entries.arrays)
+    new["medoid_rows"] = before.n_rows + new["medoid_rows"]
+    new["border_rows"] = np.where(new["border_rows"] >= 0, before.n_rows + new["border_rows"], -1)
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(before, name), array]) for name, array in new.items()
     }
-    frame = totals.frame.sort(ITEM)[: len(used)].select(items.frame.columns)
+    is_item = entries.parents < 0
     found = replace(
         items,
         summary=replace(before, medoids=arrays["X"], **arrays),
-        frame=pl.concat([items.frame, frame], how="vertical_relaxed"),
-        steps=np.concatenate([items.steps, np.full(len(used), items.n_steps + 1)]),
+        frame=pl.concat([items.frame, entries.frame.select(items.frame.columns)], how="vertical_relaxed"),
+        steps=np.concatenate([items.steps, np.where(is_item, items.n_steps + 1, -1)]),
+        parents=np.concatenate([items.parents, np.where(is_item, -1, k + entries.parents)]),
+        cuts=np.concatenate([items.cuts, np.zeros(len(is_item))]),
     )
     again = [repr(name) for name, n in Counter(found.ids).items() if n > 1]
     if again:

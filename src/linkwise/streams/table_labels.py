@@ -88,11 +88,12 @@ def write_files(
     stems = _name_files(tables)
     found = blake2b(of_item.tobytes(), digest_size=16)
     found.update(repr((items.hash, stems, items.parts, sorted(names.items()), PART)).encode())
+    found.update(items.steps.tobytes() + items.cuts.tobytes())
     if is_new:  # other rows may have the names and numbers of earlier ones
         found.update(repr(tables.stamps()).encode())
     id_name = items.summary.id_column or "row"
     claim_folder(folder, LabelForm(found.hexdigest(), items.summary.n_rows, id_name))
-    _check_counts(tables, items)
+    check_counts(tables, items)
     paths, tasks, first = [], [], 0
     of_part: list[tuple[str, Path]] = []
     for number, (stem, data) in enumerate(zip(stems, items.parts, strict=True)):
@@ -198,7 +199,7 @@ def _name_files(tables: TableFiles) -> list[str]:
     return ["-".join(path.relative_to(common).with_suffix("").parts) for path in paths]
 
 
-def _check_counts(tables: TableFiles, items: ItemTable) -> None:
+def check_counts(tables: TableFiles, items: ItemTable) -> None:
     """Check that the files have the names and numbers of rows that they had."""
     now = [file.path.name for file in tables.files]
     before = [part.name for part in items.parts]

@@ -22,11 +22,12 @@ from linkwise.asking.learner import Progress
 from linkwise.data.column_names import check_names
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
+from linkwise.streams.border_rows import list_entries
 from linkwise.streams.chunks import read_blocks
 from linkwise.streams.encoding import EncodedTables, Encoding
 from linkwise.streams.item_summary import SAMPLE, Summary, check_same_rows
 from linkwise.streams.item_table import DataPart, ItemTable, without_scaling
-from linkwise.streams.item_totals import ITEM, ItemCenters, ItemTotals, find_centers
+from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.streams.survey import Draw, TableChoices, TableSurvey, learn_encoding
@@ -245,28 +246,21 @@ def _make_table(
     totals: ItemTotals,
     id_column: str | None,
 ) -> ItemTable:
-    used = np.flatnonzero(totals.sizes)
-    frame = totals.frame.sort(ITEM)[: len(used)].drop(ITEM)  # the farthest rows come after the medoids
-    _check_ids(frame, id_column)
-    medoids = np.ascontiguousarray(totals.rows[used])
+    entries = list_entries(totals, centers, totals.limits(centers), 0)
+    _check_ids(entries.frame, id_column)
     summary = Summary(
         n_rows=survey.n_rows,
         columns=tuple(feature.name for feature in encoding.features),
         scaling=without_scaling(len(encoding.features)),
-        centers=np.ascontiguousarray(centers.points[used]),
-        sizes=totals.sizes[used],
-        spread=totals.squares[used] / totals.sizes[used],
-        limits=totals.limits(centers)[used],
-        X=medoids,
-        medoids=medoids,
-        medoid_rows=totals.medoid[used],
+        medoids=entries.arrays["X"],
         medoid_ids=None,
-        border_rows=totals.border[used],
         id_column=id_column,
+        **entries.arrays,
     )
     counts = (survey.counts.get(number, 0) for number in range(len(tables.files)))
     parts = tuple(DataPart(file.path.name, n) for file, n in zip(tables.files, counts, strict=True))
-    return ItemTable(summary, encoding, frame, parts, np.zeros(len(used), dtype=np.int64))
+    steps = np.where(entries.parents < 0, 0, -1)
+    return ItemTable(summary, encoding, entries.frame, parts, steps, entries.parents, np.zeros(len(steps)))
 
 
 def _check_ids(frame: Any, id_column: str | None) -> None:

@@ -17,6 +17,7 @@ from linkwise.streams.new_rows import Extended, extend_items
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import (
+    describe_counts,
     is_of_items,
     items_folder,
     name_next,
@@ -104,7 +105,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     folder, rows = items_folder(path), items.rows
     items.write(folder, name_next(items.hash))
     now = source | {
-        "items": source["items"] | {"n_rows": items.summary.n_rows, "hash": items.hash},
+        "items": source["items"] | describe_counts(items),
     }
     with Session.open(path) as stored:
         if origin_of(stored, path) != source:

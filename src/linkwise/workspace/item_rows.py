@@ -10,26 +10,22 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkwise.asking.learner import Progress
 from linkwise.data import Rows
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.parallel import HERE, Engine, connect_dask
-from linkwise.session.session import Session
 from linkwise.streams.array_files import ARRAY, array_form
 from linkwise.streams.chunks import ENDINGS, find_files, is_pattern
 from linkwise.streams.item_table import ITEMS, ItemTable, read_items
 from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.streams.table_passes import summarize_tables
-from linkwise.wording import quote_command
+from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, WorkerOptions, flag_of
 from linkwise.workspace.reading import read_shown_rows
-
-if TYPE_CHECKING:
-    from linkwise.streams.table_labels import LabelledFiles
 
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
@@ -187,9 +183,14 @@ def summarize_data(
         "choices": {**items.encoding.choices, "delimiter": reading.delimiter},
         "scale": choices.scale,
         "impute": choices.impute,
-        "items": {"n": n_items, "n_rows": items.summary.n_rows, "hash": items.hash},
+        "items": {"n": n_items, **describe_counts(items)},
     }
     return items, source
+
+
+def describe_counts(items: ItemTable) -> dict[str, Any]:
+    """What a session stores about its items."""
+    return {"n_rows": items.summary.n_rows, "n_border": items.n_border, "hash": items.hash}
 
 
 def _choose(data: Path, reading: Reading) -> TableChoices:
@@ -270,12 +271,17 @@ def read_session_rows(
 
 def describe_items(data: Path, items: ItemTable, *, is_chosen: bool) -> str:
     """Say that questions are about items, and the way out."""
-    n_rows, n_items = items.summary.n_rows, len(items.summary.sizes)
+    n_rows, n_items = items.summary.n_rows, items.n_items
     all_rows = "" if is_in_files(data) else ", and --items 0 reads all rows into memory"
     way_out = f" --items N changes their number{all_rows}." if is_chosen else ""
+    border = ""
+    if items.n_border:
+        border = (
+            f" linkwise asks about a second row of {count_noun(items.n_border, 'item')}, which may be mixed."
+        )
     return (
         f"{n_rows} rows are grouped into {n_items} items of similar rows. Each question shows one row of two"
-        f" items.{way_out}"
+        f" items.{border}{way_out}"
     )
 
 
@@ -324,32 +330,3 @@ def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
     if not any(part.path for part in items.parts):
         return find_files(data)
     return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)
-
-
-# ---------------------------------------------------------------- labels
-def write_row_labels(
-    session: Session,
-    data: Path,
-    path: Path,
-    source: dict[str, Any],
-    folder: Path,
-    progress: Progress | None,
-    engine: Engine = HERE,
-    *,
-    is_new: bool = False,
-) -> LabelledFiles:
-    """Write the cluster of every row to Parquet files named after the files of the data.
-
-    If `is_new`, the data are others than those of the session: each row gets the cluster of its nearest item.
-    """
-    from linkwise.streams.table_labels import take_new_tables, write_files
-
-    items = read_session_items(path, source)
-    names = {int(label): name for label, name in session.cluster_names.items()}
-    reading = read_reading(items, source)
-    if is_new:
-        tables = open_tables(find_files(data), reading)
-        items = take_new_tables(items, tables)
-    else:
-        tables = open_tables(list_files(data, path, items), reading)
-    return write_files(tables, items, session.labels, names, folder, progress, engine, is_new=is_new)
