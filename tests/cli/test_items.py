@@ -1,6 +1,5 @@
 """Questions about items of rows in many files: set-up, answers, labels, and what can go wrong."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,68 +11,14 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise.streams import chunks, item_table, survey, table_files, table_labels
+from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
+from linkwise.streams import survey
 from linkwise.streams.item_table import read_items
 from linkwise.workspace import item_rows
 from linkwise.workspace.item_rows import name_session
 from patience import wait_until
 
-N_ROWS, KINDS = 900, 3
-
-
-def write_events(folder, ending=".parquet", n_files=3):
-    """Rows of three kinds, with numbers, categories and missing values, in several files."""
-    rng = np.random.default_rng(0)
-    kind = rng.integers(KINDS, size=N_ROWS)
-    amount = np.round(rng.normal(100.0 * kind, 3), 3)
-    frame = pl.DataFrame(
-        {
-            "key": [f"e{at}" for at in range(N_ROWS)],
-            "amount": [None if at % 97 == 5 else value for at, value in enumerate(amount.tolist())],
-            "colour": np.array(["green", "red", "yellow"])[kind],
-            "is_new": rng.random(N_ROWS) < 0.5,
-            "remark": [f"remark {at}" for at in range(N_ROWS)],
-        }
-    )
-    folder.mkdir()
-    for number, part in enumerate(np.array_split(np.arange(N_ROWS), n_files)):
-        name = folder / f"part-{number}{ending}"
-        rows = frame[part]
-        rows.write_parquet(name) if ending == ".parquet" else rows.write_csv(name)
-    return kind
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    for module in (chunks, table_files, item_table, table_labels):
-        monkeypatch.setattr(module, "BLOCK", 64)
-    monkeypatch.setattr(table_labels, "PART", 128)
-
-
-@pytest.fixture
-def kind(tmp_path):
-    return write_events(tmp_path / "events")
-
-
-@pytest.fixture
-def ask(linkwise, tmp_path, kind):
-    def run(*options, said="q\n", data="events/*.parquet"):
-        return linkwise(
-            "ask", tmp_path / data, "--terminal", "--id", "key", "--impute", "median", *options, said=said
-        )
-
-    return run
-
-
-def answer_by_kind(linkwise, path, kind, n):
-    """Answer questions by the kinds of the rows; each reply is followed by the next question."""
-    said = ""
-    for _ in range(n + 1):
-        lines = [json.loads(line) for line in linkwise("ask", path, "--json", said=said).stdout.splitlines()]
-        questions = [line for line in lines if line["type"] == "question"]
-        assert len(questions) == (2 if said else 1)
-        first, second = (kind[int(key[1:])] for key in questions[-1]["ids"])
-        said = "y\n" if first == second else "n\n"
+__all__ = ["ask", "kind", "small_blocks"]
 
 
 # ---------------------------------------------------------------- the whole way
@@ -220,6 +165,7 @@ def test_new_rows_get_the_cluster_of_their_item(ask, linkwise, tmp_path, kind):
     assert found.exit_code == 0
     assert "300 rows in 3 files" in found.stderr
     expected = pl.read_parquet(tmp_path / "out" / "part-1*.parquet").reverse()
+    expected = expected.with_columns(pl.lit(True).alias("fits"))
     assert pl.read_parquet(sorted((tmp_path / "new").glob("*.parquet"))).equals(expected)
 
 
@@ -411,7 +357,7 @@ def test_items_of_another_session(ask, linkwise, tmp_path):
     ask("--items", 50)
     ask("--items", 60, "--session", tmp_path / "other.linkwise")
     for name in ("events", "other"):
-        assert len(read_items(tmp_path / f"{name}.linkwise.d").frame) == (50 if name == "events" else 60)
+        assert read_items(tmp_path / f"{name}.linkwise.d").n_items == (50 if name == "events" else 60)
     (tmp_path / "other.linkwise.d" / "items.npz").replace(tmp_path / "events.linkwise.d" / "items.npz")
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
     assert found.exit_code == 3
@@ -435,9 +381,9 @@ def test_labels_are_written_again_from_the_first_absent_part(ask, linkwise, tmp_
 CHILD = """
 import sys
 from pathlib import Path
-from linkwise.streams import chunks, item_table, table_files
-chunks.BLOCK = item_table.BLOCK = table_files.BLOCK = 64
-item_table.SAVE_S = 0.0
+from linkwise.streams import chunks, table_files, table_passes
+chunks.BLOCK = table_passes.BLOCK = table_files.BLOCK = 64
+table_passes.SAVE_S = 0.0
 from linkwise.streams.survey import TableChoices
 n = 0
 def progress(done, total):
@@ -448,7 +394,7 @@ def progress(done, total):
         time.sleep(3600)
 files = sorted(Path(sys.argv[1]).glob("*.parquet"))
 choices = TableChoices(id_column="key", impute="median")
-item_table.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Path(sys.argv[2]), progress)
+table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Path(sys.argv[2]), progress)
 """
 
 

@@ -167,6 +167,7 @@ REFUSED = {  # refused whenever the file is opened
         f"{key} = {value}": added(key, value)
         for key, values in {
             "error_rate": ("0.5", "-0.1", "1e999", "NaN", "true", "[]", "{}", '"x"', "{", ""),
+            "numbers": ("[0, 0]", "[1]", "[true]", "[-1]", "{}", "null", "[", ""),
             "costs": ('{"a": -1}', '{"a": 1e999}', "[]", "null", "{", ""),
             "doubts": ("null", "5", "[]", "{}", '"x"', '{"error_rate": null, "suspects": {"1": 2}}', "{", ""),
         }.items()

@@ -17,7 +17,9 @@ from linkwise.session.colours import (
     count_shared_rows,
     find_heirs,
     group_clusters,
+    match_numbers,
     number_rows,
+    show_numbers,
 )
 from linkwise.session.events import Event
 from linkwise.session.session import Session
@@ -360,3 +362,20 @@ def test_the_old_name_of_a_colour_is_the_number_of_the_cluster():
     with pytest.warns(DeprecationWarning, match=r"Use the numbers in Session\.labels"):
         colours = session.cluster_colours
     assert np.array(colours)[session.labels].tolist() == session.labels.tolist()
+
+
+# ---------------------------------------------------------------- numbers that stay through a replay
+@given(st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), min_size=1, max_size=30))
+def test_clusters_keep_the_numbers_that_people_have_seen(pairs):
+    before, now = (np.array(each, dtype=np.int32) for each in zip(*pairs, strict=True))
+    numbers = match_numbers(before, now)
+    assert sorted(numbers) == list(range(len(numbers)))
+    assert max(before.max(), now.max()) < len(numbers)
+    heirs, _ = find_heirs(before, now)
+    for number in set(now[now >= 0].tolist()):
+        assert numbers[number] == heirs[number] if number in heirs else numbers[number] > before.max()
+
+
+def test_numbers_beyond_those_of_the_replay_stay():
+    assert show_numbers((2, 0, 5), (1, 2, 0)) == (0, 1, 5)
+    assert show_numbers((2, 0, 5), ()) == (2, 0, 5)

@@ -5,6 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import DataMismatchError, SessionError
+from linkwise.session.colours import find_heirs
 from linkwise.session.session import Session
 
 RNG = np.random.default_rng(0)
@@ -61,3 +62,30 @@ def test_the_data_are_needed(tmp_path):
         pytest.raises(SessionError, match="needs the data"),
     ):
         session.recode(X)
+
+
+def test_clusters_keep_their_numbers_when_rows_are_added(tmp_path):
+    """A replay on more rows numbers clusters anew; people go on to see the numbers that they know."""
+    path, ids = tmp_path / "s.linkwise", [str(row) for row in range(80)]
+    kinds = np.concatenate([KIND, np.full(20, 3)])
+    more = np.column_stack([kinds + np.tile(X[:20, 0] - KIND[:20], 4), np.resize(X[:, 1], 80)])
+    more[:60] = X
+    session = Session.open(path, X, lw.KIN(random_state=1), ids=ids[:60])
+    for _ in range(12):
+        q = session.question
+        session.answer(bool(KIND[q.first] == KIND[q.second]))
+    session.set_name(0, "zero")
+    before, names = session.labels, session.cluster_names
+    session.close()
+    with Session.open(path, more, ids=ids, recode=True) as session:
+        labels = session.labels
+        heirs, _ = find_heirs(before, labels[:60])
+        assert heirs == {number: number for number in np.unique(before).tolist()}
+        assert session.cluster_names == names
+        assert [step for _, step in session.retold()][-1].tolist() == labels.tolist()
+        session.answer("unsure")
+        session.undo()
+        assert session.labels.tolist() == labels.tolist()
+        assert set(session.cluster_shades) >= set(np.unique(labels).tolist())
+    with Session.open(path, more) as session:
+        assert session.labels.tolist() == labels.tolist()

@@ -12,11 +12,12 @@ import pytest
 import linkwise as lw
 from linkwise.parallel import BACKENDS, Engine, map_in_order
 from linkwise.streams import label_files, ranges, table_labels
-from linkwise.streams.item_table import read_items, summarize_tables
+from linkwise.streams.item_table import read_items
 from linkwise.streams.ranges import Lengths, Range, map_blocks, plan_ranges
 from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import BLOCK, TableFiles
 from linkwise.streams.table_labels import write_files
+from linkwise.streams.table_passes import summarize_tables
 
 N_ROWS = 3 * BLOCK + 1000
 FIELDS = ("centers", "sizes", "spread", "X", "medoids", "medoid_rows", "border_rows")

@@ -381,6 +381,31 @@ def export_command(
     )
 
 
+@app.command("extend", cls=Command)
+@with_options
+def extend_command(
+    path: SessionPath,
+    workers: WorkerOptions,
+    new: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[NEW]",
+            help="new files: a file, a folder or a pattern  [default: new files that PATH names]",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add rows that arrived to a session about items.
+
+    All answers and clusters stay. Rows that lie farther from every item than its own rows become new items,
+    and the next linkwise ask asks about them.
+    """
+    from linkwise.cli.commands.session import extend
+
+    extend(path, new, workers=workers, as_json=as_json)
+
+
 @app.command("demo")
 def demo_command(
     name: Annotated[Demo, typer.Argument(metavar="[digits|wine]")] = Demo.digits,

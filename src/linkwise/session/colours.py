@@ -132,6 +132,35 @@ def number_rows(labels: Labels, numbers: Sequence[int]) -> Labels:
     return np.array([*numbers, -1], dtype=np.int32)[labels]
 
 
+def match_numbers(before: Labels, after: Labels) -> tuple[int, ...]:
+    """Find by which numbers clusters keep those that people have seen, when a replay gives them others.
+
+    Parameters
+    ----------
+    before : ndarray of shape (n_rows,)
+        The numbers that people have seen, -1 for noise and for rows that are new.
+    after : ndarray of shape (n_rows,)
+        The numbers of a replay.
+
+    Returns
+    -------
+    tuple of int
+        The number to show for each number of a replay; higher ones stay, and no two are the same. A cluster
+        that continues none of the earlier ones gets a higher number than these.
+    """
+    heirs, _ = find_heirs(before, after)
+    others = [number for number in np.unique(after[after >= 0]).tolist() if number not in heirs]
+    found = heirs | dict(zip(others, count(int(before.max()) + 1)))
+    n = 1 + max(int(before.max()), int(after.max()), *found.values())
+    left = iter(sorted(set(range(n)) - set(found.values())))
+    return tuple(found[number] if number in found else next(left) for number in range(n))
+
+
+def show_numbers(numbers: Sequence[int], shown: Sequence[int]) -> tuple[int, ...]:
+    """Replace numbers of a replay by those of `match_numbers`."""
+    return tuple(shown[number] if number < len(shown) else number for number in numbers)
+
+
 def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identity:
     """Carry numbers and shades of the clusters before an event over to the clusters after it.
 

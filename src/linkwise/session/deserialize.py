@@ -107,6 +107,8 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
     if _has_setting(db, "costs"):
         meta["costs"] = _read_costs(db)
+    if _has_setting(db, "numbers"):
+        meta["numbers"] = _read_numbers(db, meta["data"]["shape"][0])
     return meta
 
 
@@ -147,6 +149,16 @@ def _read_costs(db: sqlite3.Connection) -> dict[str, float]:
     if not isinstance(costs, dict) or not all(_is_number(each) and each >= 0 for each in costs.values()):
         raise Damage("The costs of its sources are not numbers of at least 0")
     return {source: float(cost) for source, cost in costs.items()}
+
+
+def _read_numbers(db: sqlite3.Connection, n_rows: int) -> tuple[int, ...]:
+    """The number that people see for each number of a cluster."""
+    numbers: Any = _read_setting(db, "numbers")
+    if not isinstance(numbers, list) or len(numbers) > n_rows or not all(type(n) is int for n in numbers):
+        raise Damage("The numbers of its clusters are not a list of integers")
+    if sorted(numbers) != list(range(len(numbers))):
+        raise Damage("A number of a cluster is given twice")
+    return tuple(numbers)
 
 
 def _read_examples(db: sqlite3.Connection, n_rows: int) -> tuple[Example, ...]:

@@ -26,7 +26,7 @@ from linkwise.asking.run import Run
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
-from linkwise.session.colours import Identities, Shade, number_rows
+from linkwise.session.colours import Identities, Shade, match_numbers, number_rows, show_numbers
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.suspects import Doubts, find_doubts
@@ -52,6 +52,8 @@ class Replay:
         ``progress(done, total)``, called while the learner prepares.
     error_rate : float, None or mapping of str to float or None, default=0
         Share of wrong answers: 0 if all are right, None to estimate it, or one of these for each source.
+    shown : sequence of int, default=()
+        The number that people see for each number of a cluster; higher ones stay.
 
     Attributes
     ----------
@@ -75,8 +77,10 @@ class Replay:
         seed: int,
         progress: Progress | None = None,
         error_rate: AssumedRate = 0,
+        shown: Sequence[int] = (),
     ) -> None:
         self.X = X
+        self._shown = shown
         self._error_rate = error_rate
         self._learner, self._seed = learner, seed
         self._prepared = learner.prepare(X, seed, progress=progress)
@@ -110,9 +114,25 @@ class Replay:
         self._run, self._applied = run, list(settled)
         self.question, self._state = run.question, run.state
         self.reason, self.evidence = run.reason, run.evidence
-        numbers, shades, _ = self._identities.now
-        self.labels, self.shades = number_rows(run.labels, numbers), dict(zip(numbers, shades, strict=True))
+        self._number_clusters()
         self.at = number
+
+    def _number_clusters(self) -> None:
+        """Give the clusters of the learner the numbers that people see."""
+        assert self._run is not None
+        given, shades, _ = self._identities.now
+        numbers = show_numbers(given, self._shown)
+        self.labels = number_rows(self._run.labels, numbers)
+        self.shades = dict(zip(numbers, shades, strict=True))
+
+    def keep_numbers(self, before: Labels) -> tuple[int, ...]:
+        """Let clusters keep the numbers that people have seen, -1 for new rows; return `shown`."""
+        self._shown = ()
+        self._number_clusters()
+        found = match_numbers(before, self.labels)
+        self._shown = found if len(found) <= len(before) else ()  # session files hold no higher number
+        self._number_clusters()
+        return tuple(self._shown)
 
     def _find_start(self, settled: Sequence[Event]) -> tuple[Run, int]:
         """A run from which settled events go on, and the number of those that it has applied."""
@@ -218,7 +238,7 @@ class Replay:
     def labels_by_event(self) -> Iterator[tuple[int, Labels]]:
         """Yield the number of each settled event and the labels after it, in another run; 0 is the start."""
         for (number, run), identity in zip(self._retrace(), self._identities.list_steps(), strict=False):
-            yield number, number_rows(run.labels, identity.numbers)
+            yield number, number_rows(run.labels, show_numbers(identity.numbers, self._shown))
 
     def snapshot(self) -> Snapshot:
         """The labels and sentences that can be read later without the data."""

@@ -12,9 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise.asking.learner import Learner, Progress, Question, check_answer
+from linkwise.asking.learner import Labels, Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import Answer, Evidence, Fact, check_reliability
@@ -35,6 +36,7 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Place, evidence_of
 from linkwise.session.examples import move_examples
 from linkwise.session.leases import Leases, OpenQuestion, name_question
@@ -214,10 +216,11 @@ class Session(SessionPeople):
         store = Store.open(path)
         try:
             session._load(store)
+            kept = (session._ids, store.snapshot()) if recode else None
             moved = session._move_rows(X, ids, source) if recode else {}
             check_items(items, session.n_rows)
             session._items = items
-            session._resume(X, learner, ids, progress, error_rate, moved, backup)
+            session._resume(X, learner, ids, progress, error_rate, moved, backup, kept)
         except BaseException:
             store.close()
             raise
@@ -262,6 +265,7 @@ class Session(SessionPeople):
         error_rate: AssumedRate | Literal["stored"],
         moved: dict[str, Any],
         backup: str | os.PathLike[str] | None,
+        kept: tuple[list[str] | None, Snapshot | None] | None,
     ) -> None:
         """Start the learner; then store what changes, among it the settings of rows that were moved."""
         path, stored = self._store.path, self._meta["learner"]
@@ -294,10 +298,28 @@ class Session(SessionPeople):
         if learner is not None and describe_learner(learner) != stored:
             changes["learner"] = self._meta["learner"] = describe_learner(learner)
         if moved:
+            if kept is not None and kept[1] is not None:
+                changes |= self._keep_numbers(kept[0], kept[1].labels)
             self._replace_data(changes, backup)
         elif changes:  # only after the learner has started
             self._store.put_meta(changes)
             self._save_snapshot()
+
+    def _keep_numbers(self, ids: list[str] | None, labels: Labels) -> dict[str, Any]:
+        """Let clusters keep their numbers where rows were added after those that were there.
+
+        Returns
+        -------
+        dict
+            The settings that change.
+        """
+        n_before = len(labels)
+        if ids is None or self._ids is None or len(self._ids) == n_before or self._ids[:n_before] != ids:
+            return {}
+        before = np.full(self.n_rows, -1, dtype=np.int32)
+        before[:n_before] = labels
+        self._meta["numbers"] = self._current_replay().keep_numbers(before)
+        return {"numbers": self._meta["numbers"]}
 
     def _replace_data(self, changes: dict[str, Any], backup: str | os.PathLike[str] | None) -> None:
         """Store the events with the rows that they name now, after a copy of the file if one is wanted."""
@@ -362,6 +384,7 @@ class Session(SessionPeople):
             if changes:
                 rows = check_rows(X)
                 self._start_learner(build_learner(self._meta["learner"], rows.shape[1]), rows, progress)
+                changes |= self._keep_numbers(before[1], before[3].labels)
                 self._replace_data(changes, backup)
         except BaseException:
             self._events, self._ids, self._meta, self._replay = before

@@ -22,16 +22,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Progress
-from linkwise.cluster.kmeans.lloyd import k_means_runs
 from linkwise.errors import DataError
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.chunks import Source, open_stream
+from linkwise.streams.item_totals import collect_items, find_centers
 from linkwise.streams.label_files import LabelForm, write_parts
-from linkwise.streams.passes import Scale, Scaling, collect_items, survey_rows
+from linkwise.streams.passes import Scale, Scaling, survey_rows
+from linkwise.streams.reach import place_rows
 from linkwise.validation import check_rows, resolve_seed
 
 SAMPLE = 50  # rows of the sample for each item
-SAMPLE_PASSES = 10  # of k-means over the sample
 SCALES = ("standard", "none")
 
 
@@ -55,6 +55,8 @@ class Summary:
         Number of rows of each item.
     spread : ndarray of shape (n_items,)
         Mean squared distance of the rows of an item from its centre, in scaled units.
+    limits : ndarray of shape (n_items,)
+        How far from its centre a row fits an item, in scaled units (see `fits`).
     X : ndarray of shape (n_items, n_columns)
         Medoids in scaled units, for learners. The medoid of an item is its row nearest to its centre.
     medoids : ndarray of shape (n_items, n_columns)
@@ -75,6 +77,7 @@ class Summary:
     centers: NDArray[np.float64] = field(repr=False)
     sizes: NDArray[np.int64] = field(repr=False)
     spread: NDArray[np.float64] = field(repr=False)
+    limits: NDArray[np.float64] = field(repr=False)
     X: NDArray[np.float64] = field(repr=False)
     medoids: NDArray[np.float64] = field(repr=False)
     medoid_rows: NDArray[np.int64] = field(repr=False)
@@ -100,14 +103,50 @@ class Summary:
         DataError
             The rows have another number of columns, or values that cannot be clustered.
         """
+        scaled = self._scale(rows)
+        return native.nearest_points(scaled, self.centers, parallel.n_threads())[0]
+
+    def fits(self, rows: ArrayLike) -> NDArray[np.bool_]:
+        """Find which rows fit an item, and are not new kinds of rows.
+
+        A row fits an item if it lies at most 1.5 times as far from its centre as 99 of 100 of the rows that
+        were summarised. The limit of an item is at least the median limit of all.
+
+        Parameters
+        ----------
+        rows : array-like of shape (n, n_columns)
+            Rows as they are in the data, not scaled.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Whether each row fits an item.
+
+        Raises
+        ------
+        DataError
+            As for `assign`.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> from sklearn.datasets import make_blobs
+        >>> X, _ = make_blobs(10_000, centers=3, random_state=0)
+        >>> summary = lw.summarize(X, n_items=50)
+        >>> summary.fits([X[0], X[0] + 100]).tolist()
+        [True, False]
+        """
+        return place_rows(self._scale(rows), self.centers, self.limits).fits
+
+    def _scale(self, rows: ArrayLike) -> NDArray[np.float32]:
+        """Check rows, and scale them."""
         table = check_rows(rows)
         if table.shape[1] != self.centers.shape[1]:
             raise DataError(
                 f"The rows have {table.shape[1]} columns, but the summary has {self.centers.shape[1]}. Give"
                 " rows with the columns that were summarised, in the same order."
             )
-        scaled = self.scaling.apply(table)
-        return native.nearest_points(scaled, self.centers, parallel.n_threads())[0]
+        return self.scaling.apply(table)
 
     def write_labels(
         self,
@@ -277,8 +316,7 @@ def summarize(
 
     engine = Engine(backend, n_jobs)
     survey = survey_rows(stream, SAMPLE * int(n_items), seed, scale, step, engine)
-    k = min(int(n_items), len(survey.sample))
-    centers = k_means_runs(survey.sample, k, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
+    centers = find_centers(survey.sample, int(n_items), (seed, 1))
     n_blocks = 2 * n_done
     items = collect_items(stream, survey.scaling, centers, step, engine)
     check_same_rows(int(items.sizes.sum()), survey.n_rows)
@@ -287,9 +325,10 @@ def summarize(
         n_rows=survey.n_rows,
         columns=stream.columns(),
         scaling=survey.scaling,
-        centers=np.ascontiguousarray(centers[used]),
+        centers=np.ascontiguousarray(centers.points[used]),
         sizes=items.sizes[used],
         spread=items.squares[used] / items.sizes[used],
+        limits=items.limits(centers)[used],
         X=survey.scaling.apply(items.rows[used]).astype(np.float64),
         medoids=items.rows[used],
         medoid_rows=items.medoid[used],

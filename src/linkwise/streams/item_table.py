@@ -1,17 +1,8 @@
-"""Summarise tables that do not fit into memory: numbers, dates, truth values and categories.
-
-The first pass (`linkwise.streams.survey`) learns the encoding and draws a sample, the second assigns each row
-to an item (`linkwise.streams.passes`). Both write where they are to a folder, so that work that was
-interrupted goes on there.
-"""
+"""Items that stand for the rows of tables, and the file that holds them."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,28 +10,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
-from linkwise.cluster.kmeans.lloyd import k_means_runs
-from linkwise.data.column_names import check_names
 from linkwise.data.ids import id_texts
 from linkwise.data.rows import Rows
 from linkwise.errors import DataError
-from linkwise.parallel import HERE, Engine
-from linkwise.streams.chunks import read_blocks
-from linkwise.streams.encoding import EncodedTables, Encoding
-from linkwise.streams.item_summary import SAMPLE, SAMPLE_PASSES, Summary, check_same_rows
-from linkwise.streams.passes import ITEM, N_BORDER, ItemTotals, Scaling
-from linkwise.streams.ranges import map_blocks
+from linkwise.streams.encoding import Encoding
+from linkwise.streams.item_summary import Summary
+from linkwise.streams.item_totals import N_BORDER
+from linkwise.streams.passes import Scaling
+from linkwise.streams.reach import Placed, find_limits, place_rows
 from linkwise.streams.state_files import State, check_arrays, read_state, write_state
-from linkwise.streams.survey import Draw, TableChoices, TableSurvey, learn_encoding
-from linkwise.streams.table_files import BLOCK, Block, TableFiles
-from linkwise.wording import join_names
 
-FORMAT = 1  # of the items that are written
-PASSES = 2  # how the passes are made; it changes if those of earlier versions cannot go on
-SURVEY, TOTALS, ITEMS = "survey.npz", "totals.npz", "items.npz"
-SAVE_S = 10.0  # seconds of work that may be lost if the machine fails
-ROW_NAME = "row"  # column of numbers of rows that have no ids
+FORMAT = 2  # of the items that are written
+ITEMS = "items.npz"
+
+
+class DataPart(NamedTuple):
+    """A file of rows."""
+
+    name: str
+    n_rows: int
+    known: int = 0
+    """Steps that were known when its rows were read (`ItemTable.steps`)."""
+    path: str = ""
+    """Where it lies, seen from the folder of the session; empty if the data of the session name it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +47,45 @@ class ItemTable:
         How rows are encoded.
     frame : polars.DataFrame of shape (n_items, n_columns)
         The medoids with all columns.
-    parts : tuple of (str, int)
-        Name and number of rows of each file.
+    parts : tuple of DataPart
+        The files.
+    steps : ndarray of shape (n_items,)
+        When each item was made: 0 in the first passes; n for rows that arrived later and fit none of the
+        items of the steps before n, or for the part of a mixed item. -1 for a border row, which is asked
+        about and is no item (`linkwise.streams.border_rows`).
+    parents : ndarray of shape (n_items,)
+        The item that a border row is or was of; -1 for all others.
+    cuts : ndarray of shape (n_items,)
+        The part of a mixed item has its rows beyond so much of the way from the medoid to the border row.
     """
 
     summary: Summary
     encoding: Encoding
     frame: Any
-    parts: tuple[tuple[str, int], ...]
+    parts: tuple[DataPart, ...]
+    steps: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    cuts: NDArray[np.float64]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return int((self.steps >= 0).sum())
+
+    @property
+    def n_border(self) -> int:
+        """Number of border rows that are no items."""
+        return int((self.steps < 0).sum())
+
+    @property
+    def n_steps(self) -> int:
+        """Number of the last step."""
+        return int(self.steps.max())
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The id of each medoid; without ids its number in the data."""
-        return _name_rows(self.frame, self.summary.id_column, self.summary.medoid_rows)
+        return name_rows(self.frame, self.summary.id_column, self.summary.medoid_rows)
 
     @property
     def rows(self) -> Rows:
@@ -79,10 +97,57 @@ class ItemTable:
         """A hash of all that decides the item of a row."""
         found = blake2b(repr(self.encoding.to_json()).encode(), digest_size=16)
         found.update(self.summary.centers.tobytes())
+        if any(part.path for part in self.parts):  # rows were added
+            found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
 
-    def write(self, folder: Path) -> None:
-        """Write the items to a folder."""
+    def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> Placed:
+        """Find the item of each encoded row, and whether the row fits an item (`linkwise.streams.reach`).
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, n_features)
+            Encoded rows.
+        known : int or ndarray of shape (n,), optional
+            Number of the last step of rows that arrived whose items these rows can belong to; by default the
+            last one. Rows that were read before such a step keep their items.
+
+        Returns
+        -------
+        Placed
+            Two arrays of shape (n,).
+        """
+        scaled = self.summary.scaling.apply(rows)
+        of, fits = self._place_in(scaled, 0)
+        last = np.broadcast_to(self.n_steps if known is None else known, len(of))
+        for step in range(1, 1 + self.n_steps):
+            entries = np.flatnonzero(self.steps == step)
+            if self.parents[entries[0]] >= 0:
+                for entry in entries.tolist():
+                    self._follow_cut(scaled, entry, Placed(of, fits))
+            elif (rest := np.flatnonzero(~fits & (last >= step))).size:
+                of[rest], fits[rest] = self._place_in(scaled[rest], step)
+        return Placed(of, fits)
+
+    def _follow_cut(self, scaled: NDArray[np.float32], entry: int, placed: Placed) -> None:
+        """Let rows beyond a cut follow the border row; write to `placed`."""
+        of, fits = placed
+        parent, row, summary = self.parents[entry], self.summary.X[entry], self.summary
+        mine = np.flatnonzero(of == parent)
+        beyond = mine[project_rows(scaled[mine], summary.X[parent], row) >= self.cuts[entry]]
+        of[beyond] = entry
+        square = np.square(scaled[beyond] - row).sum(axis=1)
+        fits[beyond] |= square <= summary.limits[entry] ** 2
+
+    def _place_in(self, scaled: NDArray[np.float32], step: int) -> Placed:
+        """The nearest item of one step."""
+        items = np.flatnonzero(self.steps == step)
+        centers = np.ascontiguousarray(self.summary.centers[items])
+        found = place_rows(scaled, centers, self.summary.limits[items])
+        return Placed(items[found.nearest], found.fits)
+
+    def write(self, folder: Path, name: str = ITEMS) -> None:
+        """Write the items to a file of a folder."""
         summary = self.summary
         values = {
             "format": FORMAT,
@@ -91,15 +156,27 @@ class ItemTable:
             "encoding": self.encoding.to_json(),
             "parts": [list(part) for part in self.parts],
         }
-        arrays = {name: getattr(summary, name) for name in _ARRAYS}
-        write_state(folder / ITEMS, State(values, arrays, self.frame))
+        arrays = {array: getattr(summary, array) for array in ARRAYS}
+        arrays |= {array: getattr(self, array) for array in OF_STEPS}
+        write_state(folder / name, State(values, arrays, self.frame))
 
 
-_ARRAYS = ("centers", "sizes", "spread", "X", "medoid_rows", "border_rows")
+ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")
 
 
-def read_items(folder: Path) -> ItemTable:
-    """Read the items of a folder.
+OF_STEPS = ("steps", "parents", "cuts")
+
+
+def project_rows(
+    scaled: NDArray[np.float32], start: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Find how far along the way from one row to another rows lie: 0 at its start, 1 at its end."""
+    way = end - start
+    return np.asarray(((scaled - start) * way).sum(axis=1) / np.square(way).sum())
+
+
+def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
+    """Read the items of a file of a folder.
 
     Raises
     ------
@@ -108,10 +185,10 @@ def read_items(folder: Path) -> ItemTable:
     FileNotFoundError
         There is no such file.
     """
-    path = folder / ITEMS
+    path = folder / name
     state = read_state(path)
     try:
-        values, arrays = state.values, state.arrays
+        values, arrays = _take_earlier_format(state)
         encoding = Encoding.from_json(values["encoding"])
         k, width = len(arrays["sizes"]), len(encoding.features)
         check_arrays(
@@ -120,281 +197,71 @@ def read_items(folder: Path) -> ItemTable:
                 "centers": ("f", (k, width)),
                 "sizes": ("i", (k,)),
                 "spread": ("f", (k,)),
+                "limits": ("f", (k,)),
                 "X": ("f", (k, width)),
                 "medoid_rows": ("i", (k,)),
                 "border_rows": ("i", (k, N_BORDER)),
+                "steps": ("i", (k,)),
+                "parents": ("i", (k,)),
+                "cuts": ("f", (k,)),
             },
         )
         names = [column.name for column in encoding.columns]
         if values["format"] != FORMAT or k == 0 or state.frame is None or len(state.frame) != k:
             raise ValueError("The format differs.")
+        _check_steps(*(arrays[name] for name in OF_STEPS))
         frame = state.frame.select(names)
-        parts = tuple((str(name), int(n)) for name, n in values["parts"])
+        parts = tuple(
+            DataPart(str(name), int(n), int(known), str(at)) for name, n, known, at in values["parts"]
+        )
         summary = Summary(
             n_rows=int(values["n_rows"]),
             columns=tuple(feature.name for feature in encoding.features),
-            scaling=_no_scaling(width),
+            scaling=without_scaling(width),
             medoids=arrays["X"],
             medoid_ids=None,
             id_column=values["id_column"],
-            **{name: arrays[name] for name in _ARRAYS},
+            **{name: arrays[name] for name in ARRAYS},
         )
     except DataError:
         raise
     except Exception as error:  # of a damaged file anything
         raise DataError(f"'{path}' is damaged. Restore a copy of it.") from error
-    return ItemTable(summary, encoding, frame, parts)
+    return ItemTable(summary, encoding, frame, parts, *(arrays[name] for name in OF_STEPS))
 
 
-def _no_scaling(width: int) -> Scaling:
+def _check_steps(steps: NDArray[np.int64], parents: NDArray[np.int64], cuts: NDArray[np.float64]) -> None:
+    """Raise `ValueError` unless items can have been made so."""
+    k = len(steps)
+    made = np.unique(steps[steps >= 0])
+    are_steps = steps.min() >= -1 and made.tolist() == list(range(len(made))) and steps[0] == 0
+    are_parents = parents.min() >= -1 and parents.max() < k and ((parents >= 0) | (steps >= 0)).all()
+    are_of_items = are_parents and (parents[parents[parents >= 0]] < 0).all()
+    if not (are_steps and are_of_items and np.isfinite(cuts).all()):
+        raise ValueError("The steps differ.")
+
+
+def _take_earlier_format(state: State) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Add what the first format lacks: limits, which the spread tells roughly, steps and border rows."""
+    values, arrays = state.values, state.arrays
+    if values["format"] == 1:
+        reach = 2 * np.sqrt(arrays["spread"])
+        arrays["limits"] = find_limits(reach, arrays["sizes"], arrays["centers"])
+        arrays["steps"], arrays["parents"] = np.zeros(len(reach), dtype=np.int64), np.full(len(reach), -1)
+        arrays["cuts"] = np.zeros(len(reach))
+        values |= {"format": FORMAT, "parts": [[name, n, 0, ""] for name, n in values["parts"]]}
+    return values, arrays
+
+
+def without_scaling(width: int) -> Scaling:
+    """Return the scaling of rows that are encoded already."""
     return Scaling(np.zeros(width), np.ones(width))
 
 
-def _name_rows(frame: Any, id_column: str | None, numbers: NDArray[np.int64]) -> tuple[str, ...]:
+def name_rows(frame: Any, id_column: str | None, numbers: NDArray[np.int64]) -> tuple[str, ...]:
+    """Name rows by their ids; without ids by their numbers."""
     import narwhals as nw
 
     if id_column is None:
         return tuple(map(str, numbers.tolist()))
     return tuple(map(str, id_texts(nw.from_native(frame[id_column], series_only=True))))
-
-
-# ---------------------------------------------------------------- passes
-def summarize_tables(
-    tables: TableFiles,
-    choices: TableChoices,
-    n_items: int,
-    seed: int,
-    folder: Path,
-    progress: Progress | None = None,
-    engine: Engine = HERE,
-) -> ItemTable:
-    """Summarise tables by items, in two passes, and write the items to a folder.
-
-    Parameters
-    ----------
-    tables : TableFiles
-        The files.
-    choices : TableChoices
-        How columns are used.
-    n_items : int
-        Number of items.
-    seed : int
-        Seed of the sample and of k-means.
-    folder : Path
-        Folder for the items, and for where the passes are. If the passes of the same files and choices were
-        interrupted, they go on.
-    progress : callable, optional
-        ``progress(done, total)`` is called after each block of rows.
-    engine : Engine
-        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
-
-    Returns
-    -------
-    ItemTable
-        The items.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read or differs from the others, and the error names it; no column is left to
-        compare rows by; or the folder cannot be written to.
-    """
-    names = _choose_names(tables, choices)
-    for file in tables.files:  # before passes that may take long
-        tables.check(file, names)
-    n_rows = sum(tables.count_rows())
-    n_blocks = -(-n_rows // BLOCK)
-    key = _hash_inputs(tables, choices, n_items, seed)
-    done = 0
-
-    def step(block: int) -> None:
-        nonlocal done
-        done = block
-        if progress is not None:
-            progress(min(done, 2 * n_blocks), 2 * n_blocks)
-
-    draw = Draw.plan(n_rows, SAMPLE * n_items, seed)
-    work = partial(TableSurvey.of, draw=draw, as_words=choices.as_categories)
-    survey = _survey(tables, names, work, _Place(folder / SURVEY, key, engine), step)
-    check_same_rows(survey.n_rows, n_rows)
-    encoding = learn_encoding(survey, choices)
-    if choices.id_column is not None and survey.columns[choices.id_column].n_missing:
-        missing = survey.columns[choices.id_column].n_missing
-        raise DataError(f"The column '{choices.id_column}' of ids has {missing} empty cells. Fill them in.")
-    sample = encoding.apply(survey.sample_rows, lambda row: f"row {row} of the sample")
-    place = _Place(folder / TOTALS, key, engine)
-    centers, totals = _collect(
-        tables, encoding, sample, (n_items, seed), place, lambda block: step(n_blocks + block)
-    )
-    check_same_rows(int(totals.sizes.sum()), survey.n_rows)
-    found = _make_table(tables, encoding, survey, centers, totals, choices.id_column)
-    found.write(folder)
-    for name in (SURVEY, TOTALS):
-        (folder / name).unlink(missing_ok=True)
-    return found
-
-
-def _choose_names(tables: TableFiles, choices: TableChoices) -> list[str]:
-    """The columns that are read: all but those that are dropped."""
-    there = list(tables.schema)
-    columns = None if choices.columns == ("all",) else choices.columns
-    check_names(there, choices.id_column, columns, choices.drop, (), choices.show, choices.hide)
-    return [name for name in there if name not in choices.drop]
-
-
-def _hash_inputs(tables: TableFiles, choices: TableChoices, n_items: int, seed: int) -> str:
-    """Hash all that decides what the passes find."""
-    return blake2b(
-        repr((PASSES, tables.stamps(), choices, n_items, seed)).encode(), digest_size=16
-    ).hexdigest()
-
-
-class _Place(NamedTuple):
-    """Where a pass is made."""
-
-    path: Path
-    """The file for where it is."""
-    key: str
-    """A hash of all that decides what it finds."""
-    engine: Engine
-
-
-def _survey(
-    tables: TableFiles,
-    names: Sequence[str],
-    work: Callable[[Block], TableSurvey],
-    place: _Place,
-    step: Callable[[int], object],
-) -> TableSurvey:
-    survey, (path, key, engine) = TableSurvey.start(), place
-    stored = _load(path, key)
-    if stored is not None:
-        survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
-    if stored is not None and stored.values["is_done"]:
-        return survey
-
-    def save(is_done: bool = False) -> None:
-        if survey.n_rows:
-            values = {"key": key, "survey": survey.to_json(), "is_done": is_done}
-            write_state(path, State(values, {"sample": survey.sample}, survey.kept))
-
-    with _saving(save) as save_sometimes:
-        for found in map_blocks(
-            partial(tables.blocks, names), work, tables.lengths(), survey.n_rows, BLOCK, engine
-        ):
-            survey = survey.merge(found)
-            save_sometimes()
-            step(-(-survey.n_rows // BLOCK))
-        if survey.n_rows < 2:
-            raise DataError("The data have fewer than 2 rows, but at least 2 are needed to compare.")
-        save(True)
-    return survey
-
-
-def _collect(
-    tables: TableFiles,
-    encoding: Encoding,
-    sample: NDArray[np.float64],
-    plan: tuple[int, int],
-    place: _Place,
-    step: Callable[[int], object],
-) -> tuple[NDArray[np.float64], ItemTotals]:
-    """The centres, and what the second pass finds."""
-    (n_items, seed), (path, key, engine) = plan, place
-    scaling = _no_scaling(len(encoding.features))
-    stored = _load(path, key)
-    if stored is None:
-        k = min(n_items, len(sample))
-        starts = np.ascontiguousarray(scaling.apply(sample))
-        centers = k_means_runs(starts, k, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
-        totals = ItemTotals.start(centers.shape)
-    else:
-        centers = stored.arrays.pop("centers")
-        totals = ItemTotals(stored.values["n_rows"], ids=None, frame=stored.frame, **stored.arrays)
-
-    def save() -> None:
-        if totals.n_rows:
-            arrays = {name: getattr(totals, name) for name in _TOTALS} | {"centers": centers}
-            write_state(path, State({"key": key, "n_rows": totals.n_rows}, arrays, totals.frame))
-
-    with _saving(save) as save_sometimes:
-        read = partial(read_blocks, EncodedTables(tables, encoding))
-        work = partial(ItemTotals.of, scaling=scaling, centers=centers)
-        for found in map_blocks(read, work, tables.lengths(), totals.n_rows, BLOCK, engine):
-            totals = totals.merge(found)
-            save_sometimes()
-            step(-(-totals.n_rows // BLOCK))
-    return centers, totals
-
-
-_TOTALS = ("sizes", "squares", "medoid", "least", "rows", "border", "border_squares")
-
-
-@contextmanager
-def _saving(save: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Save from time to time, and when the work is interrupted or fails."""
-    saved = time.monotonic()
-
-    def save_sometimes() -> None:
-        nonlocal saved
-        if time.monotonic() - saved > SAVE_S:
-            save()
-            saved = time.monotonic()
-
-    try:
-        yield save_sometimes
-    except BaseException:
-        save()
-        raise
-
-
-def _load(path: Path, key: str) -> State | None:
-    """What was saved of the same work; None if there is nothing that can be used."""
-    try:
-        stored = read_state(path)
-    except (DataError, OSError):
-        return None
-    return stored if isinstance(stored.values, dict) and stored.values.get("key") == key else None
-
-
-def _make_table(
-    tables: TableFiles,
-    encoding: Encoding,
-    survey: TableSurvey,
-    centers: NDArray[np.float64],
-    totals: ItemTotals,
-    id_column: str | None,
-) -> ItemTable:
-    used = np.flatnonzero(totals.sizes)
-    frame = totals.frame.sort(ITEM).drop(ITEM)
-    _check_ids(frame, id_column)
-    medoids = np.ascontiguousarray(totals.rows[used])
-    summary = Summary(
-        n_rows=survey.n_rows,
-        columns=tuple(feature.name for feature in encoding.features),
-        scaling=_no_scaling(len(encoding.features)),
-        centers=np.ascontiguousarray(centers[used]),
-        sizes=totals.sizes[used],
-        spread=totals.squares[used] / totals.sizes[used],
-        X=medoids,
-        medoids=medoids,
-        medoid_rows=totals.medoid[used],
-        medoid_ids=None,
-        border_rows=totals.border[used],
-        id_column=id_column,
-    )
-    counts = (survey.counts.get(number, 0) for number in range(len(tables.files)))
-    parts = tuple((file.path.name, n) for file, n in zip(tables.files, counts, strict=True))
-    return ItemTable(summary, encoding, frame, parts)
-
-
-def _check_ids(frame: Any, id_column: str | None) -> None:
-    if id_column is None:
-        return
-    twice = frame[id_column].filter(frame[id_column].is_duplicated()).unique(maintain_order=True)
-    if len(twice):
-        names = join_names(map(repr, twice.to_list()), 5)
-        raise DataError(
-            f"Ids in column '{id_column}' repeat: {names}. Name a column whose values are unique, or leave"
-            " --id out to know rows by their number."
-        )

@@ -23,6 +23,7 @@ from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.chunks import BLOCK, Chunk, RowStream, read_blocks
 from linkwise.streams.ranges import map_blocks
+from linkwise.streams.table_files import call_polars
 from linkwise.wording import shorten
 
 PART = 16 * BLOCK  # rows
@@ -170,6 +171,11 @@ def _find_ids(blocks: list[Chunk]) -> NDArray[Any]:
 def write_frame(frame: Any, path: Path) -> None:
     """Write a table to a Parquet file that is complete or absent."""
     _replace(path, lambda free: frame.write_parquet(free))
+
+
+def read_column(path: Path, name: str) -> Any:
+    """Read a column of a file that `write_frame` wrote."""
+    return call_polars(path, "Parquet", lambda pl: pl.read_parquet(path, columns=[name])[name])
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:

@@ -1,4 +1,4 @@
-"""The two passes over a stream: scaling and a sample, then the items.
+"""The first pass over a stream: scaling and a sample; `linkwise.streams.item_totals` makes the second.
 
 Every sum is made in float64, block by block (`linkwise.streams.chunks`). What is found in each block is
 merged in the order of the blocks (`linkwise.streams.ranges`), so neither chunks nor threads nor workers
@@ -16,15 +16,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import native, parallel
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import NO_ROWS, Chunk, RowStream, read_blocks
 from linkwise.streams.ranges import map_blocks
 
-N_BORDER = 3  # border rows of an item
-ITEM = "linkwise item"  # column with the number of an item
 HASHED = 2**20  # numbers of rows that are hashed at once
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -89,7 +86,7 @@ def survey_rows(
     engine : Engine
         The processes or the cluster that read the rows.
     """
-    found: tuple[_Moments, _Sample] | None = None
+    found: tuple[_Moments, Sample] | None = None
     lengths, key = stream.lengths(), sample_key(seed)
     bound = None if lengths is None else find_bound(sum(lengths.counts), n_sample, key)
     work = partial(_survey_block, key=key, bound=bound)
@@ -103,15 +100,14 @@ def survey_rows(
     moments, sample = found
     width = len(moments.mean)
     scaling = moments.to_scaling() if scale == "standard" else Scaling(np.zeros(width), np.ones(width))
-    order = np.argsort(sample.number)
-    return Survey(moments.n, scaling, scaling.apply(sample.rows[order]))
+    return Survey(moments.n, scaling, scaling.apply(sample.sorted()))
 
 
-def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, _Sample]:
+def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, Sample]:
     number = np.arange(block.first, block.first + len(block.rows))
     hashes = hash_numbers(number, key)
     drawn = slice(None) if bound is None else np.flatnonzero(hashes <= bound)
-    return _Moments.of(block.rows), _Sample(hashes[drawn], number[drawn], block.rows[drawn])
+    return _Moments.of(block.rows), Sample(hashes[drawn], number[drawn], block.rows[drawn])
 
 
 class _Moments(NamedTuple):
@@ -137,14 +133,23 @@ class _Moments(NamedTuple):
         return Scaling(self.mean, np.where(spread > 0, spread, 1.0))
 
 
-class _Sample(NamedTuple):
+class Sample(NamedTuple):
     """The rows with the smallest hashes so far."""
 
     hash: NDArray[np.uint64]
     number: NDArray[np.int64]
     rows: NDArray[Any]
 
-    def add(self, more: _Sample, n_sample: int) -> _Sample:
+    @classmethod
+    def of_none(cls) -> Sample:
+        """Return a sample of no rows."""
+        return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64), np.empty((0, 0)))
+
+    def sorted(self) -> NDArray[Any]:
+        """Return the rows in their order."""
+        return np.ascontiguousarray(self.rows[np.argsort(self.number)])
+
+    def add(self, more: Sample, n_sample: int) -> Sample:
         """Keep the `n_sample` rows with the smallest hashes of both."""
         is_full = len(self.hash) >= n_sample
         least = np.flatnonzero(more.hash < self.hash.max()) if is_full else slice(None)
@@ -152,9 +157,9 @@ class _Sample(NamedTuple):
         number = np.concatenate([self.number, more.number[least]])
         rows = np.concatenate([self.rows, more.rows[least]])
         if len(hashes) <= n_sample:
-            return _Sample(hashes, number, rows)
+            return Sample(hashes, number, rows)
         kept = np.argpartition(hashes, n_sample - 1)[:n_sample]
-        return _Sample(hashes[kept], number[kept], rows[kept])
+        return Sample(hashes[kept], number[kept], rows[kept])
 
 
 def find_bound(n_rows: int, n_sample: int, key: np.uint64) -> np.uint64:
@@ -181,175 +186,3 @@ def hash_numbers(number: NDArray[np.int64], key: np.uint64) -> NDArray[np.uint64
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
-
-
-class ItemTotals(NamedTuple):
-    """What the second pass finds, for each of k centres; `merge` leaves both as they are."""
-
-    n_rows: int
-    """Rows so far."""
-    sizes: NDArray[np.int64]
-    """(k,) rows that are nearest to each centre."""
-    squares: NDArray[np.float64]
-    """(k,) sums of their squared distances."""
-    medoid: NDArray[np.int64]
-    """(k,) number of the row nearest to each centre, of equals the first; -1 without rows."""
-    least: NDArray[np.float64]
-    """(k,) its squared distance."""
-    rows: NDArray[np.float64]
-    """(k, n_columns) that row as it is in the data."""
-    ids: tuple[Any, ...] | None
-    """(k,) its id, if rows have ids."""
-    frame: Any
-    """That row with all columns and the number of the centre, a polars.DataFrame, if rows have such."""
-    border: NDArray[np.int64]
-    """(k, N_BORDER) numbers of the rows farthest from each centre, the farthest first; -1 in free places."""
-    border_squares: NDArray[np.float64]
-    """(k, N_BORDER) their squared distances."""
-
-    @classmethod
-    def start(cls, shape: tuple[int, ...]) -> ItemTotals:
-        """Return the totals of no rows, for centres of some shape."""
-        k = shape[0]
-        return cls(
-            0,
-            np.zeros(k, dtype=np.int64),
-            np.zeros(k),
-            np.full(k, -1),
-            np.full(k, np.inf),
-            np.zeros((k, shape[1])),
-            None,
-            None,
-            np.full((k, N_BORDER), -1),
-            np.full((k, N_BORDER), -1.0),
-        )
-
-    @classmethod
-    def of(cls, block: Chunk, scaling: Scaling, centers: NDArray[np.float64]) -> ItemTotals:
-        """Assign the rows of a block to their nearest centres, and collect what is known of them."""
-        if block.rows.shape[1] != centers.shape[1]:
-            raise DataError(
-                f"The data have changed: they had {centers.shape[1]} columns in the first pass, and now"
-                f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
-            )
-        free, k, scaled = cls.start(centers.shape), len(centers), scaling.apply(block.rows)
-        of, square = native.nearest_points(scaled, centers, parallel.n_threads())
-        nearest = native.nearest_rows(scaled, of.astype(np.int32), centers, None, parallel.n_threads())
-        items = np.flatnonzero(nearest >= 0)
-        at = nearest[items]
-        medoid, least, rows = free.medoid, free.least, free.rows
-        least[items], medoid[items], rows[items] = square[at], block.first + at, block.rows[at]
-        border = _Border(free.border, free.border_squares).add(of, square, block.first + np.arange(len(of)))
-        return cls(
-            len(block.rows),
-            np.bincount(of, minlength=k),
-            np.bincount(of, square, k).astype(np.float64),
-            medoid,
-            least,
-            rows,
-            None if block.ids is None else _place(block.ids[at], items, k),
-            None if block.frame is None else _mark_items(block.frame[at], items),
-            border.number,
-            border.square,
-        )
-
-    def merge(self, more: ItemTotals) -> ItemTotals:
-        """Add what was found in later rows."""
-        is_better = more.least < self.least
-        border = _Border(self.border, self.border_squares).add(
-            np.repeat(np.arange(len(self.sizes)), N_BORDER), more.border_squares.ravel(), more.border.ravel()
-        )
-        return ItemTotals(
-            self.n_rows + more.n_rows,
-            self.sizes + more.sizes,
-            self.squares + more.squares,
-            np.where(is_better, more.medoid, self.medoid),
-            np.where(is_better, more.least, self.least),
-            np.where(is_better[:, None], more.rows, self.rows),
-            _merge_ids(self.ids, more.ids, is_better),
-            _merge_frames(self.frame, more.frame, np.flatnonzero(is_better)),
-            border.number,
-            border.square,
-        )
-
-
-def _place(ids: NDArray[Any], items: NDArray[np.int64], k: int) -> tuple[Any, ...]:
-    found: list[Any] = [None] * k
-    for item, name in zip(items.tolist(), ids, strict=True):
-        found[item] = name
-    return tuple(found)
-
-
-def _mark_items(rows: Any, items: NDArray[np.int64]) -> Any:
-    import polars as pl
-
-    return rows.with_columns(pl.Series(ITEM, items))
-
-
-def _merge_ids(
-    ids: tuple[Any, ...] | None, more: tuple[Any, ...] | None, is_better: NDArray[np.bool_]
-) -> tuple[Any, ...] | None:
-    if ids is None or more is None:
-        return more if ids is None else ids
-    return tuple(b if better else a for a, b, better in zip(ids, more, is_better.tolist(), strict=True))
-
-
-def _merge_frames(frame: Any, more: Any, better: NDArray[np.int64]) -> Any:
-    """Replace the rows of some items."""
-    import polars as pl
-
-    if frame is None or more is None:
-        return more if frame is None else frame
-    is_of_better = pl.col(ITEM).is_in(better.tolist())
-    return pl.concat([frame.filter(~is_of_better), more.filter(is_of_better)])
-
-
-def collect_items(
-    stream: RowStream,
-    scaling: Scaling,
-    centers: NDArray[np.float64],
-    step: Callable[[], object],
-    engine: Engine = HERE,
-) -> ItemTotals:
-    """Assign each row to its nearest centre, and collect what is known of each centre's rows.
-
-    Parameters
-    ----------
-    stream : RowStream
-        The rows.
-    scaling : Scaling
-        How rows are scaled.
-    centers : ndarray of shape (k, n_columns)
-        Centres, in scaled units.
-    step : callable
-        Called after each block.
-    engine : Engine
-        The processes or the cluster that read the rows.
-    """
-    totals = ItemTotals.start(centers.shape)
-    work = partial(ItemTotals.of, scaling=scaling, centers=centers)
-    for found in map_blocks(partial(read_blocks, stream), work, stream.lengths(), 0, chunks.BLOCK, engine):
-        totals = totals.merge(found)
-        step()
-    return totals
-
-
-class _Border(NamedTuple):
-    """The rows farthest from their centres so far."""
-
-    number: NDArray[np.int64]
-    """(k, N_BORDER)"""
-    square: NDArray[np.float64]
-    """(k, N_BORDER), descending; -1 in free places."""
-
-    def add(self, of: NDArray[np.int64], square: NDArray[np.float64], number: NDArray[np.int64]) -> _Border:
-        """Add rows with higher numbers; of equally far rows the first ones stay."""
-        k = len(self.number)
-        far = np.flatnonzero(square > self.square[of, -1])
-        item = np.concatenate([np.repeat(np.arange(k), N_BORDER), of[far]])
-        squares = np.concatenate([self.square.ravel(), square[far]])
-        numbers = np.concatenate([self.number.ravel(), number[far]])
-        order = np.lexsort((numbers, -squares, item))
-        start = np.searchsorted(item[order], np.arange(k))
-        kept = order[start[:, None] + np.arange(N_BORDER)]
-        return _Border(numbers[kept], squares[kept])

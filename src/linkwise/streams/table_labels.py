@@ -6,7 +6,8 @@ They are written as `linkwise.streams.label_files` writes parts: a file gets its
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine, map_in_order
 from linkwise.streams.chunks import BLOCK
-from linkwise.streams.item_table import ItemTable
-from linkwise.streams.label_files import PART, LabelForm, claim_folder, write_frame
+from linkwise.streams.item_table import DataPart, ItemTable
+from linkwise.streams.label_files import PART, LabelForm, claim_folder, read_column, write_frame
+from linkwise.streams.reach import Placed
 from linkwise.streams.table_files import TableFiles
 from linkwise.wording import join_names
 
@@ -30,6 +32,11 @@ class LabelledFiles(NamedTuple):
 
     paths: list[Path]
     n_rows: int
+    unfit: tuple[tuple[str, int], ...] = ()
+    """Files with rows that fit no item, and how many; only of files that are no part of the data."""
+
+
+FITS = "fits"  # column of labels that says whether a row fits an item
 
 
 def write_files(
@@ -65,7 +72,7 @@ def write_files(
         The processes or the cluster that read rows and write files.
     is_new : bool, default=False
         Whether the items were made of other files. Labels of the folder then stay only if these files have
-        not changed since.
+        not changed since, and the column `FITS` says which rows fit an item.
 
     Returns
     -------
@@ -81,28 +88,40 @@ def write_files(
     stems = _name_files(tables)
     found = blake2b(of_item.tobytes(), digest_size=16)
     found.update(repr((items.hash, stems, items.parts, sorted(names.items()), PART)).encode())
+    found.update(items.steps.tobytes() + items.cuts.tobytes())
     if is_new:  # other rows may have the names and numbers of earlier ones
         found.update(repr(tables.stamps()).encode())
     id_name = items.summary.id_column or "row"
     claim_folder(folder, LabelForm(found.hexdigest(), items.summary.n_rows, id_name))
-    _check_counts(tables, items)
+    check_counts(tables, items)
     paths, tasks, first = [], [], 0
-    for number, (stem, (_, n_rows)) in enumerate(zip(stems, items.parts, strict=True)):
-        n_mine = max(1, -(-n_rows // PART))
+    of_part: list[tuple[str, Path]] = []
+    for number, (stem, data) in enumerate(zip(stems, items.parts, strict=True)):
+        n_mine = max(1, -(-data.n_rows // PART))
         mine = [folder / f"{stem}{f'-{at:05d}' if n_mine > 1 else ''}.parquet" for at in range(n_mine)]
         absent = [_Part(number, at * PART, first + at * PART, path) for at, path in enumerate(mine)]
         absent = [part for part in absent if not part.path.exists()]
         if absent:
             tasks += [[part] for part in absent] if tables.is_seekable else [absent]
         paths += mine
-        first += n_rows
-    shared, n_done = _Shared(tables, items, of_item, dict(names), id_name, PART), len(paths)
+        of_part += [(data.name, path) for path in mine]
+        first += data.n_rows
+    shared, n_done = _Shared(tables, items, of_item, dict(names), id_name, PART, is_new), len(paths)
     n_done -= sum(map(len, tasks))
     for task, _ in zip(tasks, map_in_order(_write_task, shared, tasks, engine), strict=True):
         n_done += len(task)
         if progress is not None:
             progress(n_done, len(paths))
-    return LabelledFiles(paths, first)
+    return LabelledFiles(paths, first, _count_unfit(of_part) if is_new else ())
+
+
+def _count_unfit(parts: list[tuple[str, Path]]) -> tuple[tuple[str, int], ...]:
+    """Count the rows of each file of data that fit no item, in the files of labels."""
+    found = Counter[str]()
+    for name, path in parts:
+        fits = read_column(path, FITS)
+        found[name] += len(fits) - int(fits.sum())
+    return tuple((name, n) for name, n in found.items() if n)
 
 
 class _Part(NamedTuple):
@@ -126,6 +145,7 @@ class _Shared(NamedTuple):
     names: dict[int, str]
     id_name: str
     part_rows: int
+    is_new: bool
 
 
 def _write_task(shared: _Shared, parts: list[_Part]) -> None:
@@ -133,11 +153,10 @@ def _write_task(shared: _Shared, parts: list[_Part]) -> None:
     start = parts[0].start
     found = _label_file(shared, parts[0].number, start, parts[-1].start + shared.part_rows)
     waiting = {part.start: part for part in parts}
-    for ids, of in found:
+    for ids, placed in found:
         part = waiting.get(start)
         if part is not None:
-            frame = _make_frame(ids, shared.of_item[of], shared.names, shared.id_name, part.first)
-            write_frame(frame, part.path)
+            write_frame(_make_frame(ids, placed, shared, part.first), part.path)
         start += shared.part_rows
 
 
@@ -149,18 +168,28 @@ def take_new_tables(items: ItemTable, tables: TableFiles) -> ItemTable:
     DataError
         A column is missing or has another type, and the error names it.
     """
-    names = items.encoding.feature_columns
+    check_types(items, tables, items.encoding.feature_columns)
+    parts = tuple(DataPart(file.path.name, file.count_rows(), items.n_steps) for file in tables.files)
+    return replace(
+        items, parts=parts, summary=replace(items.summary, n_rows=sum(part.n_rows for part in parts))
+    )
+
+
+def check_types(
+    items: ItemTable, tables: TableFiles, names: Sequence[str], id_column: str | None = None
+) -> None:
+    """Check that columns have the types of the items; numbers may have others, but not those of ids."""
     for file in tables.files:
         tables.check(file, names)
         for name in names:
             kind, known = file.schema()[name], items.frame.schema[name]
-            if kind != known and not (kind.is_numeric() and known.is_numeric()):
+            are_whole = kind.is_integer() and known.is_integer()
+            are_numbers = kind.is_numeric() and known.is_numeric() and name != id_column
+            if kind != known and not are_whole and not are_numbers:
                 raise DataError(
                     f"{file.path.name}: column '{name}' has type {kind}, but the items were made of type"
                     f" {known}. Convert it."
                 )
-    parts = tuple((file.path.name, file.count_rows()) for file in tables.files)
-    return replace(items, parts=parts, summary=replace(items.summary, n_rows=sum(n for _, n in parts)))
 
 
 def _name_files(tables: TableFiles) -> list[str]:
@@ -170,10 +199,10 @@ def _name_files(tables: TableFiles) -> list[str]:
     return ["-".join(path.relative_to(common).with_suffix("").parts) for path in paths]
 
 
-def _check_counts(tables: TableFiles, items: ItemTable) -> None:
+def check_counts(tables: TableFiles, items: ItemTable) -> None:
     """Check that the files have the names and numbers of rows that they had."""
     now = [file.path.name for file in tables.files]
-    before = [name for name, _ in items.parts]
+    before = [part.name for part in items.parts]
     if now != before:
         new, gone = [n for n in now if n not in before], [n for n in before if n not in now]
         what = (
@@ -181,21 +210,20 @@ def _check_counts(tables: TableFiles, items: ItemTable) -> None:
             if new or gone
             else "another order"
         )
-        raise DataError(
-            f"The files of the data have changed since the items were made: {what}. Restore them."
-        )
-    for file, (name, n_rows) in zip(tables.files, items.parts, strict=True):
+        way_out = "Restore them."
+        if new and not gone:
+            way_out = "Add their rows to the session with linkwise extend."
+        raise DataError(f"The files of the data have changed since the items were made: {what}. {way_out}")
+    for file, part in zip(tables.files, items.parts, strict=True):
         n_now = file.count_rows()
-        if n_now != n_rows:
+        if n_now != part.n_rows:
             raise DataError(
-                f"{name} has changed since the items were made: it had {n_rows} rows, and now it has {n_now}."
-                " Restore it, or begin another session."
+                f"{part.name} has changed since the items were made: it had {part.n_rows} rows, and now it"
+                f" has {n_now}. Restore it, or begin another session."
             )
 
 
-def _label_file(
-    shared: _Shared, number: int, start: int, stop: int
-) -> Iterator[tuple[Any, NDArray[np.int64]]]:
+def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, Placed]]:
     """The ids and items of the rows of each part of a file, from row `start` to `stop`."""
     tables, items, part_rows = shared.tables, shared.items, shared.part_rows
     encoding, id_column = items.encoding, items.summary.id_column
@@ -208,7 +236,7 @@ def _label_file(
             part = frame[: min(BLOCK, part_rows - n_waiting)]
             frame = frame[len(part) :]
             rows = encoding.apply(part, partial(_locate, name, at))
-            found.append(items.summary.assign(rows))
+            found.append(items.place(rows, items.parts[number].known))
             ids.append(None if id_column is None else part[id_column])
             at, n_waiting = at + len(part), n_waiting + len(part)
             if n_waiting == part_rows:
@@ -230,21 +258,23 @@ def _locate(name: str, start: int, row: int) -> str:
     return f"{name}: row {start + row} (counted from 0)"
 
 
-def _join(ids: list[Any], found: list[NDArray[np.int64]]) -> tuple[Any, NDArray[np.int64]]:
+def _join(ids: list[Any], found: list[Placed]) -> tuple[Any, Placed]:
     import polars as pl
 
-    of = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-    return (pl.concat(ids) if ids and ids[0] is not None else None), of
+    of = np.concatenate([np.empty(0, dtype=np.int64), *(one.nearest for one in found)])
+    fits = np.concatenate([np.empty(0, dtype=np.bool_), *(one.fits for one in found)])
+    return (pl.concat(ids) if ids and ids[0] is not None else None), Placed(of, fits)
 
 
-def _make_frame(
-    ids: Any, clusters: NDArray[np.int32], names: Mapping[int, str], id_name: str, first: int
-) -> Any:
+def _make_frame(ids: Any, placed: Placed, shared: _Shared, first: int) -> Any:
     import polars as pl
 
+    clusters, names, id_name = shared.of_item[placed.nearest], shared.names, shared.id_name
     rows = np.arange(first, first + len(clusters)) if ids is None else ids
     columns = [pl.Series(id_name, rows), pl.Series("cluster", clusters)]
     if names:
         called = pl.Series([names.get(int(label)) for label in clusters.tolist()], dtype=pl.String)
         columns.append(called.alias("name"))
+    if shared.is_new:
+        columns.append(pl.Series(FITS, placed.fits))
     return pl.DataFrame(columns)

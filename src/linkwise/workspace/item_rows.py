@@ -10,25 +10,22 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkwise.asking.learner import Progress
 from linkwise.data import Rows
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.parallel import HERE, Engine, connect_dask
-from linkwise.session.session import Session
 from linkwise.streams.array_files import ARRAY, array_form
 from linkwise.streams.chunks import ENDINGS, find_files, is_pattern
-from linkwise.streams.item_table import ITEMS, ItemTable, read_items, summarize_tables
+from linkwise.streams.item_table import ITEMS, ItemTable, read_items
 from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import PARQUET, ParquetFile, TableFiles
-from linkwise.wording import quote_command
+from linkwise.streams.table_passes import summarize_tables
+from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, WorkerOptions, flag_of
 from linkwise.workspace.reading import read_shown_rows
-
-if TYPE_CHECKING:
-    from linkwise.streams.table_labels import LabelledFiles
 
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
@@ -179,16 +176,21 @@ def summarize_data(
     dict
         The source that the session stores.
     """
-    choices, tables = _choose(data, reading), open_tables(data, reading)
+    choices, tables = _choose(data, reading), open_tables(find_files(data), reading)
     items = summarize_tables(tables, choices, n_items, seed, items_folder(path), progress, engine)
     source = {
         "file": os.path.relpath(data, path.parent),
         "choices": {**items.encoding.choices, "delimiter": reading.delimiter},
         "scale": choices.scale,
         "impute": choices.impute,
-        "items": {"n": n_items, "n_rows": items.summary.n_rows, "hash": items.hash},
+        "items": {"n": n_items, **describe_counts(items)},
     }
     return items, source
+
+
+def describe_counts(items: ItemTable) -> dict[str, Any]:
+    """What a session stores about its items."""
+    return {"n_rows": items.summary.n_rows, "n_border": items.n_border, "hash": items.hash}
 
 
 def _choose(data: Path, reading: Reading) -> TableChoices:
@@ -219,14 +221,14 @@ def _to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
 
 
-def open_tables(data: Path, reading: Reading) -> TableFiles:
+def open_tables(files: Sequence[Path], reading: Reading) -> TableFiles:
     """Open the files of data."""
     as_text = (
         *(() if reading.id_column is None else (reading.id_column,)),
         *(reading.show or ()),
         *(reading.as_categories or ()),
     )
-    return TableFiles(find_files(data), as_text=as_text, delimiter=reading.delimiter)
+    return TableFiles(files, as_text=as_text, delimiter=reading.delimiter)
 
 
 def is_of_items(source: dict[str, Any]) -> bool:
@@ -234,9 +236,16 @@ def is_of_items(source: dict[str, Any]) -> bool:
     return "items" in source
 
 
+def name_next(items_hash: str) -> str:
+    """The name of a file of items until the session names them."""
+    return f"items-{items_hash}.npz"
+
+
 def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
     """Read the items of a session, which must be those that it was begun with."""
-    folder = items_folder(path)
+    folder, wanted = items_folder(path), source["items"]["hash"]
+    if (folder / name_next(wanted)).exists():  # rows were added, and the command was killed at its end
+        os.replace(folder / name_next(wanted), folder / ITEMS)
     try:
         items = read_items(folder)
     except FileNotFoundError:
@@ -244,7 +253,7 @@ def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
             f"{folder / ITEMS}, which holds the items of {path.name}, is not there. Put it back beside the"
             " session, or begin anew: " + quote_command("linkwise", "ask", source["file"], "--session", "NEW")
         ) from None
-    if items.hash != source["items"]["hash"]:
+    if items.hash != wanted:
         raise DataMismatchError(
             f"{folder / ITEMS} holds the items of another session than {path.name}. Restore a copy of it."
         )
@@ -262,12 +271,17 @@ def read_session_rows(
 
 def describe_items(data: Path, items: ItemTable, *, is_chosen: bool) -> str:
     """Say that questions are about items, and the way out."""
-    n_rows, n_items = items.summary.n_rows, len(items.summary.sizes)
+    n_rows, n_items = items.summary.n_rows, items.n_items
     all_rows = "" if is_in_files(data) else ", and --items 0 reads all rows into memory"
     way_out = f" --items N changes their number{all_rows}." if is_chosen else ""
+    border = ""
+    if items.n_border:
+        border = (
+            f" linkwise asks about a second row of {count_noun(items.n_border, 'item')}, which may be mixed."
+        )
     return (
         f"{n_rows} rows are grouped into {n_items} items of similar rows. Each question shows one row of two"
-        f" items.{way_out}"
+        f" items.{border}{way_out}"
     )
 
 
@@ -300,32 +314,19 @@ def resume_items(
     return read_session_items(path, source)
 
 
-# ---------------------------------------------------------------- labels
-def write_row_labels(
-    session: Session,
-    data: Path,
-    path: Path,
-    source: dict[str, Any],
-    folder: Path,
-    progress: Progress | None,
-    engine: Engine = HERE,
-    *,
-    is_new: bool = False,
-) -> LabelledFiles:
-    """Write the cluster of every row to Parquet files named after the files of the data.
-
-    If `is_new`, the data are others than those of the session: each row gets the cluster of its nearest item.
-    """
-    from linkwise.streams.table_labels import take_new_tables, write_files
-
-    items = read_session_items(path, source)
-    names = {int(label): name for label, name in session.cluster_names.items()}
-    reading = Reading(
+def read_reading(items: ItemTable, source: dict[str, Any]) -> Reading:
+    """How the files of a session are read."""
+    choices = source["choices"]
+    return Reading(
         id_column=items.summary.id_column,
-        delimiter=source["choices"].get("delimiter"),
-        show=tuple(source["choices"].get("show", ())) or None,
-        as_categories=tuple(source["choices"].get("as_categories", ())) or None,
+        delimiter=choices.get("delimiter"),
+        show=tuple(choices.get("show", ())) or None,
+        as_categories=tuple(choices.get("as_categories", ())) or None,
     )
-    tables = open_tables(data, reading)
-    items = take_new_tables(items, tables) if is_new else items
-    return write_files(tables, items, session.labels, names, folder, progress, engine, is_new=is_new)
+
+
+def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
+    """List the files of a session: those that the data name, or that are known since rows were added."""
+    if not any(part.path for part in items.parts):
+        return find_files(data)
+    return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)

@@ -48,9 +48,10 @@ def _is_side_file(value: object) -> bool:
 
 
 def _are_items(value: object) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"n", "n_rows", "hash"}:
+    if not isinstance(value, dict) or value.keys() - {"n_border"} != {"n", "n_rows", "hash"}:
         return False
     are_counts = all(type(value[name]) is int and value[name] > 0 for name in ("n", "n_rows"))
+    are_counts &= type(n_border := value.get("n_border", 0)) is int and n_border >= 0
     return are_counts and isinstance(value["hash"], str) and HASH.fullmatch(value["hash"]) is not None
 
 

@@ -25,6 +25,7 @@ from linkwise.workspace.changed_options import (
     drop_from_choices,
 )
 from linkwise.workspace.column_advice import Advice, add_way_out, advise
+from linkwise.workspace.divided_items import divide_items
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import (
     check_no_engine,
@@ -344,6 +345,9 @@ def _resume_project(
     try:
         notes = _import_pairs(session, pairs, old)
         _set_guidelines(session, kept)
+        if items is not None:
+            items, told = divide_items(session, items, data, path, source, progress)
+            notes += told
     except BaseException:
         session.close()
         raise

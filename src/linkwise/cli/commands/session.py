@@ -29,14 +29,16 @@ from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
+from linkwise.workspace.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.workspace.exit_codes import UsageError, say
-from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine, write_row_labels
+from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.options import HERE_ALONE, WorkerOptions
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import STDOUT, check_apart, check_free, is_same_file, open_output, write_labels
 from linkwise.workspace.project import data_path, find_session, open_with_current_labels, open_with_data
+from linkwise.workspace.row_labels import write_row_labels
 
 REASONS = {
     None: "questions are left",
@@ -76,7 +78,10 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         data = data_path(path, source)
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
     if is_of_items(source):
-        facts.append(("rows", f"{source['items']['n_rows']} in {session.n_rows} items; counts are of items"))
+        n_border = source["items"].get("n_border", 0)
+        beside = f" and {n_border} rows beside them" if n_border else ""
+        counted = f"{session.n_rows - n_border} items{beside}; counts are of {'these' if beside else 'items'}"
+        facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
     facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
@@ -256,14 +261,33 @@ def _write_clusters(
 ) -> None:
     """Write the clusters: of items those of all their rows, to a folder."""
     source = origin_of(session, path)
-    data = data_path(path, source) if new is None else new
-    if data is None or not is_of_items(source):
+    if not is_of_items(source):
         with open_output(target) as file:
             write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
         return
     with open_engine(workers) as engine, show_bar("writing clusters") as bar:
-        written = write_row_labels(session, data, path, source, target, bar, engine, is_new=new is not None)
+        written, told = write_row_labels(session, path, source, new, target, bar, engine)
+    for line in told:
+        say(line)
     say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
+    if written.unfit:
+        command = quote_command("linkwise", "extend", path, new)
+        say(f"{describe_unfit(written.unfit)}. Make items of them, and answer questions: {command}")
+
+
+def extend(
+    path: Path, new: Path | None = None, *, workers: WorkerOptions = HERE_ALONE, as_json: bool = False
+) -> None:
+    """Add the rows of new files to a session about items, and say how many fit none of them."""
+    found = find_session(path)
+    with open_engine(workers) as engine, show_bar("reading new rows") as bar:
+        extended = extend_session(found, new, bar, engine)
+    if as_json:
+        n_new, unfit = extended.n_new, dict(extended.unfit)
+        emit(type="extend", session=str(found), rows=extended.n_rows, unfit=unfit, new_items=n_new)
+        return
+    for line in describe_extension(extended, path):
+        say(line)
 
 
 def _check_item_options(

@@ -1,0 +1,194 @@
+"""Add rows that arrived to the items of a session.
+
+A row that fits an item (`linkwise.streams.reach`) becomes one of its rows. The rows that fit none become
+items of their own, the centres of which come from a k-means of a sample of them. Earlier items stay as they
+are, and so do the items of all earlier rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from math import ceil, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.asking.learner import Progress
+from linkwise.errors import DataError
+from linkwise.parallel import HERE, Engine
+from linkwise.streams.border_rows import MOST_ROWS, list_entries
+from linkwise.streams.chunks import Chunk
+from linkwise.streams.item_summary import SAMPLE
+from linkwise.streams.item_table import DataPart, ItemTable
+from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
+from linkwise.streams.passes import Sample, hash_numbers, sample_key
+from linkwise.streams.ranges import map_blocks
+from linkwise.streams.table_files import BLOCK, Block, TableFiles
+from linkwise.streams.table_labels import check_types
+from linkwise.wording import join_names
+
+MOST_NEW = 100  # items that the rows of one extension become
+
+
+class Extended(NamedTuple):
+    """Items with the rows that arrived."""
+
+    items: ItemTable
+    n_rows: int
+    """Rows that arrived."""
+    n_files: int
+    """Files that hold them."""
+    n_new: int
+    """Items that are new."""
+    unfit: tuple[tuple[str, int], ...]
+    """Files with rows that fit none of the earlier items, and how many."""
+
+
+def extend_items(
+    items: ItemTable,
+    tables: TableFiles,
+    paths: tuple[tuple[str, ...], tuple[str, ...]],
+    progress: Progress | None = None,
+    engine: Engine = HERE,
+) -> Extended:
+    """Add the rows of some files to items, in one pass; in two if rows fit no item.
+
+    Parameters
+    ----------
+    items : ItemTable
+        The items, which stay as they are.
+    tables : TableFiles
+        The new files, whose columns must have the types of the earlier ones.
+    paths : (tuple of str, tuple of str)
+        Where the earlier files and the new ones lie, seen from the folder of the session.
+    progress : callable, optional
+        ``progress(done, total)`` is called after each block of rows.
+    engine : Engine
+        The processes or the cluster that read the rows.
+
+    Returns
+    -------
+    Extended
+        Neither the chunks in which rows are read nor the engine change a bit of it.
+
+    Raises
+    ------
+    DataError
+        A file cannot be read or has other columns, and the error names it; or an id is not new.
+    """
+    names = [column.name for column in items.encoding.columns]
+    check_types(items, tables, names, items.summary.id_column)
+    counts = tables.count_rows()
+    n_blocks, done = -(-sum(counts) // BLOCK), 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(min(done, 2 * n_blocks), 2 * n_blocks)
+
+    read, lengths = partial(tables.blocks, names), tables.lengths()
+    found = _Arrived.start(len(items.steps))
+    work = partial(_Arrived.of, items=items, seed=items.n_steps)
+    for more in map_blocks(read, work, lengths, 0, BLOCK, engine):
+        found = found.merge(more)
+        step()
+    old = [part._replace(path=path) for part, path in zip(items.parts, paths[0], strict=True)]
+    total = replace(items, summary=replace(items.summary, sizes=items.summary.sizes + found.sizes))
+    if found.unfit:
+        centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
+        totals = ItemTotals.start(centers.points.shape)
+        collect = partial(_collect, items=items, centers=centers)
+        for each in map_blocks(read, collect, lengths, 0, BLOCK, engine):
+            totals = totals.merge(each)
+            step()
+        total = _append(total, centers, totals)
+    known = total.n_steps
+    new = [
+        DataPart(file.path.name, n, known, path)
+        for file, n, path in zip(tables.files, counts, paths[1], strict=True)
+    ]
+    summary = replace(total.summary, n_rows=items.summary.n_rows + sum(counts))
+    unfit = tuple((tables.files[file].path.name, n) for file, n in sorted(found.unfit.items()))
+    total = replace(total, summary=summary, parts=(*old, *new))
+    return Extended(total, sum(counts), len(counts), total.n_items - items.n_items, unfit)
+
+
+class _Arrived(NamedTuple):
+    """What the first pass has found; `merge` leaves both as they are."""
+
+    sizes: NDArray[np.int64]
+    """(k,) rows that fit, by their item."""
+    unfit: dict[int, int]
+    """Number of rows of each file that do not fit, if there are any."""
+    sample: Sample
+    """Some of them, encoded."""
+
+    @classmethod
+    def start(cls, k: int) -> _Arrived:
+        return cls(np.zeros(k, dtype=np.int64), {}, Sample.of_none())
+
+    @classmethod
+    def of(cls, block: Block, items: ItemTable, seed: int) -> _Arrived:
+        rows = items.encoding.apply(block.frame, block.locate)
+        of, fits = items.place(rows)
+        sizes = np.bincount(of[fits], minlength=len(items.steps))
+        rest = np.flatnonzero(~fits)
+        if not rest.size:
+            return cls.start(len(sizes))._replace(sizes=sizes)
+        file = np.repeat([span.file for span in block.spans], [span.n_rows for span in block.spans])
+        number = block.first + rest
+        sample = Sample(hash_numbers(number, sample_key(seed)), number, rows[rest])
+        return cls(sizes, dict(Counter(file[rest].tolist())), sample)
+
+    def merge(self, more: _Arrived) -> _Arrived:
+        unfit = dict(Counter(self.unfit) + Counter(more.unfit))
+        sample = self.sample if not more.unfit else more.sample
+        if self.unfit and more.unfit:
+            sample = self.sample.add(more.sample, SAMPLE * MOST_NEW)
+        return _Arrived(self.sizes + more.sizes, unfit, sample)
+
+
+def _choose_number(items: ItemTable, found: _Arrived) -> int:
+    """The root of the number of rows, as far as KIN can ask about each item."""
+    room = max(1, MOST_ROWS - len(items.steps))
+    return min(ceil(sqrt(sum(found.unfit.values()))), MOST_NEW, room)
+
+
+def _collect(block: Block, items: ItemTable, centers: ItemCenters) -> ItemTotals:
+    """Assign the rows that fit no item to new centres."""
+    rows = items.encoding.apply(block.frame, block.locate)
+    rest = np.flatnonzero(~items.place(rows).fits)
+    chunk = Chunk(block.first, rows, None, block.frame)
+    return ItemTotals.of(chunk, items.summary.scaling, centers, rest)
+
+
+def _append(items: ItemTable, centers: ItemCenters, totals: ItemTotals) -> ItemTable:
+    """Add the items of a new step."""
+    import polars as pl
+
+    before, k = items.summary, len(items.steps)
+    limits = totals.limits(centers, float(np.median(before.limits[items.parents < 0])))
+    entries = list_entries(totals, centers, limits, k)
+    new = dict(entries.arrays)
+    new["medoid_rows"] = before.n_rows + new["medoid_rows"]
+    new["border_rows"] = np.where(new["border_rows"] >= 0, before.n_rows + new["border_rows"], -1)
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(before, name), array]) for name, array in new.items()
+    }
+    is_item = entries.parents < 0
+    found = replace(
+        items,
+        summary=replace(before, medoids=arrays["X"], **arrays),
+        frame=pl.concat([items.frame, entries.frame.select(items.frame.columns)], how="vertical_relaxed"),
+        steps=np.concatenate([items.steps, np.where(is_item, items.n_steps + 1, -1)]),
+        parents=np.concatenate([items.parents, np.where(is_item, -1, k + entries.parents)]),
+        cuts=np.concatenate([items.cuts, np.zeros(len(is_item))]),
+    )
+    again = [repr(name) for name, n in Counter(found.ids).items() if n > 1]
+    if again:
+        raise DataError(f"Ids repeat: {join_names(again, 5)}. The ids of all rows must differ.")
+    return found

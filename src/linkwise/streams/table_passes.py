@@ -1,0 +1,275 @@
+"""Summarise tables that do not fit into memory: numbers, dates, truth values and categories.
+
+The first pass (`linkwise.streams.survey`) learns the encoding and draws a sample, the second assigns each row
+to an item (`linkwise.streams.item_totals`). Both write where they are to a folder, so that work that was
+interrupted goes on there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.asking.learner import Progress
+from linkwise.data.column_names import check_names
+from linkwise.errors import DataError
+from linkwise.parallel import HERE, Engine
+from linkwise.streams.border_rows import list_entries
+from linkwise.streams.chunks import read_blocks
+from linkwise.streams.encoding import EncodedTables, Encoding
+from linkwise.streams.item_summary import SAMPLE, Summary, check_same_rows
+from linkwise.streams.item_table import DataPart, ItemTable, without_scaling
+from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
+from linkwise.streams.ranges import map_blocks
+from linkwise.streams.state_files import State, read_state, write_state
+from linkwise.streams.survey import Draw, TableChoices, TableSurvey, learn_encoding
+from linkwise.streams.table_files import BLOCK, Block, TableFiles
+from linkwise.wording import join_names
+
+PASSES = 3  # how the passes are made; it changes if those of earlier versions cannot go on
+SURVEY, TOTALS = "survey.npz", "totals.npz"
+SAVE_S = 10.0  # seconds of work that may be lost if the machine fails
+
+
+def summarize_tables(
+    tables: TableFiles,
+    choices: TableChoices,
+    n_items: int,
+    seed: int,
+    folder: Path,
+    progress: Progress | None = None,
+    engine: Engine = HERE,
+) -> ItemTable:
+    """Summarise tables by items, in two passes, and write the items to a folder.
+
+    Parameters
+    ----------
+    tables : TableFiles
+        The files.
+    choices : TableChoices
+        How columns are used.
+    n_items : int
+        Number of items.
+    seed : int
+        Seed of the sample and of k-means.
+    folder : Path
+        Folder for the items, and for where the passes are. If the passes of the same files and choices were
+        interrupted, they go on.
+    progress : callable, optional
+        ``progress(done, total)`` is called after each block of rows.
+    engine : Engine
+        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
+
+    Returns
+    -------
+    ItemTable
+        The items.
+
+    Raises
+    ------
+    DataError
+        A file cannot be read or differs from the others, and the error names it; no column is left to
+        compare rows by; or the folder cannot be written to.
+    """
+    names = _choose_names(tables, choices)
+    for file in tables.files:  # before passes that may take long
+        tables.check(file, names)
+    n_rows = sum(tables.count_rows())
+    n_blocks = -(-n_rows // BLOCK)
+    key = _hash_inputs(tables, choices, n_items, seed)
+    done = 0
+
+    def step(block: int) -> None:
+        nonlocal done
+        done = block
+        if progress is not None:
+            progress(min(done, 2 * n_blocks), 2 * n_blocks)
+
+    draw = Draw.plan(n_rows, SAMPLE * n_items, seed)
+    work = partial(TableSurvey.of, draw=draw, as_words=choices.as_categories)
+    survey = _survey(tables, names, work, _Place(folder / SURVEY, key, engine), step)
+    check_same_rows(survey.n_rows, n_rows)
+    encoding = learn_encoding(survey, choices)
+    if choices.id_column is not None and survey.columns[choices.id_column].n_missing:
+        missing = survey.columns[choices.id_column].n_missing
+        raise DataError(f"The column '{choices.id_column}' of ids has {missing} empty cells. Fill them in.")
+    sample = encoding.apply(survey.sample_rows, lambda row: f"row {row} of the sample")
+    place = _Place(folder / TOTALS, key, engine)
+    centers, totals = _collect(
+        tables, encoding, sample, (n_items, seed), place, lambda block: step(n_blocks + block)
+    )
+    check_same_rows(int(totals.sizes.sum()), survey.n_rows)
+    found = _make_table(tables, encoding, survey, centers, totals, choices.id_column)
+    found.write(folder)
+    for name in (SURVEY, TOTALS):
+        (folder / name).unlink(missing_ok=True)
+    return found
+
+
+def _choose_names(tables: TableFiles, choices: TableChoices) -> list[str]:
+    """The columns that are read: all but those that are dropped."""
+    there = list(tables.schema)
+    columns = None if choices.columns == ("all",) else choices.columns
+    check_names(there, choices.id_column, columns, choices.drop, (), choices.show, choices.hide)
+    return [name for name in there if name not in choices.drop]
+
+
+def _hash_inputs(tables: TableFiles, choices: TableChoices, n_items: int, seed: int) -> str:
+    """Hash all that decides what the passes find."""
+    return blake2b(
+        repr((PASSES, tables.stamps(), choices, n_items, seed)).encode(), digest_size=16
+    ).hexdigest()
+
+
+class _Place(NamedTuple):
+    """Where a pass is made."""
+
+    path: Path
+    """The file for where it is."""
+    key: str
+    """A hash of all that decides what it finds."""
+    engine: Engine
+
+
+def _survey(
+    tables: TableFiles,
+    names: Sequence[str],
+    work: Callable[[Block], TableSurvey],
+    place: _Place,
+    step: Callable[[int], object],
+) -> TableSurvey:
+    survey, (path, key, engine) = TableSurvey.start(), place
+    stored = _load(path, key)
+    if stored is not None:
+        survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
+    if stored is not None and stored.values["is_done"]:
+        return survey
+
+    def save(is_done: bool = False) -> None:
+        if survey.n_rows:
+            values = {"key": key, "survey": survey.to_json(), "is_done": is_done}
+            write_state(path, State(values, {"sample": survey.sample}, survey.kept))
+
+    with _saving(save) as save_sometimes:
+        for found in map_blocks(
+            partial(tables.blocks, names), work, tables.lengths(), survey.n_rows, BLOCK, engine
+        ):
+            survey = survey.merge(found)
+            save_sometimes()
+            step(-(-survey.n_rows // BLOCK))
+        if survey.n_rows < 2:
+            raise DataError("The data have fewer than 2 rows, but at least 2 are needed to compare.")
+        save(True)
+    return survey
+
+
+def _collect(
+    tables: TableFiles,
+    encoding: Encoding,
+    sample: NDArray[np.float64],
+    plan: tuple[int, int],
+    place: _Place,
+    step: Callable[[int], object],
+) -> tuple[ItemCenters, ItemTotals]:
+    """The centres, and what the second pass finds."""
+    (n_items, seed), (path, key, engine) = plan, place
+    scaling = without_scaling(len(encoding.features))
+    stored = _load(path, key)
+    if stored is None:
+        centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_items, (seed, 1))
+        totals = ItemTotals.start(centers.points.shape)
+    else:
+        centers = ItemCenters(stored.arrays.pop("centers"), stored.values["unit"])
+        totals = ItemTotals(stored.values["n_rows"], ids=None, frame=stored.frame, **stored.arrays)
+
+    def save() -> None:
+        if totals.n_rows:
+            arrays = {name: getattr(totals, name) for name in _TOTALS} | {"centers": centers.points}
+            values = {"key": key, "n_rows": totals.n_rows, "unit": centers.unit}
+            write_state(path, State(values, arrays, totals.frame))
+
+    with _saving(save) as save_sometimes:
+        read = partial(read_blocks, EncodedTables(tables, encoding))
+        work = partial(ItemTotals.of, scaling=scaling, centers=centers)
+        for found in map_blocks(read, work, tables.lengths(), totals.n_rows, BLOCK, engine):
+            totals = totals.merge(found)
+            save_sometimes()
+            step(-(-totals.n_rows // BLOCK))
+    return centers, totals
+
+
+_TOTALS = (
+    "sizes", "squares", "counts", "medoid", "least", "rows", "far_rows", "border", "border_squares"
+)  # fmt: skip
+
+
+@contextmanager
+def _saving(save: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Save from time to time, and when the work is interrupted or fails."""
+    saved = time.monotonic()
+
+    def save_sometimes() -> None:
+        nonlocal saved
+        if time.monotonic() - saved > SAVE_S:
+            save()
+            saved = time.monotonic()
+
+    try:
+        yield save_sometimes
+    except BaseException:
+        save()
+        raise
+
+
+def _load(path: Path, key: str) -> State | None:
+    """What was saved of the same work; None if there is nothing that can be used."""
+    try:
+        stored = read_state(path)
+    except (DataError, OSError):
+        return None
+    return stored if isinstance(stored.values, dict) and stored.values.get("key") == key else None
+
+
+def _make_table(
+    tables: TableFiles,
+    encoding: Encoding,
+    survey: TableSurvey,
+    centers: ItemCenters,
+    totals: ItemTotals,
+    id_column: str | None,
+) -> ItemTable:
+    entries = list_entries(totals, centers, totals.limits(centers), 0)
+    _check_ids(entries.frame, id_column)
+    summary = Summary(
+        n_rows=survey.n_rows,
+        columns=tuple(feature.name for feature in encoding.features),
+        scaling=without_scaling(len(encoding.features)),
+        medoids=entries.arrays["X"],
+        medoid_ids=None,
+        id_column=id_column,
+        **entries.arrays,
+    )
+    counts = (survey.counts.get(number, 0) for number in range(len(tables.files)))
+    parts = tuple(DataPart(file.path.name, n) for file, n in zip(tables.files, counts, strict=True))
+    steps = np.where(entries.parents < 0, 0, -1)
+    return ItemTable(summary, encoding, entries.frame, parts, steps, entries.parents, np.zeros(len(steps)))
+
+
+def _check_ids(frame: Any, id_column: str | None) -> None:
+    if id_column is None:
+        return
+    twice = frame[id_column].filter(frame[id_column].is_duplicated()).unique(maintain_order=True)
+    if len(twice):
+        names = join_names(map(repr, twice.to_list()), 5)
+        raise DataError(
+            f"Ids in column '{id_column}' repeat: {names}. Name a column whose values are unique, or leave"
+            " --id out to know rows by their number."
+        )

@@ -1,0 +1,270 @@
+"""Rows that arrive later: those that fit an item, and those that become items of their own."""
+
+import json
+import os
+
+import numpy as np
+import polars as pl
+import pytest
+
+from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks
+from linkwise.session.session import Session
+from linkwise.streams import table_files
+from linkwise.streams.item_table import read_items
+from linkwise.streams.state_files import State, read_state, write_state
+from linkwise.workspace import arrived_rows
+
+__all__ = ["ask", "kind", "small_blocks"]
+
+
+@pytest.fixture
+def path(ask, tmp_path):
+    """A session about 50 items of three files."""
+    assert ask("--items", 50, "--show", "remark").exit_code == 0
+    return tmp_path / "events.linkwise"
+
+
+def write_new(file, n_like, n_other, first=2000):
+    """Some rows like those of the session, and some far away from all of them; returns their kinds."""
+    rng = np.random.default_rng(first)
+    old = pl.read_parquet(file.parent / "events" / "part-0.parquet").drop_nulls("amount")
+    like = old.sample(n_like, with_replacement=True, seed=first)
+    other = old.sample(n_other, with_replacement=True, seed=first).with_columns(
+        amount=pl.Series(rng.normal(900, 3, size=n_other)), colour=pl.lit("green")
+    )
+    keys = pl.Series([f"e{first + at}" for at in range(n_like + n_other)], dtype=pl.String)
+    frame = pl.concat([like, other]).sample(fraction=1, shuffle=True, seed=first).with_columns(key=keys)
+    frame.write_parquet(file)
+    return np.where(frame["amount"] > 500, 3, np.round(frame["amount"] / 100)).astype(int)
+
+
+def export(linkwise, path, folder):
+    assert linkwise("export", path, "--labels", folder).exit_code == 0
+    return pl.read_parquet(sorted(folder.glob("*.parquet")))
+
+
+# ---------------------------------------------------------------- what is said
+def test_rows_that_fit_nothing_are_counted_by_file(linkwise, path, tmp_path):
+    (tmp_path / "later").mkdir()
+    write_new(tmp_path / "monday.parquet", 100, 20)
+    write_new(tmp_path / "tuesday.parquet", 100, 3, first=3000)
+    write_new(tmp_path / "wednesday.parquet", 50, 0, first=4000)
+    for day in ("monday", "tuesday", "wednesday"):
+        (tmp_path / f"{day}.parquet").rename(tmp_path / "later" / f"{day}.parquet")
+    told = " ".join(linkwise("extend", path, tmp_path / "later").stderr.split())
+    assert "273 rows in 3 files added" in told
+    assert "23 rows fit no item: 20 in monday.parquet, 3 in tuesday.parquet" in told
+    assert "as 5 new items: linkwise ask" in told
+    state = " ".join(linkwise("status", path).stdout.split())
+    assert f"{N_ROWS + 273} in 55 items" in state
+
+
+def test_rows_that_all_fit(linkwise, path, tmp_path):
+    write_new(tmp_path / "later.parquet", 100, 0)
+    found = linkwise("extend", path, tmp_path / "later.parquet")
+    assert "All of them fit an item." in found.stderr
+    assert read_items(tmp_path / "events.linkwise.d").summary.sizes.sum() == N_ROWS + 100
+
+
+def test_json(linkwise, path, tmp_path):
+    write_new(tmp_path / "later.parquet", 40, 1)
+    found = json.loads(linkwise("extend", path, tmp_path / "later.parquet", "--json").stdout)
+    assert found == {
+        "type": "extend",
+        "session": str(path),
+        "rows": 41,
+        "unfit": {"later.parquet": 1},
+        "new_items": 1,
+    }
+
+
+def test_labels_of_new_rows_say_which_fit(linkwise, path, tmp_path):
+    kinds = write_new(tmp_path / "later.parquet", 300, 7)
+    for _ in range(2):  # again, the labels are there, and so are the numbers
+        found = linkwise("export", path, "--new", tmp_path / "later.parquet", "--labels", tmp_path / "new")
+        assert "7 rows fit no item, in later.parquet" in " ".join(found.stderr.split())
+        assert "linkwise extend" in found.stderr
+    labels = pl.read_parquet(sorted((tmp_path / "new").glob("*.parquet")))
+    assert labels["fits"].to_list() == (kinds < 3).tolist()
+
+
+# ---------------------------------------------------------------- what becomes of them
+def test_new_items_are_asked_about_and_answers_and_clusters_stay(linkwise, path, tmp_path, kind):
+    answer_by_kind(linkwise, path, kind, 12)
+    with Session.open(path) as session:
+        before, labels, ids = session.history, session.labels, session.ids
+        session.set_name(0, "first")
+        names = session.cluster_names
+    kinds = np.concatenate([kind, np.zeros(1100, dtype=int), write_new(tmp_path / "later.parquet", 100, 30)])
+    linkwise("extend", path, tmp_path / "later.parquet")
+    with Session.open(path) as session:
+        assert [each for each in session.history if each.kind == "answer"] == before
+        assert session.ids[:50] == ids
+        assert session.ids[50:] != []
+        assert session.labels[:50].tolist() == labels.tolist()
+        assert session.cluster_names == names
+    asked = []
+    for _ in range(8):
+        lines = [json.loads(line) for line in linkwise("ask", path, "--json").stdout.splitlines()]
+        if lines[0]["type"] != "question":
+            break
+        asked += lines[0]["ids"]
+        first, second = (kinds[int(key[1:])] for key in lines[0]["ids"])
+        linkwise("ask", path, "--json", said="y\n" if first == second else "n\n")
+    assert any(int(key[1:]) >= 2000 for key in asked)
+    found = export(linkwise, path, tmp_path / "out")
+    assert len(found) == N_ROWS + 130
+    new = found.filter(pl.col("key").str.slice(1).cast(pl.Int64) >= 2000)
+    assert set(new.filter(pl.Series(kinds[2000:] == 3))["cluster"]).isdisjoint(
+        found.filter(pl.Series(kinds[[int(key[1:]) for key in found["key"]]] < 3))["cluster"]
+    )
+
+
+def test_earlier_rows_keep_their_items(linkwise, path, tmp_path):
+    items = read_items(tmp_path / "events.linkwise.d")
+    encode = items.encoding.apply
+    old = pl.read_parquet(tmp_path / "events" / "*.parquet")
+    before = items.place(encode(old, str)).nearest
+    write_new(tmp_path / "later.parquet", 100, 30)
+    linkwise("extend", path, tmp_path / "later.parquet")
+    items = read_items(tmp_path / "events.linkwise.d")
+    assert [part.known for part in items.parts] == [0, 0, 0, 1]
+    np.testing.assert_array_equal(items.place(encode(old, str), 0).nearest, before)
+    new = pl.read_parquet(tmp_path / "later.parquet")
+    of = items.place(encode(new, str), 1).nearest
+    sizes = np.bincount(before, minlength=len(items.steps)) + np.bincount(of, minlength=len(items.steps))
+    np.testing.assert_array_equal(items.summary.sizes, sizes)
+    assert items.steps.tolist() == [0] * 50 + [1] * 6
+    assert items.place(encode(new, str)).fits.all()
+
+
+def test_rows_are_added_again_and_again(linkwise, path, tmp_path):
+    for number, n_other in enumerate((30, 0, 4)):
+        first = 2000 + 1000 * number
+        write_new(tmp_path / f"{number}.parquet", 50, n_other, first=first)
+        if number == 2:
+            frame = pl.read_parquet(tmp_path / "2.parquet")
+            frame.with_columns(amount=-5 * pl.col("amount")).write_parquet(tmp_path / "2.parquet")
+        assert linkwise("extend", path, tmp_path / f"{number}.parquet").exit_code == 0
+    items = read_items(tmp_path / "events.linkwise.d")
+    assert items.n_steps == 2
+    assert [part.known for part in items.parts] == [0, 0, 0, 1, 1, 2]
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 184
+
+
+def test_new_files_of_the_same_pattern(linkwise, path, tmp_path):
+    found = linkwise("extend", tmp_path / "events/*.parquet")
+    assert found.exit_code == 2
+    assert "in the session already" in found.stderr
+    write_new(tmp_path / "new.parquet", 30, 0)
+    (tmp_path / "new.parquet").rename(tmp_path / "events" / "part-1b.parquet")
+    failed = linkwise("export", path, "--labels", tmp_path / "out")
+    assert "part-1b.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    assert "30 rows in 1 file added" in linkwise("extend", tmp_path / "events/*.parquet").stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 30
+
+
+# ---------------------------------------------------------------- the same result
+def test_neither_chunks_nor_workers_change_anything(linkwise, ask, tmp_path, monkeypatch):
+    write_new(tmp_path / "later.parquet", 200, 60)
+    found = []
+    for name, rows, options in (("a", 64, []), ("b", 37, []), ("c", 64, ["--jobs", 2])):
+        path = tmp_path / f"{name}.linkwise"
+        ask("--items", 50, "--session", path)
+        monkeypatch.setattr(table_files, "PARQUET_ROWS", rows)
+        assert linkwise("extend", path, tmp_path / "later.parquet", *options).exit_code == 0
+        items = read_items(tmp_path / f"{name}.linkwise.d")
+        found.append(items)
+    for other in found[1:]:
+        for name in ("centers", "sizes", "limits", "X", "medoid_rows", "border_rows"):
+            one, two = getattr(found[0].summary, name), getattr(other.summary, name)
+            assert one.tobytes() == two.tobytes(), name
+        assert found[0].frame.equals(other.frame)
+        assert found[0].hash == other.hash
+
+
+# ---------------------------------------------------------------- what can go wrong
+@pytest.mark.parametrize("stage", ["pass", "items", "session", "rename"])
+def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monkeypatch, stage):
+    answer_by_kind(linkwise, path, kind, 3)
+    write_new(tmp_path / "later.parquet", 100, 30)
+
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if stage == "pass":
+            patch.setattr(arrived_rows, "extend_items", stop)
+        elif stage == "items":
+            patch.setattr(arrived_rows.ItemTable, "write", stop)
+        elif stage == "session":
+            patch.setattr(Session, "_replace_data", stop)
+        else:
+            patch.setattr(arrived_rows.os, "replace", rename_items_not(os.replace))
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
+    state = linkwise("status", path).stdout
+    assert "3 answers" in state
+    assert ("1030 in 56 items" if stage == "rename" else "900 in 50 items") in state
+    assert linkwise("ask", path, "--json").exit_code == 0
+    if stage != "rename":
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    assert len(export(linkwise, path, tmp_path / "out")) == 1030
+
+
+def rename_items_not(replace):
+    """Interrupt when the file of items gets its name."""
+
+    def rename(source, target):
+        if str(source).endswith(".npz") and "items-" in str(source) and str(target).endswith("items.npz"):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    return rename
+
+
+def test_files_that_are_there_already(linkwise, path, tmp_path):
+    found = linkwise("extend", path, tmp_path / "events" / "part-1.parquet")
+    assert found.exit_code == 2
+    assert "has the rows of part-1.parquet already" in found.stderr
+
+
+def test_ids_of_new_rows_must_be_new(linkwise, path, tmp_path):
+    items = read_items(tmp_path / "events.linkwise.d")
+    write_new(tmp_path / "later.parquet", 0, 1, first=int(items.ids[0][1:]))
+    found = linkwise("extend", path, tmp_path / "later.parquet")
+    assert found.exit_code == 3
+    assert f"Ids repeat: '{items.ids[0]}'" in found.stderr
+
+
+def test_new_rows_with_other_columns(linkwise, path, tmp_path):
+    write_new(tmp_path / "later.parquet", 9, 1)
+    frame = pl.read_parquet(tmp_path / "later.parquet")
+    for wrong, message in (
+        (frame.drop("remark"), "has no column remark"),
+        (frame.with_columns(key=pl.int_range(10)), "column 'key' has type Int64"),
+    ):
+        wrong.write_parquet(tmp_path / "later.parquet")
+        found = linkwise("extend", path, tmp_path / "later.parquet")
+        assert found.exit_code == 3
+        assert message in found.stderr
+
+
+def test_items_of_the_first_format(linkwise, path, tmp_path):
+    """They have neither limits nor steps; the spread tells roughly how far rows lie."""
+    folder = tmp_path / "events.linkwise.d"
+    state = read_state(folder / "items.npz")
+    values = state.values | {"format": 1, "parts": [part[:2] for part in state.values["parts"]]}
+    arrays = {name: one for name, one in state.arrays.items() if name not in ("limits", "steps")}
+    write_state(folder / "items.npz", State(values, arrays, state.frame))
+    items = read_items(folder)
+    assert items.steps.tolist() == [0] * 50
+    assert (items.summary.limits > 0).all()
+    write_new(tmp_path / "later.parquet", 100, 20)
+    assert "20 rows fit no item" in linkwise("extend", path, tmp_path / "later.parquet").stderr
+
+
+def test_a_session_about_all_rows(linkwise, fruit):
+    linkwise("ask", fruit.path, "--json")
+    found = linkwise("extend", fruit.session, fruit.path)
+    assert found.exit_code == 2
+    assert "about all rows" in found.stderr
