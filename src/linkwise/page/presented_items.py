@@ -20,9 +20,9 @@ from linkwise.data import (
     series_items,
     text_items,
 )
+from linkwise.data.frames import to_narwhals
 from linkwise.data.images import file_items, require_pillow
 from linkwise.data.items import no_fields
-from linkwise.data.table import to_narwhals
 from linkwise.errors import DataError, SessionError
 from linkwise.page.cards import RowView, create_namer, view_numbers
 from linkwise.page.presenter import Presenter
