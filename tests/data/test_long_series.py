@@ -1,12 +1,14 @@
 """Long tables, in which each row is one value of a curve: pivoted, or refused with the reason."""
 
 import datetime
+import sys
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
-from linkwise.data import encode, read_table
+from linkwise.data import encode, from_frame, read_table
 from linkwise.errors import DataError
 
 BY = ("house", "hour", "use")
@@ -68,6 +70,82 @@ def test_times_are_numbers_or_dates_in_order(tmp_path):
     floats = frame.with_columns(pl.Series("day", [0.5, 10.0, 2.0] * 2))
     table = read_table(write(tmp_path / "t.parquet", floats), series_by=("id", "day", "v"))
     assert table.frame.columns == ["id", "day 0.5", "day 2.0", "day 10.0"]
+
+
+KINDS = {
+    "polars": lambda f: f,
+    "pandas": lambda f: pd.DataFrame(f.to_dict(as_series=False)),
+    "pyarrow": lambda f: f.to_arrow(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_in_memory_becomes_curves_of_the_same_kind(tmp_path, kind):
+    frame = long_frame()
+    frame = set_cell(frame, "use", 6, None)
+    given = KINDS[kind](frame)
+    table = from_frame(given, series_by=BY)
+    assert isinstance(table.frame.to_native(), type(given))
+    read = read_table(write(tmp_path / "t.parquet", frame), series_by=BY)
+    assert (table.ids, table.frame.columns, table.notes) == (read.ids, read.frame.columns, read.notes)
+    assert [column.role for column in table.columns] == [column.role for column in read.columns]
+    assert encode(table).X.tolist() == encode(read).X.tolist()
+    assert table.item(1) == read.item(1)
+    assert table.choices == read.choices
+    assert from_frame(given, series_by=BY, drop=["street"]).frame.columns == read.frame.columns
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_are_times_and_values_too(kind):
+    frame = pl.DataFrame(
+        {"id": [3, 3, 4, 4], "day": ["2024-01-10", "2024-01-09"] * 2, "v": ["1,5", "2", "3", ""]}
+    )
+    table = from_frame(KINDS[kind](frame), series_by=("id", "day", "v"))
+    assert table.ids == ("3", "4")
+    assert table.frame.columns == ["id", "day 2024-01-09", "day 2024-01-10"]
+    assert encode(table, scale="none").X.tolist() == [[2, 1.5], [3, 3]]
+
+
+def test_kinds_of_pandas():
+    frame = pd.DataFrame(
+        {
+            "at": pd.to_datetime(["2024-01-01 12:00", "2024-01-01 13:00"] * 2),
+            "name": pd.Categorical(["a", "a", "b", "b"]),
+            "v": pd.array([1, None, 3, 4], dtype="Int64"),
+            "room": ["hall", "hall", None, None],
+        },
+        index=list("wxyz"),
+    )
+    table = from_frame(frame, series_by=("name", "at", "v"))
+    assert table.ids == ("a", "b")
+    assert table.frame.columns == ["name", "room", "at 2024-01-01 12:00:00", "at 2024-01-01 13:00:00"]
+    assert encode(table, scale="none").X.tolist() == [[1, 1], [3, 4]]
+    assert table.notes[0].startswith("The index of the frame is not used")
+    array = np.column_stack([[1, 1, 2, 2], [0, 1, 0, 1], [5, 6, 7, 9]])
+    assert encode(from_frame(array, series_by=("x0", "x1", "x2")), scale="none").X.tolist() == [
+        [5, 6],
+        [7, 9],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"series_by": ("house", "hours", "use")}, "There is no column 'hours'"),
+        ({"series_by": ("house", "street", "use")}, r"in order of time.*in Python, series_by="),
+        ({"series_by": BY, "id_column": "street"}, "names the column of ids, 'house'"),
+        ({"series_by": BY, "text": "street"}, "Leave the texts or the series out"),
+    ],
+)
+def test_a_table_in_memory_that_does_not_fit(more, message):
+    with pytest.raises(DataError, match=message):
+        from_frame(long_frame(), **more)
+
+
+def test_without_polars_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match=r'series_by needs polars: pip install "linkwise\[app\]"'):
+        from_frame(KINDS["pandas"](long_frame()), series_by=BY)
 
 
 def set_cell(frame, column, row, value):

@@ -1,10 +1,14 @@
 """Items that a session has beside X: what its page shows of each row."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 import linkwise as lw
+from linkwise.data import text_items
 from linkwise.page.presented_items import present_session
 
 X = np.array([[0.0], [0.1], [5.0], [5.1]])
@@ -55,6 +59,58 @@ def test_one_item_for_each_row(tmp_path):
 def test_a_single_item_for_several_rows_is_named_in_the_singular():
     with pytest.raises(lw.DataError, match="There is 1 item for 4 rows"):
         lw.Session(X, items=["a pea"])
+
+
+@pytest.mark.parametrize(
+    ("items", "given"),
+    [
+        (3, "items is 3, of type int, but a person needs one item for each of 4 rows. Give a table"),
+        ("peas", "items is 'peas', of type str"),
+        (b"peas", "items is b'peas', of type bytes"),
+        (dict.fromkeys(NAMES), "of type dict"),
+        (set(NAMES), "of type set"),
+        (iter(NAMES), "of type list_iterator"),
+        (np.array(3), "of type ndarray"),
+        (pl.LazyFrame({"name": NAMES}), "of type LazyFrame"),
+        ([*NAMES[:3], 7], "neither texts, pictures nor curves, or that mix them, such as 7 for row 3. Give"),
+        (pd.Series([None, *NAMES[:3]]), "such as (None|nan) for row 0"),
+        ([*NAMES[:3], Path("pea.png")], r"pea.png'\) for row 3"),
+        ([[1.0], [2.0], NAMES[0], [3.0]], "such as 'a pea' for row 2"),
+        (np.zeros(4), "such as .* for row 0"),
+    ],
+)
+def test_items_that_cannot_be_shown_are_an_error_at_once(items, given, tmp_path):
+    path = tmp_path / "s.linkwise"
+    with pytest.raises(lw.DataError, match=given):
+        lw.Session(X, items=items)
+    with pytest.raises(lw.DataError, match="items "):
+        lw.Session.open(path, X, lw.COBRAS(random_state=0), items=items)
+    assert not path.exists()
+    session = lw.Session(X, items=NAMES)
+    with pytest.raises(lw.DataError, match="items "):
+        session.recode(X * 2, items=items)
+    assert session.items is NAMES
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        NAMES,
+        tuple(NAMES),
+        np.array(NAMES),
+        pd.Series(NAMES),
+        pl.Series(NAMES),
+        pd.DataFrame({"name": NAMES}),
+        [Path("pea.png")] * 4,
+        np.zeros((4, 3)),
+        np.zeros((4, 3, 3)),
+        [[1.0, 2.0]] * 4,
+        [np.array([1.0, 2.0])] * 4,
+        text_items(NAMES),
+    ],
+)
+def test_items_of_all_kinds_are_taken(items):
+    assert lw.Session(X, items=items).items is items
 
 
 def test_items_stay_with_their_rows_when_data_are_encoded_anew():

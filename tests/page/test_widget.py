@@ -277,8 +277,8 @@ def test_a_table_that_nothing_can_be_clustered_by_is_shown_all_the_same(made):
         ([], "0 items"),
         (np.zeros((12, 4, 4, 2)), "shape"),
         (np.zeros(12), "neither texts, pictures nor curves"),
-        ({"a": 1}, "items is a dict"),
-        (7, "items is a int"),
+        ({"a": 1}, "of type dict"),
+        (7, "items is 7, of type int"),
     ],
 )
 def test_items_that_do_not_fit_are_refused(items, told):

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.files import escape_cell
 from linkwise.data.delimited import read_delimited
+from linkwise.data.frames import to_narwhals, to_polars
 from linkwise.data.json_lines import read_json
 from linkwise.data.parse import Parsed, parse_columns
 from linkwise.data.spreadsheets import read_sheet, write_sheet
-from linkwise.data.table import Table, to_narwhals, to_polars
+from linkwise.data.table import Table
 from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
 from linkwise.text_files import allow_long_cells, decode, read_bytes, refuse_lone_surrogates

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from linkwise.data.column_names import to_names, unknown_column
 from linkwise.data.dates import check_dates
-from linkwise.data.table import to_polars
+from linkwise.data.frames import to_polars
+from linkwise.data.parse import parse_columns
 from linkwise.errors import DataError
 from linkwise.limits import check_cells
 from linkwise.wording import count_noun, join_names
@@ -152,6 +154,33 @@ def pivot_series(
     return Pivoted(_wrap(wide), notes)
 
 
+def pivot_frame(frame: nw.DataFrame[Any], by: SeriesBy) -> Pivoted:
+    """Make a row for each curve from a long table in memory, and return the same kind of table.
+
+    Times and values may also be texts. For the rest see `pivot_series`.
+
+    Raises
+    ------
+    ImportError
+        polars is missing.
+    """
+    import narwhals as nw
+
+    if find_spec("polars") is None:
+        raise ImportError('series_by needs polars: pip install "linkwise[app]"')
+    pivoted = pivot_series(frame, by, _parse_frame)
+    backend, columns = frame.implementation, pivoted.frame
+    if not backend.is_polars():
+        columns = nw.from_dict(columns.to_dict(as_series=False), columns.schema, backend=backend)
+    return pivoted._replace(frame=columns)
+
+
+def _parse_frame(frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
+    """Parse all columns of text."""
+    parsed = parse_columns(to_polars(frame), comma_free=True)
+    return _wrap(parsed.frame), parsed.notes
+
+
 def _wrap(frame: pl.DataFrame) -> nw.DataFrame[Any]:
     import narwhals as nw
 
@@ -193,12 +222,12 @@ def _check_kinds(times: pl.Series, values: pl.Series) -> None:
     if not (times.dtype.is_numeric() or times.dtype.is_temporal()):
         raise DataError(
             f"Column {times.name!r} cannot be put in order of time, because it holds {_show_first(times)}."
-            " Give a column of numbers or dates: --series-by ID,TIME,VALUE"
+            " Give a column of numbers or dates: --series-by ID,TIME,VALUE (in Python, series_by=)"
         )
     if not values.dtype.is_numeric():
         raise DataError(
             f"Column {values.name!r} holds {_show_first(values)}, which is no number. Give a column of"
-            " numbers: --series-by ID,TIME,VALUE"
+            " numbers: --series-by ID,TIME,VALUE (in Python, series_by=)"
         )
 
 

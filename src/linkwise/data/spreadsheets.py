@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.data.delimited import name_columns
+from linkwise.data.merged_cells import MergedRange, fill_merged_ranges, find_merged_ranges, join_header
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion
 from linkwise.wording import count_noun, join_names, shorten
@@ -96,12 +97,14 @@ def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
             name = _choose_sheet(names, sheet)
             page = book.worksheets[names.index(name)]
             page.reset_dimensions()  # those in the file may be wrong
-            rows, n_empty = _read_rows(page.iter_rows(values_only=True), len(raw))
+            rows, numbers, n_empty = _read_rows(page.iter_rows(values_only=True), len(raw))
+        with zipfile.ZipFile(io.BytesIO(raw)) as parts:
+            ranges = find_merged_ranges(parts.read(page._worksheet_path))
     except (DataError, MemoryError):
         raise
     except Exception as error:  # of a damaged file openpyxl may raise anything
         raise DataError(f"This cannot be read as .xlsx: {shorten(str(error), 300)}") from error
-    frame, notes = _build_table(rows, name, [one for one in names if one != name])
+    frame, notes = _build_table(rows, numbers, ranges, name, [one for one in names if one != name])
     empty = [one for one in frame.columns if frame[one].null_count() == len(frame)]
     if empty and _has_formulas(raw, name):
         notes.append(
@@ -132,9 +135,12 @@ def _choose_sheet(names: Sequence[str], sheet: str | None) -> str:
     return sheet
 
 
-def _read_rows(given: Iterator[tuple[Any, ...]], n_bytes: int) -> tuple[list[tuple[Any, ...]], int]:
-    """The rows that are not empty, and how many empty ones are between them."""
+def _read_rows(
+    given: Iterator[tuple[Any, ...]], n_bytes: int
+) -> tuple[list[tuple[Any, ...]], list[int], int]:
+    """The rows that are not empty, their numbers in the sheet, and how many empty ones are between them."""
     rows: list[tuple[Any, ...]] = []
+    numbers: list[int] = []
     n_cells = n_empty = n_between = 0
     for number, row in enumerate(given, 1):
         if number > MOST_ROWS:
@@ -146,7 +152,8 @@ def _read_rows(given: Iterator[tuple[Any, ...]], n_bytes: int) -> tuple[list[tup
             continue
         n_between = n_empty
         rows.append(row)
-    return rows, n_between
+        numbers.append(number)
+    return rows, numbers, n_between
 
 
 def _has_formulas(raw: bytes, name: str) -> bool:
@@ -161,9 +168,13 @@ def _has_formulas(raw: bytes, name: str) -> bool:
 
 
 def _build_table(
-    rows: list[tuple[Any, ...]], name: str, others: Sequence[str]
+    rows: list[tuple[Any, ...]],
+    numbers: list[int],
+    ranges: Sequence[MergedRange],
+    name: str,
+    others: Sequence[str],
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The columns of a table whose first row has their names."""
+    """The columns of a table whose first row has their names, with merged cells filled."""
     import polars as pl
 
     if not rows:
@@ -177,19 +188,27 @@ def _build_table(
     check_columns(width)
     check_cells(len(rows), width)
     cells = [[row[at] if at < len(row) else None for row in rows] for at in range(width)]
-    cells = [column for column in cells if any(cell not in (None, "") for cell in column)]
-    header = ["" if column[0] is None else _to_text(column[0]) for column in cells]
-    titles = [title for title in header if title]
-    if len(titles) == 1 < len(header) - 1:
+    places = [at for at, column in enumerate(cells, 1) if any(cell not in (None, "") for cell in column)]
+    cells = [cells[at - 1] for at in places]
+    titles = [_to_text(column[0]) for column in cells if column[0] not in (None, "")]
+    is_merged = any(
+        merged.rows.start == numbers[0] and places[0] in merged.columns and places[-1] in merged.columns
+        for merged in ranges
+    )
+    if len(titles) == 1 < len(cells) - (not is_merged):
         raise DataError(
-            f"The first row of sheet {name!r} has one cell, {shorten(titles[0], 60)!r}, for {len(header)}"
+            f"The first row of sheet {name!r} has one cell, {shorten(titles[0], 60)!r}, for {len(cells)}"
             " columns. Delete the rows above the column names."
         )
-    names, notes = name_columns(header)
+    cells, n_header, copies, notes = fill_merged_ranges(cells, places, numbers, ranges)
+    header = [["" if cell is None else _to_text(cell) for cell in column[:n_header]] for column in cells]
+    joined, of_header = join_header(header, copies)
+    names, of_names = name_columns(joined)
+    notes += [*of_header, *of_names]
     columns, wrong = [], []
     for called, column in zip(names, cells, strict=True):
-        values = [None if cell == "" or cell in ERRORS else cell for cell in column[1:]]
-        if any(isinstance(cell, str) and cell in ERRORS for cell in column[1:]):
+        values = [None if cell == "" or cell in ERRORS else cell for cell in column[n_header:]]
+        if any(isinstance(cell, str) and cell in ERRORS for cell in column[n_header:]):
             wrong.append(called)
         columns.append(_type_column(called, values))
     if wrong:

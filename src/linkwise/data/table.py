@@ -8,16 +8,15 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
-from linkwise.data.arrays import array_frame
 from linkwise.data.cells import format_cell
 from linkwise.data.codes import propose_categories, turn_into_categories
 from linkwise.data.column_names import to_names
 from linkwise.data.column_uses import check_texts, understand_curves, understand_texts
+from linkwise.data.frames import to_narwhals
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.log_scale import check_log
+from linkwise.data.long_series import name_series_by, pivot_frame
 from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, Unit, decide_column
 from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
@@ -30,12 +29,10 @@ from linkwise.data.weights import (
     choose_metric,
 )
 from linkwise.errors import DataError
-from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +139,7 @@ def from_frame(
     drop: Sequence[str] = (),
     text: str | Sequence[str] | None = None,
     series: bool = False,
+    series_by: Sequence[str] | None = None,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
     merge_variants: bool = False,
@@ -171,6 +169,10 @@ def from_frame(
     series : bool, default=False
         Whether each row is a curve: one column of lists, or a column of numbers for each sample, in the
         order of the table.
+    series_by : (str, str, str), optional
+        The columns of ids, times and values of a long table, in which each row is one value of a curve. The
+        curves are compared as with `series`. Each needs a value at every time; a missing value is a gap. The
+        `frame` of the table that is returned has a row for each curve.
     show : sequence of str, default=()
         Columns that a person sees and the rows are not compared by.
     hide : sequence of str, default=()
@@ -205,10 +207,17 @@ def from_frame(
     Raises
     ------
     DataError
-        Unknown or repeated column names, ids that are not unique and complete, no rows, or no
-        column left to cluster by.
+        Unknown or repeated column names, ids that are not unique and complete, no rows, no column left to
+        cluster by, or with `series_by` curves that have two values at a time or none.
+    ImportError
+        polars is missing, which `series_by` needs.
     """
-    table = to_narwhals(frame)
+    table, notes = to_narwhals(frame), _index_note(frame)
+    choices = {}
+    by = name_series_by(series_by, table.columns, id_column)
+    if by is not None:
+        table, more = pivot_frame(table, by)
+        id_column, series, choices, notes = by.id, True, {"series_by": list(by)}, [*notes, *more]
     names = resolve_names(table, id_column, columns, drop, text, show, hide)
     return understand(
         table,
@@ -220,7 +229,8 @@ def from_frame(
         weights=weights,
         metric=metric,
         text_by=text_by,
-        notes=_index_note(frame),
+        reader_choices=choices,
+        notes=notes,
     )
 
 
@@ -534,56 +544,3 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
         names = join_names(f"{c.name} ({c.reason})" for c in category)
         notes.append(f"Columns used as categories: {names}.")
     return notes
-
-
-def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
-    """Wrap any supported table in narwhals, with text for column names."""
-    import narwhals as nw
-
-    if isinstance(frame, np.ndarray):
-        return array_frame(frame)
-    if hasattr(frame, "toarray"):
-        raise TypeError("frame is sparse, but dense data is required. Call frame.toarray() first.")
-    if hasattr(frame, "collect") and hasattr(frame, "lazy"):
-        raise TypeError("frame is lazy, but a DataFrame in memory is required. Call frame.collect() first.")
-    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
-    check_unique(names)
-    refuse_lone_surrogates(names, "the names of columns")
-    if hasattr(frame, "set_axis"):  # pandas takes anything for a name
-        frame = frame.set_axis(names, axis=1)
-    try:
-        table = nw.from_native(frame, eager_only=True)
-    except TypeError as error:
-        raise TypeError(
-            f"frame is a {type(frame).__name__}. Give a pandas or polars DataFrame, or a 2-D array."
-        ) from error
-    return _convert_objects(table)
-
-
-def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
-    """Return the polars table that is wrapped in narwhals, or a copy of another table."""
-    import polars as pl
-
-    native = frame.to_native()
-    return native if isinstance(native, pl.DataFrame) else pl.DataFrame(frame.to_dict(as_series=False))
-
-
-def _convert_objects(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Give columns of Python objects in pandas the type that all of their values share, if any."""
-    import datetime
-
-    import narwhals as nw
-
-    settled = []
-    for series in table.iter_columns():
-        native = series.to_native()
-        if series.dtype not in (nw.Object, nw.String) or not hasattr(native, "convert_dtypes"):
-            continue
-        texts = [value if isinstance(value, str) else None for value in series.to_list()]
-        refuse_lone_surrogates(texts, f"column '{series.name}'")
-        if series.dtype == nw.String:
-            continue
-        if all(isinstance(value, datetime.date) for value in native.dropna()):
-            native = nw.get_native_namespace(table).to_datetime(native)
-        settled.append(nw.from_native(native.convert_dtypes(), series_only=True).alias(series.name))
-    return table.with_columns(*settled) if settled else table

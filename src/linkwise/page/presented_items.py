@@ -20,20 +20,14 @@ from linkwise.data import (
     series_items,
     text_items,
 )
+from linkwise.data.frames import to_narwhals
 from linkwise.data.images import file_items, require_pillow
 from linkwise.data.items import no_fields
-from linkwise.data.table import to_narwhals
 from linkwise.errors import DataError, SessionError
 from linkwise.page.cards import RowView, create_namer, view_numbers
 from linkwise.page.presenter import Presenter
-from linkwise.session.description import check_items
+from linkwise.session.description import ITEMS_WANTED, check_items, to_item_list
 from linkwise.session.session import Session
-
-WANTED = (
-    "a table (pandas, polars, linkwise.data.Table), a list of texts, of pictures or of their paths (Path), "
-    "an array of pictures of shape (n_rows, height, width) or (n_rows, height, width, 3), one of curves "
-    "(n_rows, n_samples), or Items"
-)
 
 
 def present_session(
@@ -84,22 +78,16 @@ def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[Ro
         names = [f"x{j}" for j in range(X.shape[1])]
         features = tuple(Feature(name, name, None, "numeric") for name in names)
         return view_numbers(X, names, ids), Encoded(X, features, ())
+    check_items(items, len(X))
     if isinstance(items, Items):
         return RowView(items, create_namer(ids)), None
-    if hasattr(items, "to_list") and not hasattr(items, "columns"):  # one column of pandas or polars
-        items = items.to_list()
+    items = to_item_list(items)
     if isinstance(items, (list, tuple, np.ndarray)):
-        check_items(items, len(X))
         return RowView(_list_items(items), create_namer(ids)), None
-    if not isinstance(items, Table) and not hasattr(items, "columns"):
-        raise DataError(f"items is a {type(items).__name__}. Give {WANTED}.")
     try:
         table = items if isinstance(items, Table) else from_frame(items)
     except DataError:  # nothing to cluster by, such as texts alone; to be shown they need not serve for that
-        found = _frame_items(items)
-        check_items(items, len(X))
-        return RowView(found, create_namer(ids)), None
-    check_items(table, len(X))
+        return RowView(_frame_items(items), create_namer(ids)), None
     return RowView(record_items(table), create_namer(table.ids if ids is None else ids)), _encode_columns(
         table
     )
@@ -117,7 +105,9 @@ def _list_items(items: Any) -> Items:
     except ValueError:  # a list of lists of several lengths
         arrays = []
     if not arrays or any(array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 for array in arrays):
-        raise DataError(f"items holds values that are neither texts, pictures nor curves. Give {WANTED}.")
+        raise DataError(
+            f"items holds values that are neither texts, pictures nor curves. Give {ITEMS_WANTED}."
+        )
     if len({array.shape for array in arrays}) == 1:
         whole = np.stack(arrays)
         return series_items(whole) if whole.ndim == 2 else image_items(whole)

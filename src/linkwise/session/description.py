@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence, Sized
+from numbers import Number
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 from linkwise.asking.learner import Learner
 from linkwise.constraints.checks import is_sequence
 from linkwise.constraints.files import index_ids
+from linkwise.data.items import Items
+from linkwise.data.table import Table
 from linkwise.errors import ConstraintError, DataError, SessionError, short_repr
 from linkwise.session import registry
 from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
@@ -22,6 +26,11 @@ BLOCK_ROWS = 65_536  # rows that are summed at once
 NARROWING = 2.0**-24  # the largest relative change of a value by rounding to float32
 LEAST_FLOAT32 = 2.0**-149  # the largest change of a value near 0
 ROUNDING = 1e-12  # relative, of a column sum: far above its rounding error, far below one changed value
+ITEMS_WANTED = (
+    "a table (pandas, polars, linkwise.data.Table), a list of texts, of pictures or of their paths (Path), "
+    "an array of pictures of shape (n_rows, height, width) or (n_rows, height, width, 3), one of curves "
+    "(n_rows, n_samples), or Items"
+)
 
 
 # ---------------------------------------------------------------- learners
@@ -95,13 +104,43 @@ def _plain_number(value: object) -> Any:
 
 # ---------------------------------------------------------------- data
 def check_items(items: object, n_rows: int) -> None:
-    """Check that there is one item for each row; what they are is checked when they are shown."""
-    if isinstance(items, Sized) and len(items) != n_rows:
+    """Check that there is one item for each row, of a kind that can be shown."""
+    if items is None or isinstance(items, Items):
+        return
+    is_table = isinstance(items, Sized) and (isinstance(items, Table) or hasattr(items, "columns"))
+    values = to_item_list(items)
+    is_list = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    if not isinstance(items, Sized) or not (is_table or is_list):
+        raise DataError(
+            f"items is {short_repr(items)}, of type {type(items).__name__}, but a person needs one item for"
+            f" each of {count_noun(n_rows, 'row')}. Give {ITEMS_WANTED}."
+        )
+    if len(items) != n_rows:
         raise DataError(
             f"There {'is' if len(items) == 1 else 'are'} {count_noun(len(items), 'item')} for"
             f" {count_noun(n_rows, 'row')}."
             " Give one for each row, in the order of the rows."
         )
+    if not is_table and getattr(values, "ndim", 1) == 1:
+        _check_item_kinds(values)
+
+
+def to_item_list(items: Any) -> Any:
+    """A column of pandas or polars as a list; other items as they are."""
+    return items.to_list() if hasattr(items, "to_list") and not hasattr(items, "columns") else items
+
+
+def _check_item_kinds(items: Any) -> None:
+    """Check that items are all texts, all paths, or all pictures and curves."""
+    single = (bytes, Number, np.generic, type(None))
+    kinds = [next((kind for kind in (str, Path, single) if isinstance(item, kind)), None) for item in items]
+    if len(set(kinds)) == 1 and kinds[0] != single:
+        return
+    row = kinds.index(single) if single in kinds else [kind == kinds[0] for kind in kinds].index(False)
+    raise DataError(
+        "items holds values that are neither texts, pictures nor curves, or that mix them, such as"
+        f" {short_repr(items[row])} for row {row}. Give {ITEMS_WANTED}."
+    )
 
 
 def check_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:

@@ -92,7 +92,7 @@ class Session(SessionPeople):
     ValueError
         `error_rate` is out of range, or it has two entries for one source.
     DataError
-        `items` has another number of rows than X.
+        `items` has another number of rows than X, or cannot be shown.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class Session(SessionPeople):
         SessionLockedError
             Another process is writing and does not finish in time.
         DataError
-            `items` has another number of rows than X.
+            `items` has another number of rows than X, or cannot be shown.
         FileNotFoundError
             There is no such file, and `X` or `learner` is missing.
         """
@@ -368,7 +368,7 @@ class Session(SessionPeople):
         DataMismatchError
             Rows that answers are about are not in X, or the number of rows differs and there are no ids.
         DataError
-            `items` has another number of rows than X.
+            `items` has another number of rows than X, or cannot be shown.
         SessionError
             The session was opened without its data.
         SessionLockedError
