@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
-from linkwise.streams import survey
+from linkwise.streams import item_table, survey, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.workspace import item_rows
 from linkwise.workspace.item_rows import name_session

@@ -100,6 +100,20 @@ def test_answers_in_any_order_lead_to_the_same_state(name, rate, rng):
     assert states[0] == states[1]
 
 
+def test_nobody_holds_a_pair_twice():
+    session = begin("COBRAS")
+    (first,) = session.questions(1, to="anna")
+    (other,) = session.questions(1, to="ben")
+    session.answer(says(other), question_id=other.id, source="ben")
+    (again,) = session.questions(1, to="anna")
+    assert pair(again) == pair(first)
+    assert [lease.question.id for lease in session._leases.current() if lease.question.to == "anna"] == [
+        again.id
+    ]
+    session.answer(says(first), question_id=first.id, source="anna")  # a late answer to the older one
+    assert session.history[-1].source == "anna"
+
+
 @settings(max_examples=4, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_two_people_never_hold_the_same_question(rng):

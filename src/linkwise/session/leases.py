@@ -137,10 +137,13 @@ class Leases:
     def give(
         self, chosen: Expectation, place: Place, to: str, seconds: float, *, is_single: bool = False
     ) -> Lease:
-        """Lease a question to somebody, who may have held it before."""
+        """Lease a question to somebody, who may have held it before; an older lease of the same pair ends."""
         first, second = chosen.pair
         until = self.now() + timedelta(seconds=seconds)
         question = OpenQuestion(name_question(place, first, second), first, second, chosen.why, to, until)
+        for name, lease in self._leases.items():
+            if lease.question.to == to and {*lease.expectation.pair} == {first, second}:
+                self._end(name)
         self._leases[question.id] = lease = Lease(question, chosen, place, is_single)
         return lease
 
@@ -153,10 +156,14 @@ class Leases:
 
     def release(self, to: str) -> None:
         """End the leases of somebody now."""
-        now = self.now()
         for name, lease in self._leases.items():
             if lease.question.to == to:
-                self._leases[name] = replace(lease, question=replace(lease.question, until=now))
+                self._end(name)
+
+    def _end(self, name: str) -> None:
+        """End a lease now; an answer that comes later counts all the same."""
+        lease = self._leases[name]
+        self._leases[name] = replace(lease, question=replace(lease.question, until=self.now()))
 
     def get(self, name: str) -> Lease | None:
         """The lease of a question by its id, over or not; None if it is forgotten."""
@@ -165,8 +172,7 @@ class Leases:
     def postpone(self, lease: Lease, to: str, until: int) -> None:
         """Put a question off for somebody, until they have given so many answers; others may have it."""
         if lease.question.to == to and lease.question.id in self._leases:
-            ended = replace(lease, question=replace(lease.question, until=self.now()))
-            self._leases[lease.question.id] = ended
+            self._end(lease.question.id)
         others = [each for each in self._postponed.get(to, ()) if each.lease.question.id != lease.question.id]
         self._postponed[to] = [*others, Postponed(lease, until)]
 
