@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
-from linkwise.streams import item_table, survey, table_files
+from linkwise.streams import survey, table_files, table_passes
 from linkwise.streams.item_table import read_items
 from linkwise.workspace import item_rows
 from linkwise.workspace.item_rows import name_session
@@ -406,7 +406,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
     def run(folder, progress):
         tables = table_files.TableFiles(sorted((tmp_path / "events").glob("*.parquet")))
         choices = survey.TableChoices(id_column="key", impute="median")
-        item_table.summarize_tables(tables, choices, 50, 0, tmp_path / folder, progress)
+        table_passes.summarize_tables(tables, choices, 50, 0, tmp_path / folder, progress)
 
     command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
