@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
 from functools import partial
@@ -54,9 +55,14 @@ def check_rows(
     DataError
         A value is missing, infinite, too large or not a number, or `X` has no columns.
     TypeError
-        `X` is sparse, but must be dense, or it is not a table of numbers.
+        `X` is sparse, but must be dense; or it is not a table of numbers, but for example a path.
     """
     name = "a session" if estimator is None else type(estimator).__name__
+    if _names_files(X):
+        raise TypeError(
+            f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. Summarise rows in"
+            " files first, by summary = linkwise.summarize(rows), and give it summary.X."
+        )
     if issparse(X) and not sparse:
         raise TypeError(f"X is sparse, but dense data is required by {name}. Pass X.toarray().")
     check = check_array if estimator is None else partial(validate_data, estimator, reset=reset)
@@ -82,6 +88,13 @@ def check_rows(
     _check_finite(rows)
     _check_range(rows)
     return rows
+
+
+def _names_files(X: object) -> bool:
+    """Whether X names rows that `linkwise.summarize` reads, and holds none."""
+    first = X[0] if isinstance(X, (list, tuple)) and X else X
+    is_function = callable(X) and not hasattr(X, "shape") and not hasattr(X, "__array__")
+    return is_function or isinstance(first, os.PathLike) or isinstance(X, str)
 
 
 def _is_linkwise_table(X: object) -> bool:

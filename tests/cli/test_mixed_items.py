@@ -1,6 +1,7 @@
 """Items that the answers show to be mixed are divided, and the person is told."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 from item_files import small_blocks
 from linkwise.session.session import Session
+from linkwise.session.store import Store
 from linkwise.streams import table_files, table_passes
 from linkwise.streams.item_table import ItemTable, read_items
 from linkwise.workspace import divided_items
@@ -78,6 +80,22 @@ def test_answers_divide_an_item(linkwise, path, kinds, tmp_path):
     assert labels.filter(hidden)["cluster"].n_unique() == 1
     assert set(labels.filter(hidden)["cluster"]).isdisjoint(labels.filter(~hidden)["cluster"])
     assert labels["cluster"].n_unique() == 6
+
+
+def test_status_counts_items_and_rows_beside_them(linkwise, path):
+    state = " ".join(linkwise("status", path).stdout.split())
+    assert "609 in 12 items and 1 row beside them; counts are of these" in state
+
+
+@pytest.mark.parametrize("wrong", [-1, True, "1", None])
+def test_a_damaged_number_of_border_rows(linkwise, path, wrong):
+    with closing(Store.open(path)) as store:
+        source = store.meta()["source"]
+        source["items"]["n_border"] = wrong
+        store.put_meta({"source": source})
+    found = linkwise("status", path)
+    assert found.exit_code == 5
+    assert "is damaged: 'items' in the source" in " ".join(found.stderr.split())
 
 
 def test_the_person_is_told_when_the_session_is_opened(linkwise, path, kinds, tmp_path):

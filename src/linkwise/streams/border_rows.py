@@ -71,7 +71,8 @@ def _choose(
     """Positions in `used` of the items whose farthest row lies beyond their limit or a wide one."""
     far, limit = np.sqrt(np.maximum(totals.border_squares[used, 0], 0.0)), limits[used]
     is_far = (far > limit) | (far > WIDE * float(np.median(limit)))
-    is_far &= totals.border[used, 0] != totals.medoid[used]
+    near_rows, far_rows = (rows[used].astype(np.float32) for rows in (totals.rows, totals.far_rows))
+    is_far &= (near_rows != far_rows).any(axis=1)  # others may be the same row, or an equal one
     candidates = np.flatnonzero(is_far)
     ratio = far[candidates] / limit[candidates]
     return np.sort(candidates[np.argsort(-ratio, kind="stable")[:most]])

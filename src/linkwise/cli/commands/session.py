@@ -79,7 +79,7 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
     if is_of_items(source):
         n_border = source["items"].get("n_border", 0)
-        beside = f" and {n_border} rows beside them" if n_border else ""
+        beside = f" and {count_noun(n_border, 'row')} beside them" if n_border else ""
         counted = f"{session.n_rows - n_border} items{beside}; counts are of {'these' if beside else 'items'}"
         facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
     facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
