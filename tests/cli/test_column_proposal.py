@@ -85,3 +85,15 @@ def test_the_key_goes_back_in_the_same_session(tmp_path, linkwise):
     with Session.open(tmp_path / "orders.csv.linkwise") as stored:
         assert stored.source["choices"]["drop"] == []
         assert stored.status.n_imported == 40
+
+
+def test_the_key_goes_back_after_a_restart(tmp_path, linkwise):
+    data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
+    write_pairs(pairs, write_orders(data))
+    linkwise("ask", data, "--constraints", pairs, said="d\nq\n")
+    done = linkwise("ask", data, said="d\nq\n")
+    words = " ".join(done.stdout.split())
+    assert "The comparison leaves out: shop, day. d takes them in again." in words
+    assert "Rows are compared again by: shop, day." in words
+    with Session.open(tmp_path / "orders.csv.linkwise") as stored:
+        assert stored.source["choices"]["drop"] == []

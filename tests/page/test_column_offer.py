@@ -8,8 +8,9 @@ from linkwise.page.opening import present_project
 from linkwise.session.session import Session
 from linkwise.workspace import column_offer
 from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading
+from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.project import open_project
+from linkwise.workspace.recoding import leave_out, take_in
 from page.test_presenter import ask
 
 PATIENT = bool  # a `stop` that is never true
@@ -62,7 +63,7 @@ def test_the_columns_are_left_out_and_taken_in_again(orders):
     assert ask(presenter, "columns", action="restore", columns=["shop", "day"]).moves_places
     assert presenter.places() == places
     assert presenter.state()["columns"] is None
-    assert refuse(presenter, "restore")["text"] == "No columns were left out since the session was opened."
+    assert refuse(presenter, "restore")["text"] == "No columns are left out that could come back."
     assert project.session.X.tolist() == X.tolist()
     assert sorted(one.suffix for one in project.path.parent.glob("*before*")) == [".linkwise"] * 2
 
@@ -80,6 +81,67 @@ def test_answers_go_on_after_the_change(orders):
     assert again.session.X.shape[1] == 1
     assert again.session.status.n_answers == 41
     again.session.close()
+
+
+def test_columns_come_back_after_the_session_was_reopened(orders):
+    presenter, project = orders
+    X, data, path = project.session.X, project.data, project.path
+    presenter.look_ahead(PATIENT)
+    ask(presenter, "columns", action="leave_out", columns=["shop", "day"])
+    project.session.close()
+    again = open_project(data, path, Reading(), MethodChoice())
+    with again.session as session:
+        page = present_project(again)
+        assert page.state()["columns"] == {"drop": [], "left_out": ["shop", "day"]}
+        assert ask(page, "columns", action="restore", columns=["shop", "day"]).moves_places
+        assert page.state()["columns"] is None
+        assert session.X.tolist() == X.tolist()
+        assert session.status.n_answers == 40
+        assert session.source["choices"]["drop"] == []
+        assert "left_out" not in session.source
+        page.close()
+    third = open_project(data, path, Reading(), MethodChoice())
+    assert (
+        refuse(present_project(third), "restore")["text"] == "No columns are left out that could come back."
+    )
+    third.session.close()
+
+
+@pytest.mark.parametrize(("drop", "left_out"), [(("shop",), ["shop"]), (("size",), [])])
+def test_other_options_keep_what_they_leave_out(orders, drop, left_out):
+    presenter, project = orders
+    presenter.look_ahead(PATIENT)
+    ask(presenter, "columns", action="leave_out", columns=["shop", "day"])
+    project.session.close()
+    again = open_project(
+        project.data, project.path, Reading(scale="none"), MethodChoice(), SessionOptions(replay=True)
+    )
+    assert again.session.source["left_out"].keys() == {"shop", "day"}
+    again.session.close()
+    with open_project(
+        project.data, project.path, Reading(drop=drop), MethodChoice(), SessionOptions(replay=True)
+    ).session as session:
+        assert list(session.source.get("left_out", ())) == left_out
+        assert session.source["scale"] == "none"
+
+
+def test_columns_come_back_as_the_options_named_them(tmp_path):
+    data = tmp_path / "orders.csv"
+    write_orders(data)
+    reading = Reading(
+        columns=("size", "shop", "day"), as_categories=("shop",), hide=("shop",), weights={"day": 2.0}
+    )
+    project = open_project(data, tmp_path / "orders.csv.linkwise", reading, MethodChoice())
+    X, choices = project.session.X, project.session.source["choices"]
+    left = leave_out(project, ["day", "shop"]).project
+    assert left.session.X.shape[1] == 1
+    project = take_in(left, left.table).project
+    assert project.session.X.tolist() == X.tolist()
+    now = project.session.source["choices"]
+    assert {name: sorted(value) if isinstance(value, list) else value for name, value in now.items()} == {
+        name: sorted(value) if isinstance(value, list) else value for name, value in choices.items()
+    }
+    project.session.close()
 
 
 @pytest.mark.parametrize("change", ["another order", "a row more"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import chain, count
@@ -17,9 +17,6 @@ from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, find_option, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import read_rows
-
-# choices that may not name a column that is left out
-COLUMN_LISTS = ("columns", "as_categories", "log", "hide")
 
 
 class ReplayNeeded(UsageError):
@@ -94,13 +91,6 @@ class ChangedOptions:
         if backup is None:
             return f"{change}; no answer is affected, because there is none yet"
         return f"{change}; {self.answers} replayed, and the session as it was is kept in {backup.name}"
-
-
-def drop_from_choices(choices: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """The choices of a source without some columns."""
-    used = {name: some for name in COLUMN_LISTS if (some := choices.get(name))}
-    left = {name: [one for one in some if one not in columns] for name, some in used.items()}
-    return {**choices, **left, "drop": [*(choices.get("drop") or ()), *columns]}
 
 
 def name_backup(path: Path) -> Path:

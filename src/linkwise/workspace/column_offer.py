@@ -9,9 +9,15 @@ from linkwise.data import Table
 from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
 from linkwise.wording import join_names
-from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import Project
-from linkwise.workspace.recoding import Recoded, can_recode, encode_by, leave_out, propose_columns
+from linkwise.workspace.recoding import (
+    Recoded,
+    can_recode,
+    leave_out,
+    list_left_out,
+    propose_columns,
+    take_in,
+)
 
 EVERY = 5  # answers between two proposals
 
@@ -34,8 +40,8 @@ class ColumnOffer:
         self._project = project if project is not None and can_recode(project) else None
         self._proposal: ColumnProposal | None = None
         self._asked = -1  # answers when a proposal was last computed
-        # the source and the table as they were at first, and all columns that were left out since
-        self._before: tuple[dict[str, Any], Table, tuple[str, ...]] | None = None
+        self._left_out = () if self._project is None else list_left_out(self._project)
+        self._seen: Table | None = None  # the table when the first of them was left out
         self.is_new = False
 
     def update(self) -> None:
@@ -51,11 +57,11 @@ class ColumnOffer:
 
     def describe(self) -> dict[str, Any] | None:
         """Return what is offered as values for JSON; None if nothing is."""
-        if self._proposal is None and self._before is None:
+        if self._proposal is None and not self._left_out:
             return None
         return {
             "drop": [] if self._proposal is None else list(self._proposal.drop),
-            "left_out": [] if self._before is None else list(self._before[2]),
+            "left_out": list(self._left_out),
         }
 
     def accept(self, shown: Sequence[str]) -> Recoded:
@@ -74,29 +80,28 @@ class ColumnOffer:
                 f"The proposal has changed meanwhile: it is now to leave out {join_names(drop)}. Nothing was"
                 " left out. Look at the new proposal."
             )
-        source = origin_of(self._project.session, self._project.path)
+        table = self._project.table
         recoded = leave_out(self._project, drop)
-        first = (source, self._project.table, ()) if self._before is None else self._before
-        self._before = (*first[:2], (*first[2], *drop))
+        self._seen = table if self._seen is None else self._seen
         self._project, self._proposal = recoded.project, None
+        self._left_out = list_left_out(recoded.project)
         return recoded
 
     def restore(self, shown: Sequence[str]) -> Recoded:
-        """Take in all columns that were left out since the session was opened.
+        """Take in all columns that an offer left out, also before the session was opened.
 
         Parameters
         ----------
         shown : sequence of str
             The columns that the person saw; an error if others are left out by now.
         """
-        if self._project is None or self._before is None:
-            raise DataError("No columns were left out since the session was opened.")
-        source, table, left_out = self._before
-        if tuple(shown) != left_out:
+        if self._project is None or not self._left_out:
+            raise DataError("No columns are left out that could come back.")
+        if tuple(shown) != self._left_out:
             raise DataError(
-                f"Other columns are left out by now: {join_names(left_out)}. Nothing has changed. Look at"
-                " them again."
+                f"Other columns are left out by now: {join_names(self._left_out)}. Nothing has changed. Look"
+                " at them again."
             )
-        recoded = encode_by(self._project, source, table)
-        self._project, self._before = recoded.project, None
+        recoded = take_in(self._project, self._project.table if self._seen is None else self._seen)
+        self._project, self._seen, self._left_out = recoded.project, None, ()
         return recoded

@@ -11,6 +11,7 @@ from typing import Any
 from linkwise.data.readers import JSON_ENDINGS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
+from linkwise.workspace.left_out import is_left_out
 
 LONGEST_PATH = 4096
 LONGEST_ENCODING = 40
@@ -119,6 +120,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "show"
     if "items" in source and not _are_items(source["items"]):
         return "items"
+    if "left_out" in source and not is_left_out(source["left_out"], choices.get("drop") or ()):
+        return "left_out"
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES
     for name, value in choices.items():
         if name not in known or not known[name](value):

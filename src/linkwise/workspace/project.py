@@ -22,7 +22,6 @@ from linkwise.workspace.changed_options import (
     check_same_positions,
     compare_options,
     count_facts,
-    drop_from_choices,
 )
 from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.divided_items import divide_items
@@ -41,6 +40,7 @@ from linkwise.workspace.item_rows import (
     resume_items,
     summarize_data,
 )
+from linkwise.workspace.left_out import drop_from_choices, remember_left_out
 from linkwise.workspace.method_choice import (
     MethodChoice,
     build_first_learner,
@@ -313,7 +313,8 @@ def _resume_project(
             check_same_positions(stored, path, data)
     if changed is not None:
         shown = source.get("show") if changed.now.side_file == changed.before.side_file else None
-        source = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
+        now = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
+        source = remember_left_out(source, now)
     elif "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _describe_source(data, path, reading)
     learner = build_next_learner(choice, described)

@@ -12,8 +12,9 @@ from linkwise.data import Table
 from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
 from linkwise.wording import join_names
-from linkwise.workspace.changed_options import check_same_positions, drop_from_choices, name_backup
+from linkwise.workspace.changed_options import check_same_positions, name_backup
 from linkwise.workspace.item_rows import is_of_items
+from linkwise.workspace.left_out import leave_out_columns, take_in_columns
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import Project
 from linkwise.workspace.reading import read_shown_rows, row_ids
@@ -65,8 +66,30 @@ def leave_out(project: Project, columns: Sequence[str]) -> Recoded:
     Recoded
         The session with the other encoding, and a copy of it as it was.
     """
-    source = origin_of(project.session, project.path)
-    return encode_by(project, source | {"choices": drop_from_choices(source["choices"], columns)})
+    return encode_by(project, leave_out_columns(origin_of(project.session, project.path), columns))
+
+
+def take_in(project: Project, seen: Table) -> Recoded:
+    """Compare rows again by all columns that `leave_out` left out, and replay all answers.
+
+    Parameters
+    ----------
+    project : Project
+        It is of no use afterwards, though the session stays open.
+    seen : Table
+        The table with which the rows are compared, to tell changes.
+
+    Returns
+    -------
+    Recoded
+        The session with the other encoding, and a copy of it as it was.
+    """
+    return encode_by(project, take_in_columns(origin_of(project.session, project.path)), seen)
+
+
+def list_left_out(project: Project) -> tuple[str, ...]:
+    """The columns that `take_in` takes in."""
+    return tuple(origin_of(project.session, project.path).get("left_out", ()))
 
 
 def encode_by(project: Project, source: dict[str, Any], seen: Table | None = None) -> Recoded:

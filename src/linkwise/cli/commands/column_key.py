@@ -23,9 +23,15 @@ class ColumnKey:
     def __init__(self, project: Project, console: Console) -> None:
         self.project = project
         self._offer, self._console = ColumnOffer(project), console
+        self._is_first = True
 
     def announce(self) -> None:
-        """Show a proposal that is new."""
+        """Show a proposal that is new, and at first the columns that may come back."""
+        found = self._offer.describe()
+        if self._is_first and found is not None and found["left_out"]:
+            names = join_names(found["left_out"])
+            self._say(f"The comparison leaves out: {names}. {COLUMNS_KEY} takes them in again.")
+        self._is_first = False
         self._offer.update()
         found = self._offer.describe()
         if self._offer.is_new and found is not None and found["drop"]:
