@@ -31,7 +31,7 @@ test: .venv/dev  ## all tests, on all cores and one worker more, since some wait
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') \
 	  --dist loadfile --no-loadscope-reorder $(ARGS)
 
-quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest
+quick: .venv/dev  ## the fast tests, most of them all: some minutes, for the inner loop; ARGS goes to pytest
 	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' $(ARGS)"
 
 .PHONY: core lowest upstream workflows hooks

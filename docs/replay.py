@@ -16,18 +16,21 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
 from typer.testing import CliRunner
 
 from linkwise.cli.main import app
+from linkwise.experiments.__main__ import main as run_experiments
 
 FOLDER = Path(__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:(?:   .*)?\n)+)", re.MULTILINE)
+EXPERIMENTS = "python -m linkwise.experiments run "
 PLAIN = {"COLUMNS": "80", "LINES": "24", "TERM": "dumb", "NO_COLOR": "1"}
 
 
@@ -103,7 +106,11 @@ def run(command: str, folder: str) -> list[str]:
     """Lines that a command prints, on either stream; linkwise itself runs in this process, to be quick."""
     before, _, last = command.rpartition(" | ")
     last, _, quiet = last.partition(" 2>")
-    if not last.startswith("linkwise "):
+    if command.startswith(EXPERIMENTS):
+        with inside(folder), redirect_stdout(StringIO()) as said:
+            assert run_experiments(["run", *shlex.split(command.removeprefix(EXPERIMENTS))]) == 0, command
+        printed = said.getvalue()
+    elif not last.startswith("linkwise "):
         printed = in_shell(command, folder)
     else:
         said = in_shell(before, folder) if before else ""

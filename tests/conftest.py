@@ -1,5 +1,6 @@
 """What tests share: threads, no data folder, Hypothesis without a clock, slow tests, dask."""
 
+import gc
 import os
 from contextlib import ExitStack
 from pathlib import Path
@@ -54,6 +55,11 @@ def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):  # who begins a long file last is waited for by all
         long_files = {item.path for item in items if item.get_closest_marker("slow")}
         items.sort(key=lambda item: item.path not in long_files)
+
+
+def pytest_collection_finish():
+    """Take what was collected out of the search for garbage: it lives as long as this process."""
+    gc.freeze()
 
 
 @pytest.fixture

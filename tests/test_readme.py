@@ -56,12 +56,22 @@ def test_the_commands_of_the_readme_run_as_printed(repository, linkwise, monkeyp
     assert (repository / "clusters.csv").is_file()
 
 
-@pytest.mark.parametrize(("page", "n_commands"), [("index", 5), ("real-data", 4)])
-def test_the_commands_of_a_page_run_in_the_repository(page, n_commands, repository, linkwise, monkeypatch):
+def commands_of_page(page):
+    """Commands in blocks of bash."""
     text = (ROOT / "docs" / f"{page}.rst").read_text(encoding="utf-8")
     blocks = re.findall(r"^\.\. code-block:: bash\n\n((?:(?:   .*)?\n)+)", text, re.MULTILINE)
-    commands = [command for block in blocks for command in commands_of(block)]
-    assert len(commands) == n_commands
+    return [command for block in blocks for command in commands_of(block)]
+
+
+def test_the_first_page_has_the_commands_of_the_readme_in_their_order():
+    commands = commands_of_page("index")
+    assert len(commands) == 5
+    assert [command for command in commands_of(README) if command in commands] == commands
+
+
+def test_the_commands_of_a_page_run_in_the_repository(repository, linkwise, monkeypatch):
+    commands = commands_of_page("real-data")
+    assert len(commands) == 4
     for command in commands:
         run(command, linkwise, monkeypatch)
 

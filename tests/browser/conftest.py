@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from bench.served import Served
 from browser.tabs import Tabs
 from patience import patience
 
+HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
     "--use-angle=swiftshader",
@@ -21,24 +24,46 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )
 
+RUNNING = ExitStack()  # the browser, from the first test that asks for it to the last one in this folder
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A browser with software WebGL, for one module: its event loop may not outlive it."""
+
+@cache
+def start_chromium() -> Any:
+    """A browser with software WebGL."""
     playwright = pytest.importorskip("playwright.sync_api", reason='install it: pip install "linkwise[dev]"')
     if CHROMIUM is None:
         pytest.skip("install chromium: apt-get install -y chromium")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=CHROMIUM, args=list(FLAGS), timeout=1000 * patience()
-        )
-        yield browser
-        browser.close()
+    started = RUNNING.enter_context(playwright.sync_playwright())
+    browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=1000 * patience())
+    RUNNING.callback(browser.close)
+    return browser
+
+
+@cache
+def open_tabs() -> Tabs:
+    """Its tabs."""
+    return Tabs(start_chromium())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the browser before tests of other folders: its event loop runs as long as it does."""
+    if nextitem is None or HERE not in nextitem.path.parents:
+        RUNNING.close()
+        start_chromium.cache_clear()
+        open_tabs.cache_clear()
 
 
 @pytest.fixture(scope="module")
-def tabs(chromium: Any) -> Tabs:
-    return Tabs(chromium)
+def chromium() -> Any:
+    """A browser that all tests here share."""
+    return start_chromium()
+
+
+@pytest.fixture(scope="module")
+def tabs() -> Tabs:
+    """Its tabs."""
+    return open_tabs()
 
 
 @pytest.fixture(scope="module")
