@@ -364,6 +364,20 @@ def test_items_of_another_session(ask, linkwise, tmp_path):
     assert "items of another session" in found.stderr
 
 
+def test_files_of_labels_never_have_one_name(ask, linkwise, tmp_path):
+    events = tmp_path / "events"
+    for number, name in enumerate(["a-b/c", "a/b-c", "x/y"]):  # the first two are both a-b-c
+        file = events / f"{name}.parquet"
+        file.parent.mkdir()
+        (events / f"part-{number}.parquet").rename(file)
+    ask("--items", 50, data="events/*/*.parquet")
+    (session,) = events.parent.rglob("*.linkwise")
+    out = tmp_path / "out"
+    assert linkwise("export", session, "--labels", out).exit_code == 0
+    labels = pl.concat([pl.read_parquet(file) for file in sorted(out.glob("*.parquet"))])
+    assert sorted(labels[labels.columns[0]]) == sorted(f"e{at}" for at in range(N_ROWS))
+
+
 def test_labels_are_written_again_from_the_first_absent_part(ask, linkwise, tmp_path, monkeypatch):
     ask("--items", 50)
     out = tmp_path / "out"
