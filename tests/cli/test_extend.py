@@ -268,3 +268,39 @@ def test_a_session_about_all_rows(linkwise, fruit):
     found = linkwise("extend", fruit.session, fruit.path)
     assert found.exit_code == 2
     assert "about all rows" in found.stderr
+
+
+def test_files_of_the_same_name_in_other_folders(linkwise, ask, tmp_path):
+    for number in range(3):  # as partitions of a data lake are named
+        (tmp_path / f"day={number + 2}").mkdir()
+        (tmp_path / "events" / f"part-{number}.parquet").rename(
+            tmp_path / f"day={number + 2}" / "data.parquet"
+        )
+    (tmp_path / "events").rmdir()
+    pattern = tmp_path / "day=*" / "data.parquet"
+    begun = ask("--items", 50, data="day=*/data.parquet")
+    assert begun.exit_code == 0, begun.stderr
+    frame = pl.read_parquet(tmp_path / "day=2" / "data.parquet")
+    (tmp_path / "day=1").mkdir()
+    new = frame[:40].with_columns(key=pl.Series([f"n{at}" for at in range(40)]))
+    new.write_parquet(tmp_path / "day=1" / "data.parquet")
+    failed = linkwise("export", pattern, "--labels", tmp_path / "out")
+    assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    unclear = linkwise("extend", pattern)
+    assert unclear.exit_code == 2
+    assert "names more files called data.parquet than the session has read" in unclear.stderr
+    added = linkwise("extend", pattern, tmp_path / "day=1" / "data.parquet")
+    assert "40 rows in 1 file added" in added.stderr
+    assert linkwise("export", pattern, "--labels", tmp_path / "out").exit_code == 0
+    keys = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))["key"]
+    assert len(keys) == keys.n_unique() == N_ROWS + 40
+
+
+def test_new_rows_in_files_of_another_kind(linkwise, path, tmp_path):
+    """Export reads all files at once, so it would fail for good."""
+    write_new(tmp_path / "later.parquet", 9, 1)
+    pl.read_parquet(tmp_path / "later.parquet").write_csv(tmp_path / "later.csv")
+    found = linkwise("extend", path, tmp_path / "later.csv")
+    assert found.exit_code == 3
+    assert "Give files of one kind" in found.stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS
