@@ -12,7 +12,7 @@ from linkwise.session.session import Session
 from linkwise.streams import table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
-from linkwise.workspace import arrived_rows
+from linkwise.workspace import arrived_rows, item_rows
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -215,11 +215,19 @@ def rename_items_not(replace):
     """Interrupt when the file of items gets its name."""
 
     def rename(source, target):
-        if str(source).endswith(".npz") and "items-" in str(source) and str(target).endswith("items.npz"):
+        is_next = "items-" in str(source) and str(source).endswith(".npz") and os.path.exists(source)
+        if is_next and str(target).endswith("items.npz"):
             raise KeyboardInterrupt
         replace(source, target)
 
     return rename
+
+
+def test_two_processes_may_name_the_items_at_once(tmp_path):
+    (tmp_path / item_rows.name_next("ab")).write_text("items")
+    for _ in range(2):  # the second one comes too late
+        item_rows.take_next(tmp_path, "ab")
+    assert [file.name for file in tmp_path.iterdir()] == ["items.npz"]
 
 
 def test_files_that_are_there_already(linkwise, path, tmp_path):

@@ -414,7 +414,7 @@ table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Pat
 
 @pytest.mark.parametrize("stop", [7, 22])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
+def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request):
     """The passes are 15 blocks each; those before the last one that was saved are not read again."""
 
     def run(folder, progress):
@@ -424,6 +424,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
 
     command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    request.addfinalizer(first.kill)
     run("whole", lambda done, total: None)
     wait_until((tmp_path / "cut.here").exists)
     first.send_signal(how)

@@ -13,7 +13,7 @@ from linkwise.errors import DataError, DataMismatchError, SessionLockedError
 from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
-from linkwise.streams.item_table import ITEMS, ItemTable
+from linkwise.streams.item_table import ItemTable
 from linkwise.streams.new_rows import Extended, extend_items
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
@@ -21,10 +21,12 @@ from linkwise.workspace.item_rows import (
     describe_counts,
     is_of_items,
     items_folder,
+    list_files,
     name_next,
     open_tables,
     read_reading,
     read_session_items,
+    take_next,
 )
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import data_path
@@ -54,7 +56,7 @@ def extend_session(
     Returns
     -------
     Extended
-        What was added.
+        The items with the new rows, and how many rows fit none of the earlier ones.
     """
     with Session.open(path) as stored:
         source = origin_of(stored, path)
@@ -89,8 +91,8 @@ def find_read_files(data: Path, path: Path, items: ItemTable, given: Sequence[Pa
 
     Files in other folders may have the same names. Then `given`, which are new, tell which ones.
     """
-    if any(part.path for part in items.parts):
-        return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)
+    if items.knows_paths:
+        return list_files(data, path, items)
     named, known = find_files(data), Counter(part.name for part in items.parts)
     if Counter(each.name for each in named) - known:
         new = {each.resolve() for each in given}
@@ -121,9 +123,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     """
     folder, rows = items_folder(path), items.rows
     items.write(folder, name_next(items.hash))
-    now = source | {
-        "items": source["items"] | describe_counts(items),
-    }
+    now = source | {"items": source["items"] | describe_counts(items)}
     with Session.open(path) as stored:
         if origin_of(stored, path) != source:
             raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")
@@ -132,7 +132,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
             pass
     except DataMismatchError as error:
         raise DataError(f"The rows cannot be added to {path}: {error}") from error
-    os.replace(folder / name_next(items.hash), folder / ITEMS)
+    take_next(folder, items.hash)
 
 
 def describe_extension(extended: Extended, path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Items that the answers of a session show to be mixed: they are divided, and the person is told."""
+"""Divide the items that the answers of a session show to be mixed, and tell the person."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def divide_items(
     ItemTable
         The items.
     list of str
-        What is said about it.
+        Sentences for the person.
     """
     mixed = [row for row in find_mixed(items, session.evidence) if items.steps[row] < 0]
     if not mixed:
