@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,7 @@ import pytest
 
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks
 from linkwise.session.session import Session
-from linkwise.streams import table_files
+from linkwise.streams import repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.workspace import arrived_rows, item_rows
@@ -236,12 +237,68 @@ def test_files_that_are_there_already(linkwise, path, tmp_path):
     assert "has the rows of part-1.parquet already" in found.stderr
 
 
-def test_ids_of_new_rows_must_be_new(linkwise, path, tmp_path):
-    items = read_items(tmp_path / "events.linkwise.d")
-    write_new(tmp_path / "later.parquet", 0, 1, first=int(items.ids[0][1:]))
-    found = linkwise("extend", path, tmp_path / "later.parquet")
+def check_refused(linkwise, path, new, told):
+    found = linkwise("extend", path, new)
     assert found.exit_code == 3
-    assert f"Ids repeat: '{items.ids[0]}'" in found.stderr
+    assert told in " ".join(found.stderr.split())
+    assert f"{N_ROWS} in 50 items" in " ".join(linkwise("status", path).stdout.split())
+
+
+def test_a_copy_of_a_file_under_another_name(linkwise, path, tmp_path):
+    shutil.copy(tmp_path / "events" / "part-1.parquet", tmp_path / "copy.parquet")
+    told = (
+        "copy.parquet is a copy of part-1.parquet: both hold the same bytes. Move copy.parquet away, and call"
+        " linkwise extend again."
+    )
+    check_refused(linkwise, path, tmp_path / "copy.parquet", told)
+
+
+def test_two_new_files_that_are_copies(linkwise, path, tmp_path):
+    (tmp_path / "later").mkdir()
+    write_new(tmp_path / "monday.parquet", 40, 1)
+    shutil.copy(tmp_path / "monday.parquet", tmp_path / "later" / "tuesday.parquet")
+    (tmp_path / "monday.parquet").rename(tmp_path / "later" / "monday.parquet")
+    check_refused(linkwise, path, tmp_path / "later", "tuesday.parquet is a copy of monday.parquet")
+
+
+def test_equal_files_without_rows_are_no_copies(linkwise, path, tmp_path):
+    (tmp_path / "later").mkdir()
+    for name in ("a", "b"):
+        pl.read_parquet(tmp_path / "events" / "part-0.parquet")[:0].write_parquet(
+            tmp_path / "later" / f"{name}.parquet"
+        )
+    assert "0 rows in 2 files added" in linkwise("extend", path, tmp_path / "later").stderr
+
+
+@pytest.mark.parametrize("most", [repeated_rows.MOST_IDS, 8])
+@pytest.mark.parametrize("jobs", [[], ["--jobs", 2]])
+def test_a_copy_that_is_written_otherwise(linkwise, path, tmp_path, monkeypatch, most, jobs):
+    """Its bytes differ, but its ids tell, also if few of them are compared."""
+    monkeypatch.setattr(repeated_rows, "MOST_IDS", most)
+    frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    frame.write_parquet(tmp_path / "copy.parquet", compression="uncompressed")
+    found = linkwise("extend", path, tmp_path / "copy.parquet", *jobs)
+    assert found.exit_code == 3
+    assert "copy.parquet has the rows of part-1.parquet: their ids repeat, such as 'e300'. Move" in " ".join(
+        found.stderr.split()
+    )
+
+
+def test_ids_of_new_rows_must_be_new(linkwise, path, tmp_path):
+    """Neither an id of a row that is not asked about nor one within the new rows repeats."""
+    asked = set(read_items(tmp_path / "events.linkwise.d").ids)
+    first = next(at for at in range(N_ROWS) if f"e{at}" not in asked)
+    write_new(tmp_path / "later.parquet", 0, 1, first=first)
+    told = f"later.parquet has the rows of part-{first // 300}.parquet: their ids repeat, such as 'e{first}'"
+    check_refused(linkwise, path, tmp_path / "later.parquet", told)
+    write_new(tmp_path / "later.parquet", 20, 0, first=N_ROWS - 5)
+    told = "Ids repeat: 5 of 20 ids of later.parquet are in part-2.parquet, too, such as"
+    check_refused(linkwise, path, tmp_path / "later.parquet", told)
+    write_new(tmp_path / "later.parquet", 20, 0)
+    frame = pl.read_parquet(tmp_path / "later.parquet")
+    pl.concat([frame, frame[:1]]).write_parquet(tmp_path / "later.parquet")
+    told = f"Ids repeat: '{frame['key'][0]}' is more than once in later.parquet"
+    check_refused(linkwise, path, tmp_path / "later.parquet", told)
 
 
 def test_new_rows_with_other_columns(linkwise, path, tmp_path):

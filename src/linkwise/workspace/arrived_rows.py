@@ -15,6 +15,8 @@ from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
 from linkwise.streams.item_table import ItemTable
 from linkwise.streams.new_rows import Extended, extend_items
+from linkwise.streams.repeated_rows import check_new_ids, check_no_copies
+from linkwise.streams.table_labels import check_types
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import (
@@ -79,7 +81,15 @@ def extend_session(
         raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Name new files.")
     reading = read_reading(items, source)
     open_tables((*old, *files), reading)  # export reads all of them at once
-    tables = open_tables(files, reading)
+    tables, known_tables, id_column = (
+        open_tables(files, reading),
+        open_tables(old, reading),
+        reading.id_column,
+    )
+    check_types(items, tables, [column.name for column in items.encoding.columns], id_column)
+    check_no_copies(tables, known_tables)
+    if id_column is not None:
+        check_new_ids(tables, known_tables, id_column, progress, engine)
     paths = _list_relative(old, path), _list_relative(files, path)
     extended = extend_items(items, tables, paths, progress, engine)
     _store(path, source, extended.items)
