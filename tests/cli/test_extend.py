@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -210,6 +212,69 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
     if stage != "rename":
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
     assert len(export(linkwise, path, tmp_path / "out")) == 1030
+
+
+@pytest.mark.parametrize("stage", ["items", "session"])
+def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, monkeypatch, stage):
+    """Nor does one that was killed, from the next command on."""
+    write_new(tmp_path / "later.parquet", 100, 30)
+    folder = tmp_path / "events.linkwise.d"
+
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            *((arrived_rows.ItemTable, "write") if stage == "items" else (Session, "_replace_data")), stop
+        )
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
+    assert not list(folder.glob("items-*"))
+    killed = ("items-" + 32 * "0" + ".npz", ".items-" + 32 * "0" + ".npz.unfinished")
+    for command in (
+        ["ask", path, "--json"],
+        ["export", path, "--answers", tmp_path / "a.csv"],
+        ["extend", path],
+    ):
+        for name in killed:
+            shutil.copy(folder / "items.npz", folder / name)
+        linkwise(*command)
+        assert not any((folder / name).exists() for name in killed), command
+
+
+# ---------------------------------------------------------------- several processes
+def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_path):
+    write_new(tmp_path / "later.parquet", 100, 30)
+    command = [sys.executable, "-m", "linkwise", "ask", path, "--json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        question = json.loads(other.stdout.readline())
+        found = linkwise("extend", path, tmp_path / "later.parquet")
+        assert found.exit_code == 5
+        told = " ".join(found.stderr.split())
+        assert f"{path} is open in another process. Its answers are stored. End linkwise ask" in told
+        first, second = (kind[int(key[1:])] for key in question["ids"])
+        out, _ = other.communicate("y\n" if first == second else "n\n")
+        assert '"error"' not in out
+    assert other.returncode == 0
+    assert "1 answer" in linkwise("status", path).stdout
+    assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    assert "1 answer" in linkwise("status", path).stdout
+
+
+def test_nobody_opens_a_session_while_rows_are_added(linkwise, path, tmp_path, monkeypatch):
+    write_new(tmp_path / "later.parquet", 100, 30)
+    extend_items, told = arrived_rows.extend_items, []
+
+    def ask_meanwhile(*args):
+        told.append(linkwise("ask", path, "--json"))
+        told.append(linkwise("export", path, "--labels", tmp_path / "early"))
+        return extend_items(*args)
+
+    monkeypatch.setattr(arrived_rows, "extend_items", ask_meanwhile)
+    assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    for found in told:
+        assert found.exit_code == 5
+        assert "linkwise extend is adding rows" in found.stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 130
 
 
 def rename_items_not(replace):

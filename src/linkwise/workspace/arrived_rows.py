@@ -19,6 +19,7 @@ from linkwise.streams.repeated_rows import check_new_ids, check_no_copies
 from linkwise.streams.table_labels import check_types
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.held_items import hold_items
 from linkwise.workspace.item_rows import (
     describe_counts,
     is_of_items,
@@ -60,13 +61,22 @@ def extend_session(
     Extended
         The items with the new rows, and how many rows fit none of the earlier ones.
     """
-    with Session.open(path) as stored:
-        source = origin_of(stored, path)
-    if not is_of_items(source):
+    if not is_of_items(_read_source(path)):
         raise UsageError(
             f"{path} is about all rows, and not about items. Add the rows to the data file, and replay the"
             " answers: linkwise ask DATA --replay"
         )
+    with hold_items(path, alone=True):
+        return _extend_held(path, new, progress, engine)
+
+
+def _read_source(path: Path) -> dict[str, Any]:
+    with Session.open(path) as stored:
+        return origin_of(stored, path)
+
+
+def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine: Engine) -> Extended:
+    source = _read_source(path)
     items, data = read_session_items(path, source), data_path(path, source)
     assert data is not None  # as the session is about items
     given = () if new is None else find_files(new)
@@ -129,19 +139,23 @@ def _list_relative(files: Sequence[Path], path: Path) -> tuple[str, ...]:
 def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     """Store the items under another name, then the session, then the items under their own name.
 
-    Whenever this is killed, the session finds the items that it names.
+    Whenever this is killed, the session finds the items that it names. If it cannot be changed, those that it
+    does not name are removed.
     """
     folder, rows = items_folder(path), items.rows
     items.write(folder, name_next(items.hash))
     now = source | {"items": source["items"] | describe_counts(items)}
-    with Session.open(path) as stored:
-        if origin_of(stored, path) != source:
-            raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")
     try:
+        if _read_source(path) != source:
+            raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")
         with Session.open(path, rows.encoded.X, ids=row_ids(rows.table), source=now, recode=True):
             pass
-    except DataMismatchError as error:
-        raise DataError(f"The rows cannot be added to {path}: {error}") from error
+    except BaseException as error:
+        if _read_source(path) != now:
+            (folder / name_next(items.hash)).unlink(missing_ok=True)
+        if isinstance(error, DataMismatchError):
+            raise DataError(f"The rows cannot be added to {path}: {error}") from error
+        raise
     take_next(folder, items.hash)
 
 
