@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks
 from linkwise.session.session import Session
+from linkwise.session.store import Store
 from linkwise.streams import repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
@@ -379,6 +381,35 @@ def test_new_rows_with_other_columns(linkwise, path, tmp_path):
         assert message in found.stderr
 
 
+@pytest.mark.parametrize("command", ["extend", "export"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, "has no value in column 'amount', and the items were made without --impute. Correct the cell"),
+        (np.inf, "holds an infinite value in column 'amount'. Correct the cell, or leave the row out."),
+        (1e300, "holds too large a value in column 'amount'. Correct the cell, or leave the row out."),
+    ],
+)
+def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, value, told):
+    """Neither `--impute` nor another scale helps, since both are options of a new session."""
+    for part in (tmp_path / "events").iterdir():
+        pl.read_parquet(part).drop_nulls().write_parquet(part)
+    begun = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key", "--items", 50, said="q\n")
+    assert begun.exit_code == 0
+    write_new(tmp_path / "later.parquet", 9, 1)
+    frame = pl.read_parquet(tmp_path / "later.parquet")
+    amount = frame["amount"].to_list()
+    frame.with_columns(amount=pl.Series([*amount[:3], value, *amount[4:]])).write_parquet(
+        tmp_path / "later.parquet"
+    )
+    words = ["extend", tmp_path / "events.linkwise", tmp_path / "later.parquet"]
+    if command == "export":
+        words = ["export", words[1], "--new", words[2], "--labels", tmp_path / "out"]
+    found = linkwise(*words)
+    assert found.exit_code == 3
+    assert f"later.parquet: row 3 (counted from 0) {told}" in " ".join(found.stderr.split())
+
+
 def test_items_of_the_first_format(linkwise, path, tmp_path):
     """They have neither limits nor steps; the spread tells roughly how far rows lie."""
     folder = tmp_path / "events.linkwise.d"
@@ -386,6 +417,7 @@ def test_items_of_the_first_format(linkwise, path, tmp_path):
     values = state.values | {"format": 1, "parts": [part[:2] for part in state.values["parts"]]}
     arrays = {name: one for name, one in state.arrays.items() if name not in ("limits", "steps")}
     write_state(folder / "items.npz", State(values, arrays, state.frame))
+    take_hash(path)
     items = read_items(folder)
     assert items.steps.tolist() == [0] * 50
     assert (items.summary.limits > 0).all()
@@ -400,20 +432,64 @@ def test_a_session_about_all_rows(linkwise, fruit):
     assert "about all rows" in found.stderr
 
 
-def test_files_of_the_same_name_in_other_folders(linkwise, ask, tmp_path):
-    for number in range(3):  # as partitions of a data lake are named
+def take_hash(path):
+    """Let the session name the items that are there."""
+    with closing(Store.open(path)) as store:
+        source = store.meta()["source"]
+        source["items"]["hash"] = read_items(path.with_name(f"{path.name}.d")).hash
+        store.put_meta({"source": source})
+
+
+def forget_paths(path):
+    """Let the items know of their files only the names, as those of earlier versions do."""
+    file = path.with_name(f"{path.name}.d") / "items.npz"
+    state = read_state(file)
+    state.values["parts"] = [[*part[:3], ""] for part in state.values["parts"]]
+    write_state(file, state)
+    take_hash(path)
+
+
+@pytest.fixture
+def days(ask, tmp_path):
+    """A session about files of one name, as in a data lake, and a new one that comes before them."""
+    for number in range(3):
         (tmp_path / f"day={number + 2}").mkdir()
         (tmp_path / "events" / f"part-{number}.parquet").rename(
             tmp_path / f"day={number + 2}" / "data.parquet"
         )
     (tmp_path / "events").rmdir()
-    pattern = tmp_path / "day=*" / "data.parquet"
     begun = ask("--items", 50, data="day=*/data.parquet")
     assert begun.exit_code == 0, begun.stderr
     frame = pl.read_parquet(tmp_path / "day=2" / "data.parquet")
     (tmp_path / "day=1").mkdir()
     new = frame[:40].with_columns(key=pl.Series([f"n{at}" for at in range(40)]))
     new.write_parquet(tmp_path / "day=1" / "data.parquet")
+    return tmp_path.with_name(f"{tmp_path.name}-data.linkwise")
+
+
+def check_days(linkwise, pattern, folder):
+    assert linkwise("export", pattern, "--labels", folder).exit_code == 0
+    keys = pl.read_parquet(sorted(folder.glob("*.parquet")))["key"]
+    assert len(keys) == keys.n_unique() == N_ROWS + 40
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_files_of_the_same_name_in_other_folders(linkwise, days, tmp_path, is_named):
+    pattern = tmp_path / "day=*" / "data.parquet"
+    failed = linkwise("export", pattern, "--labels", tmp_path / "out")
+    assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    known = linkwise("extend", days, tmp_path / "day=2" / "data.parquet")
+    assert known.exit_code == 2
+    assert "has the rows of data.parquet already" in known.stderr
+    added = linkwise("extend", days, tmp_path / "day=1" / "data.parquet") if is_named else None
+    added = added or linkwise("extend", pattern)
+    assert "40 rows in 1 file added" in added.stderr
+    check_days(linkwise, pattern, tmp_path / "out")
+
+
+def test_files_of_the_same_name_in_items_of_earlier_versions(linkwise, days, tmp_path):
+    forget_paths(days)
+    pattern = tmp_path / "day=*" / "data.parquet"
     failed = linkwise("export", pattern, "--labels", tmp_path / "out")
     assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
     unclear = linkwise("extend", pattern)
@@ -421,9 +497,19 @@ def test_files_of_the_same_name_in_other_folders(linkwise, ask, tmp_path):
     assert "names more files called data.parquet than the session has read" in unclear.stderr
     added = linkwise("extend", pattern, tmp_path / "day=1" / "data.parquet")
     assert "40 rows in 1 file added" in added.stderr
-    assert linkwise("export", pattern, "--labels", tmp_path / "out").exit_code == 0
-    keys = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))["key"]
-    assert len(keys) == keys.n_unique() == N_ROWS + 40
+    check_days(linkwise, pattern, tmp_path / "out")
+
+
+def test_new_files_after_an_extension(linkwise, path, tmp_path):
+    """Export does not leave them out in silence, as before the first extension."""
+    write_new(tmp_path / "later.parquet", 10, 0)
+    assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    write_new(tmp_path / "new.parquet", 30, 0, first=3000)
+    (tmp_path / "new.parquet").rename(tmp_path / "events" / "part-9.parquet")
+    failed = linkwise("export", path, "--labels", tmp_path / "out")
+    assert "part-9.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    assert "30 rows in 1 file added" in linkwise("extend", path).stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 40
 
 
 def test_new_rows_in_files_of_another_kind(linkwise, path, tmp_path):

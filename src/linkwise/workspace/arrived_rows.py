@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from linkwise.workspace.item_rows import (
     describe_counts,
     is_of_items,
     items_folder,
-    list_files,
     name_next,
     open_tables,
     read_reading,
@@ -34,6 +32,7 @@ from linkwise.workspace.item_rows import (
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import data_path
 from linkwise.workspace.reading import row_ids
+from linkwise.workspace.session_files import find_read_files
 
 
 def extend_session(
@@ -104,32 +103,6 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
     extended = extend_items(items, tables, paths, progress, engine)
     _store(path, source, extended.items)
     return extended
-
-
-def find_read_files(data: Path, path: Path, items: ItemTable, given: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """Find the files whose rows a session has, among those that its data name now.
-
-    Files in other folders may have the same names. Then `given`, which are new, tell which ones.
-    """
-    if items.knows_paths:
-        return list_files(data, path, items)
-    named, known = find_files(data), Counter(part.name for part in items.parts)
-    if Counter(each.name for each in named) - known:
-        new = {each.resolve() for each in given}
-        several = [name for name, n in known.items() if sum(each.name == name for each in named) > n]
-        named = tuple(each for each in named if each.name not in several or each.resolve() not in new)
-        if unclear := [name for name in several if sum(each.name == name for each in named) != known[name]]:
-            raise UsageError(
-                f"{data} names more files called {join_names(unclear, 5)} than the session has read. Name the"
-                " new ones: " + quote_command("linkwise", "extend", path, "NEW")
-            )
-    files, found = iter(named), []
-    for part in items.parts:
-        here = next((each for each in files if each.name == part.name), None)
-        if here is None:
-            raise DataError(f"{part.name}, whose rows the session has, is not there. Restore it.")
-        found.append(here)
-    return tuple(found)
 
 
 def _list_relative(files: Sequence[Path], path: Path) -> tuple[str, ...]:
