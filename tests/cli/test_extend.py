@@ -1,10 +1,12 @@
 """Rows that arrive later: those that fit an item, and those that become items of their own."""
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import closing
 
 import numpy as np
@@ -17,7 +19,8 @@ from linkwise.session.store import Store
 from linkwise.streams import repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
-from linkwise.workspace import arrived_rows, item_rows
+from linkwise.workspace import arrived_rows, held_items, item_rows
+from linkwise.workspace.item_rows import items_folder
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -289,6 +292,18 @@ def rename_items_not(replace):
         replace(source, target)
 
     return rename
+
+
+def test_another_process_that_begins_is_waited_for(path):
+    """Whoever begins has the lock alone for a moment."""
+    lock = items_folder(path) / held_items.LOCK
+    with lock.open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        timer = threading.Timer(0.3, fcntl.flock, (other, fcntl.LOCK_SH))
+        timer.start()
+        with held_items.hold_items(path):
+            pass
+        timer.join()
 
 
 def test_two_processes_may_name_the_items_at_once(tmp_path):

@@ -11,6 +11,7 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session
@@ -18,6 +19,7 @@ from linkwise.workspace.item_rows import items_folder, name_next
 from linkwise.workspace.origin import origin_of
 
 LOCK = ".lock"  # a file of the folder of items
+PATIENCE_S = 2.0
 
 
 @contextmanager
@@ -50,9 +52,17 @@ def hold_items(path: Path, *, alone: bool = False) -> Iterator[None]:
                 f"{path} is open in another process. Its answers are stored. End linkwise ask or linkwise"
                 " serve there, and call linkwise extend again."
             )
-        if not alone and not _try_lock(file.fileno(), fcntl.LOCK_SH):
+        if not alone and not _wait_for_lock(file.fileno(), fcntl.LOCK_SH):
             raise SessionLockedError(f"linkwise extend is adding rows to {path}. Wait until it has finished.")
         yield
+
+
+def _wait_for_lock(file: int, kind: int) -> bool:
+    """Try for a moment: another process that begins has the lock alone until it has looked for leftovers."""
+    end = monotonic() + PATIENCE_S
+    while not (is_held := _try_lock(file, kind)) and monotonic() < end:
+        sleep(0.05)
+    return is_held
 
 
 def _try_lock(file: int, kind: int) -> bool:
