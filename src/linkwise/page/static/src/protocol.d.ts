@@ -172,7 +172,7 @@ export interface State {
   /** Whether the host can say in a line what distinguishes each cluster. */
   profiles?: boolean;
   /** Columns that the answers seem not to depend on, and those that were left out on this page. */
-  columns?: { drop: string[]; left_out: string[] } | null;
+  columns?: { less: string[]; more: string[]; weighed: string[] } | null;
   learner: string;
   description: string[];
   notes?: string[];
