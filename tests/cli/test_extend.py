@@ -12,7 +12,7 @@ from linkwise.session.session import Session
 from linkwise.streams import table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
-from linkwise.workspace import arrived_rows
+from linkwise.workspace import arrived_rows, item_rows
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -215,11 +215,19 @@ def rename_items_not(replace):
     """Interrupt when the file of items gets its name."""
 
     def rename(source, target):
-        if str(source).endswith(".npz") and "items-" in str(source) and str(target).endswith("items.npz"):
+        is_next = "items-" in str(source) and str(source).endswith(".npz") and os.path.exists(source)
+        if is_next and str(target).endswith("items.npz"):
             raise KeyboardInterrupt
         replace(source, target)
 
     return rename
+
+
+def test_two_processes_may_name_the_items_at_once(tmp_path):
+    (tmp_path / item_rows.name_next("ab")).write_text("items")
+    for _ in range(2):  # the second one comes too late
+        item_rows.take_next(tmp_path, "ab")
+    assert [file.name for file in tmp_path.iterdir()] == ["items.npz"]
 
 
 def test_files_that_are_there_already(linkwise, path, tmp_path):
@@ -268,3 +276,39 @@ def test_a_session_about_all_rows(linkwise, fruit):
     found = linkwise("extend", fruit.session, fruit.path)
     assert found.exit_code == 2
     assert "about all rows" in found.stderr
+
+
+def test_files_of_the_same_name_in_other_folders(linkwise, ask, tmp_path):
+    for number in range(3):  # as partitions of a data lake are named
+        (tmp_path / f"day={number + 2}").mkdir()
+        (tmp_path / "events" / f"part-{number}.parquet").rename(
+            tmp_path / f"day={number + 2}" / "data.parquet"
+        )
+    (tmp_path / "events").rmdir()
+    pattern = tmp_path / "day=*" / "data.parquet"
+    begun = ask("--items", 50, data="day=*/data.parquet")
+    assert begun.exit_code == 0, begun.stderr
+    frame = pl.read_parquet(tmp_path / "day=2" / "data.parquet")
+    (tmp_path / "day=1").mkdir()
+    new = frame[:40].with_columns(key=pl.Series([f"n{at}" for at in range(40)]))
+    new.write_parquet(tmp_path / "day=1" / "data.parquet")
+    failed = linkwise("export", pattern, "--labels", tmp_path / "out")
+    assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    unclear = linkwise("extend", pattern)
+    assert unclear.exit_code == 2
+    assert "names more files called data.parquet than the session has read" in unclear.stderr
+    added = linkwise("extend", pattern, tmp_path / "day=1" / "data.parquet")
+    assert "40 rows in 1 file added" in added.stderr
+    assert linkwise("export", pattern, "--labels", tmp_path / "out").exit_code == 0
+    keys = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))["key"]
+    assert len(keys) == keys.n_unique() == N_ROWS + 40
+
+
+def test_new_rows_in_files_of_another_kind(linkwise, path, tmp_path):
+    """Export reads all files at once, so it would fail for good."""
+    write_new(tmp_path / "later.parquet", 9, 1)
+    pl.read_parquet(tmp_path / "later.parquet").write_csv(tmp_path / "later.csv")
+    found = linkwise("extend", path, tmp_path / "later.csv")
+    assert found.exit_code == 3
+    assert "Give files of one kind" in found.stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS

@@ -364,6 +364,20 @@ def test_items_of_another_session(ask, linkwise, tmp_path):
     assert "items of another session" in found.stderr
 
 
+def test_files_of_labels_never_have_one_name(ask, linkwise, tmp_path):
+    events = tmp_path / "events"
+    for number, name in enumerate(["a-b/c", "a/b-c", "x/y"]):  # the first two are both a-b-c
+        file = events / f"{name}.parquet"
+        file.parent.mkdir()
+        (events / f"part-{number}.parquet").rename(file)
+    ask("--items", 50, data="events/*/*.parquet")
+    (session,) = events.parent.rglob("*.linkwise")
+    out = tmp_path / "out"
+    assert linkwise("export", session, "--labels", out).exit_code == 0
+    labels = pl.concat([pl.read_parquet(file) for file in sorted(out.glob("*.parquet"))])
+    assert sorted(labels[labels.columns[0]]) == sorted(f"e{at}" for at in range(N_ROWS))
+
+
 def test_labels_are_written_again_from_the_first_absent_part(ask, linkwise, tmp_path, monkeypatch):
     ask("--items", 50)
     out = tmp_path / "out"
@@ -400,7 +414,7 @@ table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Pat
 
 @pytest.mark.parametrize("stop", [7, 22])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
+def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request):
     """The passes are 15 blocks each; those before the last one that was saved are not read again."""
 
     def run(folder, progress):
@@ -410,6 +424,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how):
 
     command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    request.addfinalizer(first.kill)
     run("whole", lambda done, total: None)
     wait_until((tmp_path / "cut.here").exists)
     first.send_signal(how)

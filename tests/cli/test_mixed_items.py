@@ -58,7 +58,7 @@ def answer_all(linkwise, path, kinds):
 
 def export(linkwise, path, folder, *options):
     found = linkwise("export", path, "--labels", folder, *options)
-    assert found.exit_code == 0
+    assert found.exit_code == 0, found.stderr
     files = sorted(folder.glob("*.parquet"))
     return " ".join(found.stderr.split()), pl.concat([pl.read_parquet(file) for file in files])
 
@@ -163,7 +163,7 @@ def test_questions_go_on_without_the_data(linkwise, path, tmp_path):
     part = tmp_path / "events" / "part-1.parquet"
     part.rename(tmp_path / "part-1.parquet")
     found = linkwise("ask", path, "--terminal", said="q\n")
-    assert found.exit_code == 0
+    assert found.exit_code == 0, found.stderr
     told = " ".join(found.stdout.split())
     assert "1 item cannot be divided as the answers show: " in told
     assert "part-1.parquet not there" in told
@@ -188,3 +188,26 @@ def test_rows_that_arrive_go_with_the_part_that_they_belong_to(linkwise, path, k
     assert items.summary.sizes[row] == N_HIDDEN + 20
     _, labels = export(linkwise, path, tmp_path / "out")
     assert len(labels) == len(kinds) + 40
+
+
+def test_rows_that_arrive_while_an_item_is_divided(linkwise, path, tmp_path, monkeypatch):
+    """The items with the rows that arrived stay, and the next command divides the item."""
+    put_apart(path)
+    later = pl.read_parquet(tmp_path / "events" / "part-0.parquet")[:20]
+    later = later.with_columns(key=pl.Series([f"n{at}" for at in range(20)]))
+    later.write_parquet(tmp_path / "later.parquet")
+    split = divided_items.split_items
+
+    def split_slowly(*args):
+        monkeypatch.setattr(divided_items, "split_items", split)
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+        return split(*args)
+
+    monkeypatch.setattr(divided_items, "split_items", split_slowly)
+    n_rows = N_EACH * len(PLACES) + N_HIDDEN
+    stopped = linkwise("export", path, "--labels", tmp_path / "out")
+    assert stopped.exit_code == 5
+    assert "Open it again" in stopped.stderr
+    told, labels = export(linkwise, path, tmp_path / "out")
+    assert "linkwise read the" in told
+    assert len(labels) == n_rows + 20

@@ -4,10 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from linkwise.active.kin import kernels
+from linkwise.streams import border_rows
 from linkwise.streams.border_rows import list_entries
 from linkwise.streams.item_totals import ITEM, N_BORDER, ItemCenters, ItemTotals
 
 K = 30
+
+
+def test_kin_can_ask_about_each_of_the_rows():
+    assert border_rows.MOST_ROWS <= kernels.MOST_ITEMS
 
 
 def make_totals(far):

@@ -16,14 +16,14 @@ from linkwise.streams.item_totals import ITEM, N_BORDER, ItemCenters, ItemTotals
 
 WIDE = 2.0  # times as far as the limit of a typical item
 SHARE = 10  # items for each border row, at least
-MOST_ROWS = 2000  # that KIN asks about each
+MOST_ROWS = 2000  # up to which KIN can ask about each
 
 
 class Entries(NamedTuple):
     """Rows that are asked about: the medoids of items, then border rows."""
 
     arrays: dict[str, NDArray[Any]]
-    """What `Summary` has of each; a border row is no item, so it has no rows."""
+    """Arrays of `Summary` for them. A border row is no item, so its size is 0."""
     parents: NDArray[np.int64]
     """The item of each border row, counted from the first of these; -1 for medoids."""
     frame: Any
@@ -38,7 +38,7 @@ def list_entries(
     Parameters
     ----------
     totals : ItemTotals
-        What a pass has found.
+        The result of a pass over the rows.
     centers : ItemCenters
         The centres of all items.
     limits : ndarray of shape (k,)

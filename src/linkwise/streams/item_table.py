@@ -22,6 +22,8 @@ from linkwise.streams.state_files import State, check_arrays, read_state, write_
 
 FORMAT = 2  # of the items that are written
 ITEMS = "items.npz"
+ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")  # of the summary
+OF_STEPS = ("steps", "parents", "cuts")
 
 
 class DataPart(NamedTuple):
@@ -93,11 +95,16 @@ class ItemTable:
         return self.encoding.show(self.frame, self.ids, self.summary.X)
 
     @property
+    def knows_paths(self) -> bool:
+        """Whether the items know where their files lie: since rows were added."""
+        return any(part.path for part in self.parts)
+
+    @property
     def hash(self) -> str:
         """A hash of all that decides the item of a row."""
         found = blake2b(repr(self.encoding.to_json()).encode(), digest_size=16)
         found.update(self.summary.centers.tobytes())
-        if any(part.path for part in self.parts):  # rows were added
+        if self.knows_paths:
             found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
 
@@ -159,12 +166,6 @@ class ItemTable:
         arrays = {array: getattr(summary, array) for array in ARRAYS}
         arrays |= {array: getattr(self, array) for array in OF_STEPS}
         write_state(folder / name, State(values, arrays, self.frame))
-
-
-ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")
-
-
-OF_STEPS = ("steps", "parents", "cuts")
 
 
 def project_rows(

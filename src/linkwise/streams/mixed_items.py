@@ -1,9 +1,9 @@
 """Divide items whose rows belong to different clusters.
 
 An item is mixed if the answers put its border row apart from its medoid. Its rows are read once more. Those
-beyond a cut on the way from the medoid to the border row follow the border row from then on. The cut is where
-fewest rows lie, in the middle half of the way. Questions are about the same rows as before, so nothing of the
-session changes.
+beyond a cut on the way from the medoid to the border row follow the border row from then on. The cut lies in
+the middle half of the way, where there are fewest rows. Questions are about the same rows as before, so
+nothing in the session changes.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _count_places(block: Block, items: ItemTable, border: NDArray[np.int64]) -> 
 
 
 def _choose_cut(counts: NDArray[np.int64]) -> int:
-    """The first bin beyond the cut: where fewest rows lie around, in the middle half of the way."""
+    """The first bin beyond the cut: in the middle half of the way, where there are fewest rows."""
     cuts = np.arange(N_BINS // 4, 3 * N_BINS // 4 + 1)
     before = np.concatenate([[0], counts.cumsum()])
     around = before[cuts + AROUND] - before[cuts - AROUND]

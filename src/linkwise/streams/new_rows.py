@@ -63,7 +63,7 @@ def extend_items(
     tables : TableFiles
         The new files, whose columns must have the types of the earlier ones.
     paths : (tuple of str, tuple of str)
-        Where the earlier files and the new ones lie, seen from the folder of the session.
+        The paths of the earlier files and of the new ones, relative to the folder of the session.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine
@@ -118,7 +118,7 @@ def extend_items(
 
 
 class _Arrived(NamedTuple):
-    """What the first pass has found; `merge` leaves both as they are."""
+    """The result of the first pass; `merge` leaves both as they are."""
 
     sizes: NDArray[np.int64]
     """(k,) rows that fit, by their item."""

@@ -42,7 +42,7 @@ def find_reach(counts: NDArray[np.int64], farthest: NDArray[np.float64], unit: i
     Parameters
     ----------
     counts : ndarray of shape (k, N_BINS)
-        What `count_distances` found.
+        The result of `count_distances`.
     farthest : ndarray of shape (k,)
         Squared distance of the farthest row of each item.
     unit : int
@@ -73,7 +73,7 @@ def find_limits(
     Parameters
     ----------
     reach : ndarray of shape (k,)
-        What `find_reach` found.
+        The result of `find_reach`.
     sizes : ndarray of shape (k,)
         Rows of each item.
     centers : ndarray of shape (k, d)
@@ -121,7 +121,7 @@ def place_rows(
     centers : ndarray of shape (k, d)
         Centres of items.
     limits : ndarray of shape (k,)
-        What `find_limits` found.
+        The result of `find_limits`.
 
     Returns
     -------

@@ -85,7 +85,7 @@ def write_files(
         A file cannot be read or written, or has changed since the items were made, and the error names it.
     """
     of_item = np.asarray(labels).astype(np.int32)
-    stems = _name_files(tables)
+    stems = _name_files(tables, items.parts)
     found = blake2b(of_item.tobytes(), digest_size=16)
     found.update(repr((items.hash, stems, items.parts, sorted(names.items()), PART)).encode())
     found.update(items.steps.tobytes() + items.cuts.tobytes())
@@ -97,8 +97,7 @@ def write_files(
     paths, tasks, first = [], [], 0
     of_part: list[tuple[str, Path]] = []
     for number, (stem, data) in enumerate(zip(stems, items.parts, strict=True)):
-        n_mine = max(1, -(-data.n_rows // PART))
-        mine = [folder / f"{stem}{f'-{at:05d}' if n_mine > 1 else ''}.parquet" for at in range(n_mine)]
+        mine = [folder / name for name in _name_parts(stem, data.n_rows)]
         absent = [_Part(number, at * PART, first + at * PART, path) for at, path in enumerate(mine)]
         absent = [part for part in absent if not part.path.exists()]
         if absent:
@@ -192,11 +191,27 @@ def check_types(
                 )
 
 
-def _name_files(tables: TableFiles) -> list[str]:
-    """A name for each file of data: its own, with its folders if there are several."""
+def _name_files(tables: TableFiles, parts: Sequence[DataPart]) -> list[str]:
+    """A name for each file of data: its own, with its folders if there are several.
+
+    If two files of labels had the same name, all have their number before it. `check_counts` says later
+    whether there are as many parts as files.
+    """
     paths = [Path(os.path.abspath(file.path)) for file in tables.files]
     common = Path(os.path.commonpath([path.parent for path in paths]))
-    return ["-".join(path.relative_to(common).with_suffix("").parts) for path in paths]
+    stems = ["-".join(path.relative_to(common).with_suffix("").parts) for path in paths]
+    names = [
+        name for stem, part in zip(stems, parts, strict=False) for name in _name_parts(stem, part.n_rows)
+    ]
+    if len({name.casefold() for name in names}) < len(names):
+        stems = [f"{number:05d}-{stem}" for number, stem in enumerate(stems)]
+    return stems
+
+
+def _name_parts(stem: str, n_rows: int) -> list[str]:
+    """The names of the files with the labels of a file of data."""
+    n_parts = max(1, -(-n_rows // PART))
+    return [f"{stem}{f'-{at:05d}' if n_parts > 1 else ''}.parquet" for at in range(n_parts)]
 
 
 def check_counts(tables: TableFiles, items: ItemTable) -> None:
@@ -204,7 +219,8 @@ def check_counts(tables: TableFiles, items: ItemTable) -> None:
     now = [file.path.name for file in tables.files]
     before = [part.name for part in items.parts]
     if now != before:
-        new, gone = [n for n in now if n not in before], [n for n in before if n not in now]
+        new = list((Counter(now) - Counter(before)).elements())
+        gone = list((Counter(before) - Counter(now)).elements())
         what = (
             f"{join_names(new or gone, 5)} {'new' if new else 'not there'}"
             if new or gone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from linkwise.errors import DataError, DataMismatchError, SessionLockedError
 from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
-from linkwise.streams.item_table import ITEMS, ItemTable
+from linkwise.streams.item_table import ItemTable
 from linkwise.streams.new_rows import Extended, extend_items
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
@@ -20,10 +21,12 @@ from linkwise.workspace.item_rows import (
     describe_counts,
     is_of_items,
     items_folder,
+    list_files,
     name_next,
     open_tables,
     read_reading,
     read_session_items,
+    take_next,
 )
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import data_path
@@ -53,7 +56,7 @@ def extend_session(
     Returns
     -------
     Extended
-        What was added.
+        The items with the new rows, and how many rows fit none of the earlier ones.
     """
     with Session.open(path) as stored:
         source = origin_of(stored, path)
@@ -64,8 +67,9 @@ def extend_session(
         )
     items, data = read_session_items(path, source), data_path(path, source)
     assert data is not None  # as the session is about items
-    old = find_read_files(data, path, items)
-    files = find_files(data if new is None else new)
+    given = () if new is None else find_files(new)
+    old = find_read_files(data, path, items, given)
+    files = given if given else find_files(data)
     known = {each.resolve() for each in old}
     if new is None:
         files = tuple(each for each in files if each.resolve() not in known)
@@ -73,18 +77,33 @@ def extend_session(
             raise UsageError(f"All files of {data} are in the session already. Name new files.")
     elif again := [each.name for each in files if each.resolve() in known]:
         raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Name new files.")
-    tables = open_tables(files, read_reading(items, source))
+    reading = read_reading(items, source)
+    open_tables((*old, *files), reading)  # export reads all of them at once
+    tables = open_tables(files, reading)
     paths = _list_relative(old, path), _list_relative(files, path)
     extended = extend_items(items, tables, paths, progress, engine)
     _store(path, source, extended.items)
     return extended
 
 
-def find_read_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
-    """Find the files whose rows a session has, among those that its data name now."""
-    if any(part.path for part in items.parts):
-        return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)
-    files, found = iter(find_files(data)), []
+def find_read_files(data: Path, path: Path, items: ItemTable, given: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """Find the files whose rows a session has, among those that its data name now.
+
+    Files in other folders may have the same names. Then `given`, which are new, tell which ones.
+    """
+    if items.knows_paths:
+        return list_files(data, path, items)
+    named, known = find_files(data), Counter(part.name for part in items.parts)
+    if Counter(each.name for each in named) - known:
+        new = {each.resolve() for each in given}
+        several = [name for name, n in known.items() if sum(each.name == name for each in named) > n]
+        named = tuple(each for each in named if each.name not in several or each.resolve() not in new)
+        if unclear := [name for name in several if sum(each.name == name for each in named) != known[name]]:
+            raise UsageError(
+                f"{data} names more files called {join_names(unclear, 5)} than the session has read. Name the"
+                " new ones: " + quote_command("linkwise", "extend", path, "NEW")
+            )
+    files, found = iter(named), []
     for part in items.parts:
         here = next((each for each in files if each.name == part.name), None)
         if here is None:
@@ -104,9 +123,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     """
     folder, rows = items_folder(path), items.rows
     items.write(folder, name_next(items.hash))
-    now = source | {
-        "items": source["items"] | describe_counts(items),
-    }
+    now = source | {"items": source["items"] | describe_counts(items)}
     with Session.open(path) as stored:
         if origin_of(stored, path) != source:
             raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")
@@ -115,7 +132,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
             pass
     except DataMismatchError as error:
         raise DataError(f"The rows cannot be added to {path}: {error}") from error
-    os.replace(folder / name_next(items.hash), folder / ITEMS)
+    take_next(folder, items.hash)
 
 
 def describe_extension(extended: Extended, path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Items that the answers of a session show to be mixed: they are divided, and the person is told."""
+"""Divide the items that the answers of a session show to be mixed, and tell the person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
-from linkwise.streams.item_table import ItemTable
+from linkwise.streams.item_table import ItemTable, read_items
 from linkwise.streams.mixed_items import split_items
 from linkwise.streams.table_labels import check_counts
 from linkwise.wording import count_noun
@@ -48,7 +48,7 @@ def divide_items(
     ItemTable
         The items.
     list of str
-        What is said about it.
+        Sentences for the person.
     """
     mixed = [row for row in find_mixed(items, session.evidence) if items.steps[row] < 0]
     if not mixed:
@@ -59,7 +59,9 @@ def divide_items(
         found = split_items(items, tables, mixed, progress, engine)
     except (DataError, OSError) as error:
         return items, [f"{count_noun(len(mixed), 'item')} cannot be divided as the answers show: {error}"]
-    found.write(items_folder(path))
+    folder = items_folder(path)
+    if read_items(folder).hash == items.hash:  # if rows were added meanwhile, the next command divides
+        found.write(folder)
     return found, [_describe(found, row) for row in mixed[:5]] + _describe_more(len(mixed) - 5)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -241,11 +241,16 @@ def name_next(items_hash: str) -> str:
     return f"items-{items_hash}.npz"
 
 
+def take_next(folder: Path, items_hash: str) -> None:
+    """Give a file of items its own name, unless another process has done so."""
+    with suppress(FileNotFoundError):
+        os.replace(folder / name_next(items_hash), folder / ITEMS)
+
+
 def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
     """Read the items of a session, which must be those that it was begun with."""
     folder, wanted = items_folder(path), source["items"]["hash"]
-    if (folder / name_next(wanted)).exists():  # rows were added, and the command was killed at its end
-        os.replace(folder / name_next(wanted), folder / ITEMS)
+    take_next(folder, wanted)  # it is there if rows were added, and the command was killed at its end
     try:
         items = read_items(folder)
     except FileNotFoundError:
@@ -327,6 +332,6 @@ def read_reading(items: ItemTable, source: dict[str, Any]) -> Reading:
 
 def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
     """List the files of a session: those that the data name, or that are known since rows were added."""
-    if not any(part.path for part in items.parts):
+    if not items.knows_paths:
         return find_files(data)
     return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)

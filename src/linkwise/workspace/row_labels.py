@@ -36,7 +36,7 @@ def write_row_labels(
     LabelledFiles
         The files.
     list of str
-        What is said about items that were divided.
+        Sentences about the items that were divided.
     """
     from linkwise.streams.table_labels import take_new_tables, write_files
 
