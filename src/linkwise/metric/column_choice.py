@@ -76,8 +76,8 @@ def propose_columns(
     Returns
     -------
     ColumnProposal or None
-        None if there are fewer than 20 pairs, fewer than 4 of a kind, a single column or more than 60, or if
-        the weights do not predict held-out answers clearly better.
+        None if there are fewer than 20 pairs, fewer than 4 of a kind, a single column or more than 60, if the
+        weights do not predict held-out answers clearly better, or if they change no column clearly.
     """
     names = list(dict.fromkeys(sources))
     if not 2 <= len(names) <= _MOST_COLUMNS or min(len(must_links), len(cannot_links)) < LEAST_OF_EACH:
@@ -114,13 +114,12 @@ def _choose_weights(
         return None
     weights = _fit_weights(differences, mean, is_together)
     by_change = np.argsort(-mean * np.abs(weights - 1), kind="stable").tolist()
-    return ColumnProposal(
-        weights=dict(zip(names, weights.tolist(), strict=True)),
-        less=tuple(names[at] for at in by_change if weights[at] < _LESS),
-        more=tuple(names[at] for at in by_change if weights[at] > _MORE),
-        gain=gain,
-        n_pairs=len(gains),
-    )
+    less = tuple(names[at] for at in by_change if weights[at] < _LESS)
+    more = tuple(names[at] for at in by_change if weights[at] > _MORE)
+    if not (less or more):
+        return None
+    by_name = dict(zip(names, weights.tolist(), strict=True))
+    return ColumnProposal(weights=by_name, less=less, more=more, gain=gain, n_pairs=len(gains))
 
 
 def _fit_weights(differences: Array, mean: Array, is_together: Array) -> Array:

@@ -97,8 +97,8 @@ class ColumnOffer:
             raise DataError("There are no earlier weights that could come back.")
         if tuple(shown) != self._weighed:
             raise DataError(
-                f"The answers weigh other columns by now: {join_names(self._weighed)}. Nothing has changed. Look"
-                " at them again."
+                f"The answers weigh other columns by now: {join_names(self._weighed)}. Nothing has changed."
+                " Look at them again."
             )
         recoded = take_back(self._project)
         self._project, self._proposal, self._weighed = recoded.project, None, ()

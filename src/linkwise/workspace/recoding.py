@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.data import Table
-from linkwise.data.blocks import block_of
+from linkwise.data.encoded import Feature, block_of
 from linkwise.data.weights import COLUMNS
 from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
@@ -22,7 +22,7 @@ from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import Project
 from linkwise.workspace.reading import read_shown_rows, row_ids
 
-MOST_RIGHT = 0.2  # expected share of rows in a wrong cluster up to which other weights rather do harm
+MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no weights are proposed
 
 
 class Recoded(NamedTuple):
@@ -53,9 +53,14 @@ def propose_columns(project: Project) -> ColumnProposal | None:
         if given == "none" or any(one.source == COLUMNS for one in features):
             return None  # the weight of a block has no name
     advice = session.status.advice
-    if advice is not None and advice.wrong <= MOST_RIGHT:
+    if advice is None or advice.wrong <= MOST_RIGHT:
         return None
-    return session.propose_columns([one.source for one in features])
+    return session.propose_columns([_name_with_weight(one) for one in features])
+
+
+def _name_with_weight(feature: Feature) -> str:
+    """The column or the block of a feature, as `--weight` names it."""
+    return block_of(feature) or feature.source
 
 
 def can_recode(project: Project) -> bool:

@@ -38,9 +38,8 @@ class ColumnKey:
         self._offer.update()
         found = self._offer.describe()
         if self._offer.is_new and found is not None and (found["less"] or found["more"]):
-            self._say(
-                f"{describe_proposal(found['less'], found['more'])} {COLUMNS_KEY} applies these weights."
-            )
+            offered = describe_proposal(found["less"], found["more"])
+            self._say(f"{offered} {COLUMNS_KEY} applies these weights.")
         self._offer.is_new = False
 
     def press(self) -> None:
