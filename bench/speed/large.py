@@ -8,14 +8,18 @@ Beside it MiniBatchKMeans of scikit-learn fits 1000 centres to the same files by
 KIN asks as many questions about them; the class of a centre is that of the row of the sample nearest to it.
 And KIN clusters a sample of 100 000 rows in memory, with as many questions. All ARI are those on the sample.
 Precision and recall of a rare class are those of the cluster with the highest F1 (mean of the three).
+Above 10 million rows MiniBatchKMeans is left out, since it takes longest.
 
-    python -m bench run speed_large [--sizes 1000000 10000000] [--quick] [--out DIR]
+    python -m bench run speed_large [--sizes 1000000 10000000] [--quick] [--keep] [--out DIR]
+
+``--keep`` keeps the rows of other sizes in the table.
 """
 
 # The parent imports nothing large: a child's ru_maxrss starts from what its parent held.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -36,6 +40,7 @@ ITEMS = 1000
 PART = 1_000_000  # rows of a file
 SAMPLE = 100_000  # rows of the comparison in memory
 BATCH = 100_000  # rows of MiniBatchKMeans
+MOST_BATCHED = 10_000_000  # rows up to which it runs
 FIELDS = (
     "n", "data_MiB", "summary_s", "setup_s", "question_ms", "export_s", "peak_MiB", "ari",
     "precision", "recall", "minibatch_s", "minibatch_MiB", "ari_minibatch", "ari_in_memory"
@@ -120,18 +125,20 @@ def compare(folder: Path) -> dict[str, float]:
     truth, sample = y[chosen], _read_rows(folder, chosen)
     written = pl.read_parquet(folder / "labels" / "*.parquet")["cluster"].to_numpy()
     model = lw.KIN(random_state=0).fit(sample, oracle=lw.TruthOracle(truth), budget=QUESTIONS)
-    centers = np.load(folder / "centers.npy").astype(np.float64)
-    nearest = NearestNeighbors(n_neighbors=1).fit(sample).kneighbors(centers, return_distance=False)[:, 0]
-    batches = lw.KIN(random_state=0).fit(centers, oracle=lw.TruthOracle(truth[nearest]), budget=QUESTIONS)
-    of = NearestNeighbors(n_neighbors=1).fit(centers).kneighbors(sample, return_distance=False)[:, 0]
     rare = [_rate_class(y == CLASSES + k, written) for k in range(RARE)]
-    return {
+    found = {
         "ari": float(adjusted_rand_score(truth, written[chosen])),
         "precision": float(np.mean([one for one, _ in rare])),
         "recall": float(np.mean([one for _, one in rare])),
-        "ari_minibatch": float(adjusted_rand_score(truth, batches.labels_[of])),
         "ari_in_memory": float(adjusted_rand_score(truth, model.labels_)),
     }
+    if (folder / "centers.npy").exists():
+        centers = np.load(folder / "centers.npy").astype(np.float64)
+        nearest = NearestNeighbors(n_neighbors=1).fit(sample).kneighbors(centers, return_distance=False)[:, 0]
+        batches = lw.KIN(random_state=0).fit(centers, oracle=lw.TruthOracle(truth[nearest]), budget=QUESTIONS)
+        of = NearestNeighbors(n_neighbors=1).fit(centers).kneighbors(sample, return_distance=False)[:, 0]
+        found["ari_minibatch"] = float(adjusted_rand_score(truth, batches.labels_[of]))
+    return found
 
 
 def _read_rows(folder: Path, chosen: Any) -> Any:
@@ -158,10 +165,11 @@ def _rate_class(is_of_class: Any, labels: Any) -> tuple[float, float]:
 
 
 def run_child(step: str, *arguments: object) -> dict[str, float]:
-    """Run a step in a new process."""
+    """Run a step in a new process; what it finds is also told at once, since the next step may take long."""
     command = [sys.executable, "-m", "bench.speed.large", "--child", step, *map(str, arguments)]
     out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     found: dict[str, float] = json.loads(out)
+    print(f"{step}: {out.strip()}", file=sys.stderr, flush=True)
     return found
 
 
@@ -169,6 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench run speed_large", description="Time large data.")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N")
     parser.add_argument("--quick", action="store_true", help=f"only {QUICK[0]} rows")
+    parser.add_argument("--keep", action="store_true", help="keep the rows of other sizes in the table")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -185,11 +194,17 @@ def main(arguments: list[str] | None = None) -> int:
         with TemporaryDirectory() as name:
             run_child("draw", name, n)
             found = {"data_MiB": 4 * N_COLUMNS * n / 2**20, **run_child("measure", name)}
-            found |= run_child("minibatches", name)
+            if n <= MOST_BATCHED:
+                found |= run_child("minibatches", name)
             found |= run_child("compare", name)
-        rows.append({"n": str(n), **{field: f"{found[field]:.3g}" for field in FIELDS[1:]}})
+        figures = {field: f"{found[field]:.3g}" if field in found else "" for field in FIELDS[1:]}
+        rows.append({"n": str(n), **figures})
         print("".join(rows[-1][field].rjust(14) for field in FIELDS), flush=True)
-    write_table(options.out / "speed_large.csv", FIELDS, rows)
+    table = options.out / "speed_large.csv"
+    if options.keep and table.exists():
+        with table.open(newline="") as file:
+            rows += [row for row in csv.DictReader(file) if row["n"] not in {one["n"] for one in rows}]
+    write_table(table, FIELDS, sorted(rows, key=lambda row: int(row["n"])))
     return 0
 
 

@@ -8,12 +8,13 @@ import sys
 import tomllib
 from importlib.metadata import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import linkwise.native
 from linkwise.cli.commands import doctor
-from linkwise.native import _native
+from linkwise.native import _native, cuda
 
 
 @pytest.fixture(autouse=True)
@@ -185,3 +186,19 @@ def test_the_extra_of_the_readme_reads_images():
     ]
     extras = project["optional-dependencies"]
     assert set(extras["images"]) <= set(extras["app"])
+
+
+def test_a_graphics_card_is_named(monkeypatch, asked):
+    card = cuda.Card("NVIDIA H100", SimpleNamespace(__version__="14.2.0"), {})
+    monkeypatch.setattr(cuda, "find_card", lambda: card)
+    found = asked()[0]["gpu"]
+    assert found["state"] == "ok"
+    assert found["said"].endswith("NVIDIA H100, CuPy 14.2.0")
+
+
+def test_a_machine_without_a_graphics_card_is_told_what_to_install(monkeypatch, asked):
+    monkeypatch.setattr(cuda, "find_card", lambda: None)
+    found, broken, status = asked()
+    assert (found["gpu"]["state"], broken, status) == ("absent", [], 0)
+    assert "CuPy finds no card" in found["gpu"]["said"]
+    assert 'pip install "linkwise[gpu]"' in found["gpu"]["way_out"]

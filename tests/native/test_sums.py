@@ -55,6 +55,24 @@ def test_sums_have_the_same_bits_for_any_number_of_threads(threads):
     assert one.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize("n", [1, 10, 100_000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_are_counted_by_their_labels_in_two_clusterings(n, threads):
+    rng = np.random.default_rng(n)
+    one, other = rng.integers(-1, 5, n).astype(np.int32), rng.integers(7, 20, n).astype(np.int32)
+    found = native.shared_rows(one, other, 100, threads)
+    assert found.low == (one.min(), other.min())
+    expected = np.zeros(found.table.shape, dtype=np.int64)
+    np.add.at(expected, (one - found.low[0], other - found.low[1]), 1)
+    np.testing.assert_array_equal(found.table, expected)
+    assert native.shared_rows(one, other, expected.size - 1, threads) is None
+
+
+def test_labels_of_other_rows_are_refused():
+    with pytest.raises(ValueError, match="other must have shape"):
+        native.shared_rows(np.zeros(3, np.int32), np.zeros(2, np.int32), 9, 1)
+
+
 @settings(deadline=None)
 @given(st.integers(1, 80), st.integers(1, 40), st.integers(1, 140), st.integers(0, 10**6))
 def test_a_table_of_distances_equals_its_twin(n, d, k, seed):

@@ -68,9 +68,10 @@ def expect(question: Question, evidence: Evidence) -> Expectation:
         return Expectation((i, j), question.why, known, is_check)
     if question.expected is not None:
         return Expectation((i, j), question.why, question.expected, is_check)
-    if len(question.labels) == 0:  # a check through a row nearby
+    labels = question.labels
+    if len(labels) == 0:  # a check through a row nearby
         return Expectation((i, j), question.why, "yes", is_check)
-    likely: Answer = "yes" if question.labels[i] == question.labels[j] else "no"
+    likely: Answer = "yes" if labels[i] == labels[j] else "no"
     return Expectation((i, j), question.why, likely, is_check)
 
 

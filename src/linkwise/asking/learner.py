@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.memo import Memo
 from linkwise.constraints.belief import Nearness
 from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Groups
@@ -33,8 +34,8 @@ class Question:
     ----------
     first, second : int
         Row positions.
-    labels : ndarray of shape (n_rows,)
-        The best clustering before the answer.
+    shown : ndarray of shape (n_rows,) or ItemLabels
+        The best clustering before the answer; of rows, or of items that rows are grouped into.
     why : str
         What the answer is good for, in a sentence for the person who is asked.
     expected : {"yes", "no"} or None
@@ -43,12 +44,17 @@ class Question:
 
     first: int
     second: int
-    labels: Labels
+    shown: Shown
     why: str
     expected: Answer | None = None
 
+    @property
+    def labels(self) -> Labels:
+        """The best clustering before the answer, of shape (n_rows,)."""
+        return read_labels(self.shown)
 
-Asking = Generator[Question, Answer, Labels]
+
+Asking = Generator[Question, Answer, Shown]
 Oracle = Callable[[int, int], object]
 Progress = Callable[[int, int], object]
 """``progress(done, planned)``: number of finished steps of all steps."""
@@ -289,7 +295,7 @@ class Estimating(Protocol):
 class Labelling(Protocol):
     """A learner that can show its clustering between two questions."""
 
-    def current_labels(self, state: Any, /) -> Labels:
+    def current_labels(self, state: Any, /) -> Shown:
         """Return the best clustering by now.
 
         Parameters
@@ -299,7 +305,7 @@ class Labelling(Protocol):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or ItemLabels
             Clusters 0, 1, ...
         """
 

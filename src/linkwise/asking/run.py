@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.consistency import enforce_answers
+from linkwise.asking.item_labels import Shown, count_labels, read_labels
 from linkwise.asking.learner import (
     Estimating,
     Forking,
@@ -96,9 +97,9 @@ class Run:
         self._start()
         self.question: Question | None = None
         self.reason: Reason | None = None
-        self._learned: Labels = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
+        self._learned: Shown = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
         self._enforced: Labels | None = None  # the same without contradictions, if somebody has asked
-        self._counted = (self._learned, np.array([len(X)]))  # the learner's labels, and the cluster sizes
+        self._counted: tuple[Shown, NDArray[np.int64]] = self._learned, np.array([len(X)])  # cluster sizes
         self._checked: Question | None = None  # the learner's question, while its answer is checked
         self._rows: tuple[int, ...] = ()  # those that it named for the first time
         self._believe()
@@ -304,11 +305,11 @@ class Run:
             self._finish(end.value)
             return
         self.question, self.reason = question, None
-        self._show(question.labels)
+        self._show(question.shown)
         if self._is_spent():
             self._end("budget")
 
-    def _finish(self, labels: Labels) -> None:
+    def _finish(self, labels: Shown) -> None:
         """Go on after the learner's last question: start it anew, check what is doubtful, or end."""
         self.question, self.reason = None, "exhausted"
         self._show(labels)
@@ -340,15 +341,16 @@ class Run:
             self._enforced = self._enforce(self._learned)
         return self._enforced
 
-    def _show(self, labels: Labels) -> None:
+    def _show(self, labels: Shown) -> None:
         """Take labels of the learner, or the same again after other answers."""
         self._learned, self._enforced = labels, None
 
-    def _enforce(self, labels: Labels) -> Labels:
+    def _enforce(self, shown: Shown) -> Labels:
+        labels = read_labels(shown)
         if not self._problem.shows_labels:
             return labels
-        if labels is not self._counted[0]:
-            self._counted = (labels, np.bincount(labels))
+        if shown is not self._counted[0]:
+            self._counted = (shown, count_labels(shown))
         if not self._enforces:
             return labels
         return enforce_answers(labels, self.evidence, self._counted[1])

@@ -35,6 +35,7 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError, short_r
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 Origin = tuple[str, bool, str | None, float | None]
+FEW_ROWS = 2**18  # up to which an array of all rows costs little
 UNKNOWN: Origin = ("", False, None, None)  # source, asked, when, reliability
 
 
@@ -180,8 +181,8 @@ class _Named(NamedTuple):
     """What the groups need of the first answers."""
 
     n_answers: int
-    mask: NDArray[np.bool_]
-    """(n_rows,) rows that one of these answers names, "unsure" aside."""
+    rows: NDArray[np.int64]
+    """Rows that one of these answers names, "unsure" aside, ascending."""
     apart: Pairs
     """(m, 2) the ends of a cannot-link for each pair of groups that one of them separates."""
 
@@ -237,7 +238,7 @@ class Evidence:
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
         self._groups: Groups | None = None
-        self._named = _name_nothing(self.n_rows)
+        self._named = _Named(0, np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64))
         if constraints is not None:
             self.add_constraints(constraints)
 
@@ -553,13 +554,16 @@ class Evidence:
         """
         if self._groups is None:
             group, named = self._group_of_each(), self._read_named()
-            row = np.flatnonzero(named.mask)
-            of = group[row]
-            first, number = np.empty_like(group), np.empty_like(group)
+            row, n_names = named.rows, len(group)
+            of, ends = group[row], group[named.apart]
+            if self.n_rows > FEW_ROWS:
+                names = np.unique(of)
+                of, ends, n_names = np.searchsorted(names, of), np.searchsorted(names, ends), len(names)
+            first, number = np.empty((2, n_names), dtype=np.int64)
             first[of[::-1]] = row[::-1]
             leads = of[first[of] == row]
             number[leads] = np.arange(len(leads))
-            one, other = number[group[named.apart]].T
+            one, other = number[ends].T
             key = np.minimum(one, other) * len(leads) + np.maximum(one, other)
             order = np.argsort(key, kind="stable")
             kept = order[np.diff(key[order], prepend=-1) > 0]
@@ -570,13 +574,15 @@ class Evidence:
 
     def _read_named(self) -> _Named:
         """Take up the answers that are new since the groups were looked at."""
-        since, mask, apart = self._named
+        since, rows, apart = self._named
         if since == len(self._answers):
             return self._named
         yes, no = (self.pairs_with_answer(answer, since) for answer in ("yes", "no"))
-        mask = mask.copy()  # copies of the evidence share it
-        mask[yes.ravel()] = mask[no.ravel()] = True
-        return _Named(len(self._answers), mask, np.concatenate([apart, no]))
+        more = np.unique(np.concatenate([yes, no]))
+        at = np.searchsorted(rows, more)
+        is_new = np.append(rows, -1)[at] != more
+        rows = np.insert(rows, at[is_new], more[is_new])
+        return _Named(len(self._answers), rows, np.concatenate([apart, no]))
 
     def suspects(self) -> list[Suspect]:
         """Return the answers that are probably wrong; none where all answers are taken as right.
@@ -772,11 +778,6 @@ class Evidence:
 
 def _facts_of_chain(chain: tuple[int, ...]) -> tuple[Fact, ...]:
     return tuple(Fact(a, b, "yes") for a, b in pairwise(chain))
-
-
-def _name_nothing(n_rows: int) -> _Named:
-    """What is known before the first answer."""
-    return _Named(0, np.zeros(n_rows, dtype=bool), np.empty((0, 2), dtype=np.int64))
 
 
 def _first_rows(component: NDArray[np.int64]) -> NDArray[np.int64]:

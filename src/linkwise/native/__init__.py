@@ -33,11 +33,13 @@ from linkwise.native.graphs import distance_range, gaussian_weights
 from linkwise.native.icm import conditional_modes
 from linkwise.native.kmeans import (
     LloydRuns,
+    SharedRows,
     TwoMeans,
     exchange,
     kmeans_plusplus,
     label_sums,
     lloyd,
+    shared_rows,
     two_means,
 )
 from linkwise.native.metrics import metric_distances, metric_nearest
@@ -65,6 +67,7 @@ __all__ = [
     "ProjectedMetric",
     "RatioDescent",
     "RatioStep",
+    "SharedRows",
     "SparseRows",
     "TwoMeans",
     "TwoNearest",
@@ -103,6 +106,7 @@ __all__ = [
     "ratio_step",
     "recut",
     "s_dbw",
+    "shared_rows",
     "similarity_sums",
     "slow_vector",
     "smallest_columns",

@@ -42,6 +42,15 @@ def squared_distances(
 def label_sums(
     X: NDArray[Any], labels: NDArray[np.int32], k: int, weight: NDArray[np.int64] | None, n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+def count_pairs(
+    one: NDArray[np.int32],
+    other: NDArray[np.int32],
+    low: int,
+    other_low: int,
+    k: int,
+    m: int,
+    n_threads: int,
+) -> NDArray[np.int64]: ...
 def all_dbscans(
     X: NDArray[Any],
     eps: NDArray[np.float64],

@@ -243,3 +243,41 @@ def label_sums(
     if int(labels.max()) >= k:
         raise ValueError(f"labels must be below k = {k}, got {labels.max()}")
     return library.label_sums(X, labels, k, weight, n_threads)
+
+
+class SharedRows(NamedTuple):
+    """The rows that clusters of two clusterings share."""
+
+    table: NDArray[np.int64]
+    """(k, m) rows with each label of one and each of the other, from the lowest label to the highest."""
+    low: tuple[int, int]
+    """The lowest label of each."""
+
+
+def shared_rows(
+    one: NDArray[np.int32], other: NDArray[np.int32], most: int, n_threads: int
+) -> SharedRows | None:
+    """Count rows by their labels in two clusterings.
+
+    Parameters
+    ----------
+    one, other : (n,) int32
+        Labels of the rows.
+    most : int
+        Largest number of values of the table.
+    n_threads : int, at least 1
+        Number of threads; it does not change the result.
+
+    Returns
+    -------
+    SharedRows or None
+        None if the table would be larger.
+    """
+    check_array("one", one, (None,), np.int32)
+    check_array("other", other, (len(one),), np.int32)
+    check_count("n_threads", n_threads)
+    low, high = (int(one.min()), int(other.min())), (int(one.max()), int(other.max()))
+    k, m = high[0] - low[0] + 1, high[1] - low[1] + 1
+    if k * m > most:
+        return None
+    return SharedRows(library.count_pairs(one, other, *low, k, m, n_threads), low)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise import native, parallel
 from linkwise.asking.learner import Labels
 from linkwise.session.events import Event
 
@@ -129,7 +130,9 @@ class Identities:
 
 def number_rows(labels: Labels, numbers: Sequence[int]) -> Labels:
     """Return the number of the cluster of each row, for labels of the learner; noise stays -1."""
-    return np.array([*numbers, -1], dtype=np.int32)[labels]
+    if list(numbers) == list(range(len(numbers))):
+        return labels
+    return np.array([*numbers, -1], dtype=np.int32).take(labels)
 
 
 def match_numbers(before: Labels, after: Labels) -> tuple[int, ...]:
@@ -288,13 +291,13 @@ def count_shared_rows(
     before: Labels, after: Labels
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of clusters before and after an answer that share rows, and the number of shared rows."""
-    low, least = int(before.min()), int(after.min())
-    width = int(after.max()) - least + 1
-    pairs = (before.astype(np.int64) - low) * width + (after - least)
-    if pairs.max() < 4 * len(pairs):
-        counts = np.bincount(pairs)
-        keys = np.flatnonzero(counts)
-        counts = counts[keys]
-    else:
+    one, other = (np.ascontiguousarray(labels, dtype=np.int32) for labels in (before, after))
+    found = native.shared_rows(one, other, 4 * len(one), parallel.n_threads())
+    if found is None:  # many clusters of few rows
+        low, least = int(one.min()), int(other.min())
+        width = int(other.max()) - least + 1
+        pairs = (one.astype(np.int64) - low) * width + (other.astype(np.int64) - least)
         keys, counts = np.unique(pairs, return_counts=True)
-    return keys // width + low, keys % width + least, counts
+        return keys // width + low, keys % width + least, counts
+    source, target = np.nonzero(found.table)
+    return source + found.low[0], target + found.low[1], found.table[source, target]

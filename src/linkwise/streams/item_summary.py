@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise import native, parallel
 from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.chunks import Source, open_stream
 from linkwise.streams.item_totals import collect_items, find_centers
 from linkwise.streams.label_files import LabelForm, write_parts
+from linkwise.streams.nearest import nearest_centers
 from linkwise.streams.passes import Scale, Scaling, survey_rows
 from linkwise.streams.reach import place_rows
 from linkwise.validation import check_rows, resolve_seed
@@ -104,7 +104,7 @@ class Summary:
             The rows have another number of columns, or values that cannot be clustered.
         """
         scaled = self._scale(rows)
-        return native.nearest_points(scaled, self.centers, parallel.n_threads())[0]
+        return nearest_centers(scaled, self.centers)[0]
 
     def fits(self, rows: ArrayLike) -> NDArray[np.bool_]:
         """Find which rows fit an item, and are not new kinds of rows.

@@ -18,6 +18,7 @@ from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
+from linkwise.streams.nearest import nearest_centers
 from linkwise.streams.passes import Scaling
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.reach import N_BINS, count_distances, find_limits, find_reach, find_unit
@@ -106,7 +107,7 @@ class ItemTotals(NamedTuple):
             return cls.start(points.shape)
         given = block.rows if chosen is None else np.ascontiguousarray(block.rows[chosen])
         free, k, scaled = cls.start(points.shape), len(points), scaling.apply(given)
-        of, square = native.nearest_points(scaled, points, parallel.n_threads())
+        of, square = nearest_centers(scaled, points)
         nearest = native.nearest_rows(scaled, of.astype(np.int32), points, None, parallel.n_threads())
         border = _Border(free.border, free.border_squares).add(of, square, np.arange(len(of)))
         items = np.flatnonzero(nearest >= 0)

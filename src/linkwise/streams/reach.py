@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
+from linkwise.streams.nearest import nearest_centers
 
 MARGIN = 1.5
 ONE_IN = 100  # rows of an item that lie farther than its reach
@@ -128,7 +129,7 @@ def place_rows(
     Placed
         Two arrays of shape (n,).
     """
-    nearest, square = native.nearest_points(rows, centers, parallel.n_threads())
+    nearest, square = nearest_centers(rows, centers)
     fits = square <= np.square(limits[nearest])
     rest = np.flatnonzero(~fits)
     if rest.size:  # the limit of a farther item may be wider: add a column, so that a distance tells how much
@@ -136,5 +137,5 @@ def place_rows(
         height = np.sqrt(np.maximum(widest**2 - np.square(limits), 0.0))
         raised = np.ascontiguousarray(np.column_stack([centers, height]))
         flat = np.ascontiguousarray(np.column_stack([rows[rest].astype(np.float64), np.zeros(len(rest))]))
-        fits[rest] = native.nearest_points(flat, raised, parallel.n_threads())[1] <= widest**2
+        fits[rest] = nearest_centers(flat, raised)[1] <= widest**2
     return Placed(nearest, np.asarray(fits))

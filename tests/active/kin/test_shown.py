@@ -37,7 +37,7 @@ def look(run):
     posterior, q = run.state.read(), run.question
     certain = confidence.certainty(posterior)
     described = lw.KIN().describe(run.state)
-    own = shown.row_labels(posterior)
+    own = shown.row_labels(posterior).of_rows()
     pair = None if q is None else (q.first, q.second)
     return pair, run.labels.tobytes(), own.tobytes(), certain.tobytes(), described
 
@@ -71,7 +71,7 @@ def test_facts_hold_at_every_step(n_given):
     run = Run(lw.KIN(), X, evidence, SEED, askable=askable)
     for _ in range(30):
         assert_facts_hold(evidence, run.labels)
-        assert_facts_hold(evidence, shown.row_labels(run.state.read()))
+        assert_facts_hold(evidence, shown.row_labels(run.state.read()).of_rows())
         if run.question is None:
             break
         assert askable[[run.question.first, run.question.second]].all()

@@ -69,6 +69,7 @@ from linkwise.active.kin.shown import item_labels, prior_labels, row_labels, tel
 from linkwise.active.kin.state import Asked, KINState, Turn
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
+from linkwise.asking.item_labels import ItemLabels
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Answer, Evidence
@@ -192,7 +193,7 @@ class KIN(ActiveLearner):
             similarity, power, unknown, chances=chances, n_expected=n_expected, witnesses=witnesses, key=key
         )
 
-    def current_labels(self, state: KINState) -> Labels:
+    def current_labels(self, state: KINState) -> ItemLabels:
         """The clustering that KIN shows now."""
         return row_labels(state.read())
 

@@ -35,10 +35,11 @@ from linkwise.active.kin.posterior import (
 from linkwise.active.kin.prior_belief import PriorBelief
 from linkwise.active.kin.ties import first_largest
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Labels
+from linkwise.asking.item_labels import ItemLabels
 from linkwise.constraints.belief import knows_enough_clusters
 from linkwise.parallel import one_blas_thread
 
+NO_ROWS = np.empty(0, dtype=np.int64)
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
 GIVEN = 0.1  # weight, in items that were asked about, of an item that only given facts have put where it is
@@ -65,17 +66,17 @@ class Anchors(NamedTuple):
 
 
 # ---------------------------------------------------------------- rows
-def row_labels(posterior: Posterior) -> Labels:
-    """The best clustering of all rows."""
+def row_labels(posterior: Posterior) -> ItemLabels:
+    """The best clustering of all rows; answers about rows that items do not show are not in it yet."""
     task, known = posterior.task, posterior.known
     numbered = enforce_answers(item_labels(posterior), task.evidence.current())
-    shown: Labels = numbered.take(task.items.of)
+    rows, own = NO_ROWS, numbered[:0]
     if len(known.items) and task.prepared.cells is not None:
         rows, label = posterior.remember(
             "rows", *_name_labels(posterior), compute=lambda: _label_border_rows(posterior)
         )
-        shown[rows] = numbered[known.items[known.is_first()]][label]
-    return shown if task.items.centers is None else enforce_answers(shown, task.problem.evidence)
+        own = numbered[known.items[known.is_first()]][label]
+    return ItemLabels(numbered, task.items.of, task.items.size, rows, own)
 
 
 def _label_border_rows(posterior: Posterior) -> tuple[Rows, Rows]:
@@ -91,7 +92,7 @@ def _label_border_rows(posterior: Posterior) -> tuple[Rows, Rows]:
         weigh = partial(weigh_rows, task.problem.X, task.items, cells, item)
         found.append(task.problem.memo.get("weights", item, weigh))
     if not found:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        return NO_ROWS, NO_ROWS
     rows, near, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     likely = sum(weight[:, at, None] * join[near[:, at]] for at in range(near.shape[1]))
     return rows, first_largest(np.asarray(likely))

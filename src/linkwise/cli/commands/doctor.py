@@ -32,6 +32,7 @@ PURPOSE = {
     "notebook": "the page in notebooks",
     "plot": "figures",
     "dask": "work on several machines",
+    "gpu": "nearest centres on a graphics card",
 }
 IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL"}
 LEAST_SQLITE = (3, 35, 0)  # ON CONFLICT without a target
@@ -126,7 +127,12 @@ def check_all() -> list[Finding]:
             "no session can be written in this folder",
             "go to another folder, or name one: linkwise ask FILE --session PATH",
         ),
-        *(check_extra(name, [need for need in needs if need.extra == name]) for name in extras),
+        *(
+            check_card()
+            if name == "gpu"
+            else check_extra(name, [need for need in needs if need.extra == name])
+            for name in extras
+        ),
         _try_check(
             "port",
             check_port,
@@ -199,6 +205,17 @@ def check_extra(name: str, needs: list[Need]) -> Finding:
     if lacking:
         return Finding(name, "absent", f"{purpose}: {'; '.join(lacking)}", f'pip install "linkwise[{name}]"')
     return Finding(name, "ok", f"{purpose}: {_list_versions(needs)}")
+
+
+def check_card() -> Finding:
+    """Whether there is a graphics card; each version of CUDA has its own package of CuPy."""
+    from linkwise.native.cuda import find_card
+
+    card, purpose = find_card(), PURPOSE["gpu"]
+    if card is None:
+        way_out = 'if this machine has a card of NVIDIA: pip install "linkwise[gpu]"'
+        return Finding("gpu", "absent", f"{purpose}: CuPy finds no card here", way_out)
+    return Finding("gpu", "ok", f"{purpose}: {card.name}, CuPy {card.cupy.__version__}")
 
 
 def _list_versions(needs: list[Need]) -> str:

@@ -1,4 +1,4 @@
-// What moves centres: sums of the rows of each cluster.
+// What moves centres: sums of the rows of each cluster. And how many rows two clusterings have in common.
 #include <vector>
 
 #include "kernels.hpp"
@@ -67,6 +67,31 @@ nb::tuple label_sums(Matrix<T> X, Vector<int32_t> labels, int64_t k, nb::object 
     return nb::make_tuple(sums.release({K, D}), counts.release({K}));
 }
 
+// Rows by their labels in two clusterings. A block of rows for each thread, which fills several tables in turn:
+// most rows are counted where the row before was, and a table would wait for its own last sum.
+nb::ndarray<nb::numpy, int64_t> count_pairs(Vector<int32_t> one, Vector<int32_t> other, int32_t low, int32_t other_low,
+                                            int64_t k, int64_t m, int threads) {
+    const int64_t n = one.shape(0), size = k * m;
+    Result<int64_t> counts(size);
+    {
+        nb::gil_scoped_release release;
+        constexpr int64_t kTables = 4;
+        const int64_t blocks = std::min<int64_t>(useful_threads(threads, n), block_count(n, kTables * size));
+        std::vector<int64_t> tables(blocks * kTables * size);
+        Crew crew(static_cast<int>(blocks));
+        crew.run(blocks, [&](int64_t b, int) {
+            int64_t* found = &tables[b * kTables * size];
+            for (int64_t i = b * n / blocks; i < (b + 1) * n / blocks; ++i)
+                ++found[i % kTables * size + static_cast<int64_t>(one.data()[i] - low) * m +
+                        (other.data()[i] - other_low)];
+        });
+        std::fill_n(counts.get(), size, 0);
+        for (int64_t t = 0; t < blocks * kTables; ++t)
+            for (int64_t j = 0; j < size; ++j) counts.get()[j] += tables[t * size + j];
+    }
+    return counts.release({static_cast<size_t>(k), static_cast<size_t>(m)});
+}
+
 }  // namespace
 
 void register_sums(nb::module_& m) {
@@ -74,6 +99,8 @@ void register_sums(nb::module_& m) {
           nb::arg("weight").none(), nb::arg("n_threads"));
     m.def("label_sums", &label_sums<double>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),
           nb::arg("weight").none(), nb::arg("n_threads"));
+    m.def("count_pairs", &count_pairs, nb::arg("one").noconvert(), nb::arg("other").noconvert(), nb::arg("low"),
+          nb::arg("other_low"), nb::arg("k"), nb::arg("m"), nb::arg("n_threads"));
 }
 
 }  // namespace linkwise
