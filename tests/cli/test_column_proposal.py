@@ -91,6 +91,16 @@ def test_the_key_takes_the_weights_back(tmp_path, linkwise, monkeypatch, restart
         assert stored.status.n_imported == 40
 
 
+def test_a_new_proposal_comes_before_the_way_back(tmp_path, linkwise):
+    data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
+    write_pairs(pairs, write_orders(data))
+    linkwise("ask", data, "--constraints", pairs, said="d\nq\n")
+    words = " ".join(linkwise("ask", data, said="q\n").stdout.split())
+    assert "Your answers weigh these columns: size, shop, day. Columns that your answers seem not" in words
+    assert "would count less: shop. d applies these weights." in words
+    assert "takes the weights back" not in words
+
+
 def test_a_changed_option_says_that_the_weights_are_gone(tmp_path, linkwise):
     data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
     write_pairs(pairs, write_orders(data))

@@ -31,13 +31,13 @@ class ColumnKey:
 
     def announce(self) -> None:
         """Show a proposal that is new, and at first the columns whose weights may be taken back."""
-        found = self._offer.describe()
-        if self._is_first and found is not None and found["weighed"]:
-            self._say(f"{_describe_weighed(found['weighed'])} {TAKE_BACK}")
-        self._is_first = False
         self._offer.update()
-        found = self._offer.describe()
-        if self._offer.is_new and found is not None and (found["less"] or found["more"]):
+        found = self._offer.describe() or {"less": [], "more": [], "weighed": []}
+        has_proposal = bool(found["less"] or found["more"])
+        if self._is_first and found["weighed"]:
+            self._say(_describe_weighed(found["weighed"]) + ("" if has_proposal else f" {TAKE_BACK}"))
+        self._is_first = False
+        if self._offer.is_new and has_proposal:
             offered = describe_proposal(found["less"], found["more"])
             self._say(f"{offered} {COLUMNS_KEY} applies these weights.")
         self._offer.is_new = False
