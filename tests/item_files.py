@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkwise.streams import chunks, new_rows, table_files, table_labels, table_passes
+from linkwise.streams import chunks, new_rows, repeated_rows, table_files, table_labels, table_passes
 
 N_ROWS, KINDS = 900, 3
 
@@ -35,7 +35,7 @@ def write_events(folder, ending=".parquet", n_files=3):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    for module in (chunks, table_files, table_passes, table_labels, new_rows):
+    for module in (chunks, table_files, table_passes, table_labels, new_rows, repeated_rows):
         monkeypatch.setattr(module, "BLOCK", 64)
     monkeypatch.setattr(table_labels, "PART", 128)
 

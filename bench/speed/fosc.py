@@ -3,7 +3,8 @@
     python -m bench run speed_fosc [--sizes 1000 10000 50000] [--repeats N]
 
 Rows are blobs around ten centres in ten features, on one thread each; times are medians of processor times.
-Constraints are 100 random pairs. scikit-learn's OPTICS does not run above 10 000 rows.
+Constraints are 100 random pairs. scikit-learn's OPTICS does not run above 10 000 rows. Where the package
+fast_hdbscan is installed, it runs too, after a first run that compiles it.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 import os
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from statistics import median
 from time import process_time
 from typing import Any
@@ -33,8 +36,8 @@ SIZES = (1000, 10_000)
 MOST_FOR_OPTICS = 10_000
 K, PAIRS, MIN_SAMPLES = 10, 100, 4
 FIELDS = (
-    "rows", "optics_s", "hdbscan_s", "constrained_s", "their_optics_s", "their_hdbscan_s", "kmeans_s",
-    "times_optics", "times_hdbscan", "times_kmeans",
+    "rows", "optics_s", "hdbscan_s", "constrained_s", "their_optics_s", "their_hdbscan_s", "fast_hdbscan_s",
+    "kmeans_s", "times_optics", "times_hdbscan", "times_fast_hdbscan", "times_kmeans",
 )  # fmt: skip
 
 
@@ -58,12 +61,16 @@ def measure_line(n: int, repeats: int) -> tuple[str, ...]:
     }
     if n <= MOST_FOR_OPTICS:
         calls["their_optics_s"] = lambda: OPTICS(**size, n_jobs=1).fit(X)
+    if find_spec("fast_hdbscan"):
+        calls["fast_hdbscan_s"] = lambda: import_module("fast_hdbscan").HDBSCAN(**size).fit(X)
+        calls["fast_hdbscan_s"]()  # compiles it
     turns = [[seconds(call) for call in calls.values()] for _ in range(repeats)]
     found = dict(zip(calls, (median(times) for times in zip(*turns, strict=True)), strict=True))
     line = {"rows": str(n), **{name: f"{value:.3f}" for name, value in found.items()}}
     ratios = {
         "times_optics": ("optics_s", "their_optics_s"),
         "times_hdbscan": ("hdbscan_s", "their_hdbscan_s"),
+        "times_fast_hdbscan": ("hdbscan_s", "fast_hdbscan_s"),
         "times_kmeans": ("optics_s", "kmeans_s"),
     }
     for name, (ours, theirs) in ratios.items():

@@ -1,7 +1,13 @@
 """Rows that arrive later: those that fit an item, and those that become items of their own."""
 
+import fcntl
 import json
 import os
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import closing
 
 import numpy as np
 import polars as pl
@@ -9,10 +15,12 @@ import pytest
 
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks
 from linkwise.session.session import Session
-from linkwise.streams import table_files
+from linkwise.session.store import Store
+from linkwise.streams import repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
-from linkwise.workspace import arrived_rows, item_rows
+from linkwise.workspace import arrived_rows, held_items, item_rows
+from linkwise.workspace.item_rows import items_folder
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -211,6 +219,69 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
     assert len(export(linkwise, path, tmp_path / "out")) == 1030
 
 
+@pytest.mark.parametrize("stage", ["items", "session"])
+def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, monkeypatch, stage):
+    """Nor does one that was killed, from the next command on."""
+    write_new(tmp_path / "later.parquet", 100, 30)
+    folder = tmp_path / "events.linkwise.d"
+
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            *((arrived_rows.ItemTable, "write") if stage == "items" else (Session, "_replace_data")), stop
+        )
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
+    assert not list(folder.glob("items-*"))
+    killed = ("items-" + 32 * "0" + ".npz", ".items-" + 32 * "0" + ".npz.unfinished")
+    for command in (
+        ["ask", path, "--json"],
+        ["export", path, "--answers", tmp_path / "a.csv"],
+        ["extend", path],
+    ):
+        for name in killed:
+            shutil.copy(folder / "items.npz", folder / name)
+        linkwise(*command)
+        assert not any((folder / name).exists() for name in killed), command
+
+
+# ---------------------------------------------------------------- several processes
+def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_path):
+    write_new(tmp_path / "later.parquet", 100, 30)
+    command = [sys.executable, "-m", "linkwise", "ask", path, "--json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        question = json.loads(other.stdout.readline())
+        found = linkwise("extend", path, tmp_path / "later.parquet")
+        assert found.exit_code == 5
+        told = " ".join(found.stderr.split())
+        assert f"{path} is open in another process. Its answers are stored. End linkwise ask" in told
+        first, second = (kind[int(key[1:])] for key in question["ids"])
+        out, _ = other.communicate("y\n" if first == second else "n\n")
+        assert '"error"' not in out
+    assert other.returncode == 0
+    assert "1 answer" in linkwise("status", path).stdout
+    assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    assert "1 answer" in linkwise("status", path).stdout
+
+
+def test_nobody_opens_a_session_while_rows_are_added(linkwise, path, tmp_path, monkeypatch):
+    write_new(tmp_path / "later.parquet", 100, 30)
+    extend_items, told = arrived_rows.extend_items, []
+
+    def ask_meanwhile(*args):
+        told.append(linkwise("ask", path, "--json"))
+        told.append(linkwise("export", path, "--labels", tmp_path / "early"))
+        return extend_items(*args)
+
+    monkeypatch.setattr(arrived_rows, "extend_items", ask_meanwhile)
+    assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    for found in told:
+        assert found.exit_code == 5
+        assert "linkwise extend is adding rows" in found.stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 130
+
+
 def rename_items_not(replace):
     """Interrupt when the file of items gets its name."""
 
@@ -221,6 +292,18 @@ def rename_items_not(replace):
         replace(source, target)
 
     return rename
+
+
+def test_another_process_that_begins_is_waited_for(path):
+    """Whoever begins has the lock alone for a moment."""
+    lock = items_folder(path) / held_items.LOCK
+    with lock.open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        timer = threading.Timer(0.3, fcntl.flock, (other, fcntl.LOCK_SH))
+        timer.start()
+        with held_items.hold_items(path):
+            pass
+        timer.join()
 
 
 def test_two_processes_may_name_the_items_at_once(tmp_path):
@@ -236,12 +319,68 @@ def test_files_that_are_there_already(linkwise, path, tmp_path):
     assert "has the rows of part-1.parquet already" in found.stderr
 
 
-def test_ids_of_new_rows_must_be_new(linkwise, path, tmp_path):
-    items = read_items(tmp_path / "events.linkwise.d")
-    write_new(tmp_path / "later.parquet", 0, 1, first=int(items.ids[0][1:]))
-    found = linkwise("extend", path, tmp_path / "later.parquet")
+def check_refused(linkwise, path, new, told):
+    found = linkwise("extend", path, new)
     assert found.exit_code == 3
-    assert f"Ids repeat: '{items.ids[0]}'" in found.stderr
+    assert told in " ".join(found.stderr.split())
+    assert f"{N_ROWS} in 50 items" in " ".join(linkwise("status", path).stdout.split())
+
+
+def test_a_copy_of_a_file_under_another_name(linkwise, path, tmp_path):
+    shutil.copy(tmp_path / "events" / "part-1.parquet", tmp_path / "copy.parquet")
+    told = (
+        "copy.parquet is a copy of part-1.parquet: both hold the same bytes. Move copy.parquet away, and call"
+        " linkwise extend again."
+    )
+    check_refused(linkwise, path, tmp_path / "copy.parquet", told)
+
+
+def test_two_new_files_that_are_copies(linkwise, path, tmp_path):
+    (tmp_path / "later").mkdir()
+    write_new(tmp_path / "monday.parquet", 40, 1)
+    shutil.copy(tmp_path / "monday.parquet", tmp_path / "later" / "tuesday.parquet")
+    (tmp_path / "monday.parquet").rename(tmp_path / "later" / "monday.parquet")
+    check_refused(linkwise, path, tmp_path / "later", "tuesday.parquet is a copy of monday.parquet")
+
+
+def test_equal_files_without_rows_are_no_copies(linkwise, path, tmp_path):
+    (tmp_path / "later").mkdir()
+    for name in ("a", "b"):
+        pl.read_parquet(tmp_path / "events" / "part-0.parquet")[:0].write_parquet(
+            tmp_path / "later" / f"{name}.parquet"
+        )
+    assert "0 rows in 2 files added" in linkwise("extend", path, tmp_path / "later").stderr
+
+
+@pytest.mark.parametrize("most", [repeated_rows.MOST_IDS, 8])
+@pytest.mark.parametrize("jobs", [[], ["--jobs", 2]])
+def test_a_copy_that_is_written_otherwise(linkwise, path, tmp_path, monkeypatch, most, jobs):
+    """Its bytes differ, but its ids tell, also if few of them are compared."""
+    monkeypatch.setattr(repeated_rows, "MOST_IDS", most)
+    frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
+    frame.write_parquet(tmp_path / "copy.parquet", compression="uncompressed")
+    found = linkwise("extend", path, tmp_path / "copy.parquet", *jobs)
+    assert found.exit_code == 3
+    assert "copy.parquet has the rows of part-1.parquet: their ids repeat, such as 'e300'. Move" in " ".join(
+        found.stderr.split()
+    )
+
+
+def test_ids_of_new_rows_must_be_new(linkwise, path, tmp_path):
+    """Neither an id of a row that is not asked about nor one within the new rows repeats."""
+    asked = set(read_items(tmp_path / "events.linkwise.d").ids)
+    first = next(at for at in range(N_ROWS) if f"e{at}" not in asked)
+    write_new(tmp_path / "later.parquet", 0, 1, first=first)
+    told = f"later.parquet has the rows of part-{first // 300}.parquet: their ids repeat, such as 'e{first}'"
+    check_refused(linkwise, path, tmp_path / "later.parquet", told)
+    write_new(tmp_path / "later.parquet", 20, 0, first=N_ROWS - 5)
+    told = "Ids repeat: 5 of 20 ids of later.parquet are in part-2.parquet, too, such as"
+    check_refused(linkwise, path, tmp_path / "later.parquet", told)
+    write_new(tmp_path / "later.parquet", 20, 0)
+    frame = pl.read_parquet(tmp_path / "later.parquet")
+    pl.concat([frame, frame[:1]]).write_parquet(tmp_path / "later.parquet")
+    told = f"Ids repeat: '{frame['key'][0]}' is more than once in later.parquet"
+    check_refused(linkwise, path, tmp_path / "later.parquet", told)
 
 
 def test_new_rows_with_other_columns(linkwise, path, tmp_path):
@@ -257,6 +396,35 @@ def test_new_rows_with_other_columns(linkwise, path, tmp_path):
         assert message in found.stderr
 
 
+@pytest.mark.parametrize("command", ["extend", "export"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, "has no value in column 'amount', and the items were made without --impute. Correct the cell"),
+        (np.inf, "holds an infinite value in column 'amount'. Correct the cell, or leave the row out."),
+        (1e300, "holds too large a value in column 'amount'. Correct the cell, or leave the row out."),
+    ],
+)
+def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, value, told):
+    """Neither `--impute` nor another scale helps, since both are options of a new session."""
+    for part in (tmp_path / "events").iterdir():
+        pl.read_parquet(part).drop_nulls().write_parquet(part)
+    begun = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key", "--items", 50, said="q\n")
+    assert begun.exit_code == 0
+    write_new(tmp_path / "later.parquet", 9, 1)
+    frame = pl.read_parquet(tmp_path / "later.parquet")
+    amount = frame["amount"].to_list()
+    frame.with_columns(amount=pl.Series([*amount[:3], value, *amount[4:]])).write_parquet(
+        tmp_path / "later.parquet"
+    )
+    words = ["extend", tmp_path / "events.linkwise", tmp_path / "later.parquet"]
+    if command == "export":
+        words = ["export", words[1], "--new", words[2], "--labels", tmp_path / "out"]
+    found = linkwise(*words)
+    assert found.exit_code == 3
+    assert f"later.parquet: row 3 (counted from 0) {told}" in " ".join(found.stderr.split())
+
+
 def test_items_of_the_first_format(linkwise, path, tmp_path):
     """They have neither limits nor steps; the spread tells roughly how far rows lie."""
     folder = tmp_path / "events.linkwise.d"
@@ -264,6 +432,7 @@ def test_items_of_the_first_format(linkwise, path, tmp_path):
     values = state.values | {"format": 1, "parts": [part[:2] for part in state.values["parts"]]}
     arrays = {name: one for name, one in state.arrays.items() if name not in ("limits", "steps")}
     write_state(folder / "items.npz", State(values, arrays, state.frame))
+    take_hash(path)
     items = read_items(folder)
     assert items.steps.tolist() == [0] * 50
     assert (items.summary.limits > 0).all()
@@ -278,20 +447,64 @@ def test_a_session_about_all_rows(linkwise, fruit):
     assert "about all rows" in found.stderr
 
 
-def test_files_of_the_same_name_in_other_folders(linkwise, ask, tmp_path):
-    for number in range(3):  # as partitions of a data lake are named
+def take_hash(path):
+    """Let the session name the items that are there."""
+    with closing(Store.open(path)) as store:
+        source = store.meta()["source"]
+        source["items"]["hash"] = read_items(path.with_name(f"{path.name}.d")).hash
+        store.put_meta({"source": source})
+
+
+def forget_paths(path):
+    """Let the items know of their files only the names, as those of earlier versions do."""
+    file = path.with_name(f"{path.name}.d") / "items.npz"
+    state = read_state(file)
+    state.values["parts"] = [[*part[:3], ""] for part in state.values["parts"]]
+    write_state(file, state)
+    take_hash(path)
+
+
+@pytest.fixture
+def days(ask, tmp_path):
+    """A session about files of one name, as in a data lake, and a new one that comes before them."""
+    for number in range(3):
         (tmp_path / f"day={number + 2}").mkdir()
         (tmp_path / "events" / f"part-{number}.parquet").rename(
             tmp_path / f"day={number + 2}" / "data.parquet"
         )
     (tmp_path / "events").rmdir()
-    pattern = tmp_path / "day=*" / "data.parquet"
     begun = ask("--items", 50, data="day=*/data.parquet")
     assert begun.exit_code == 0, begun.stderr
     frame = pl.read_parquet(tmp_path / "day=2" / "data.parquet")
     (tmp_path / "day=1").mkdir()
     new = frame[:40].with_columns(key=pl.Series([f"n{at}" for at in range(40)]))
     new.write_parquet(tmp_path / "day=1" / "data.parquet")
+    return tmp_path.with_name(f"{tmp_path.name}-data.linkwise")
+
+
+def check_days(linkwise, pattern, folder):
+    assert linkwise("export", pattern, "--labels", folder).exit_code == 0
+    keys = pl.read_parquet(sorted(folder.glob("*.parquet")))["key"]
+    assert len(keys) == keys.n_unique() == N_ROWS + 40
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_files_of_the_same_name_in_other_folders(linkwise, days, tmp_path, is_named):
+    pattern = tmp_path / "day=*" / "data.parquet"
+    failed = linkwise("export", pattern, "--labels", tmp_path / "out")
+    assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    known = linkwise("extend", days, tmp_path / "day=2" / "data.parquet")
+    assert known.exit_code == 2
+    assert "has the rows of data.parquet already" in known.stderr
+    added = linkwise("extend", days, tmp_path / "day=1" / "data.parquet") if is_named else None
+    added = added or linkwise("extend", pattern)
+    assert "40 rows in 1 file added" in added.stderr
+    check_days(linkwise, pattern, tmp_path / "out")
+
+
+def test_files_of_the_same_name_in_items_of_earlier_versions(linkwise, days, tmp_path):
+    forget_paths(days)
+    pattern = tmp_path / "day=*" / "data.parquet"
     failed = linkwise("export", pattern, "--labels", tmp_path / "out")
     assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
     unclear = linkwise("extend", pattern)
@@ -299,9 +512,19 @@ def test_files_of_the_same_name_in_other_folders(linkwise, ask, tmp_path):
     assert "names more files called data.parquet than the session has read" in unclear.stderr
     added = linkwise("extend", pattern, tmp_path / "day=1" / "data.parquet")
     assert "40 rows in 1 file added" in added.stderr
-    assert linkwise("export", pattern, "--labels", tmp_path / "out").exit_code == 0
-    keys = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))["key"]
-    assert len(keys) == keys.n_unique() == N_ROWS + 40
+    check_days(linkwise, pattern, tmp_path / "out")
+
+
+def test_new_files_after_an_extension(linkwise, path, tmp_path):
+    """Export does not leave them out in silence, as before the first extension."""
+    write_new(tmp_path / "later.parquet", 10, 0)
+    assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+    write_new(tmp_path / "new.parquet", 30, 0, first=3000)
+    (tmp_path / "new.parquet").rename(tmp_path / "events" / "part-9.parquet")
+    failed = linkwise("export", path, "--labels", tmp_path / "out")
+    assert "part-9.parquet new. Add their rows" in " ".join(failed.stderr.split())
+    assert "30 rows in 1 file added" in linkwise("extend", path).stderr
+    assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 40
 
 
 def test_new_rows_in_files_of_another_kind(linkwise, path, tmp_path):

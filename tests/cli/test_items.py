@@ -66,7 +66,7 @@ def test_a_session_goes_on_without_the_data(ask, linkwise, tmp_path):
     assert "taken back" in found.stdout
     failed = linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out")
     assert failed.exit_code == 3
-    assert "names no file" in failed.stderr
+    assert "not there. Restore them" in failed.stderr
 
 
 def test_one_question_shows_the_same_after_a_restart(ask):

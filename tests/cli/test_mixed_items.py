@@ -12,7 +12,7 @@ from linkwise.session.session import Session
 from linkwise.session.store import Store
 from linkwise.streams import table_files, table_passes
 from linkwise.streams.item_table import ItemTable, read_items
-from linkwise.workspace import divided_items
+from linkwise.workspace import divided_items, held_items
 
 __all__ = ["small_blocks"]
 
@@ -190,24 +190,32 @@ def test_rows_that_arrive_go_with_the_part_that_they_belong_to(linkwise, path, k
     assert len(labels) == len(kinds) + 40
 
 
-def test_rows_that_arrive_while_an_item_is_divided(linkwise, path, tmp_path, monkeypatch):
-    """The items with the rows that arrived stay, and the next command divides the item."""
+@pytest.mark.parametrize("with_locks", [True, False])
+def test_rows_that_arrive_while_an_item_is_divided(linkwise, path, tmp_path, monkeypatch, with_locks):
+    """They wait. Where a file system has no locks they are added, and the next command divides the item."""
     put_apart(path)
     later = pl.read_parquet(tmp_path / "events" / "part-0.parquet")[:20]
     later = later.with_columns(key=pl.Series([f"n{at}" for at in range(20)]))
     later.write_parquet(tmp_path / "later.parquet")
-    split = divided_items.split_items
+    split, n_rows = divided_items.split_items, N_EACH * len(PLACES) + N_HIDDEN
+    if not with_locks:
+        monkeypatch.setattr(held_items, "_try_lock", lambda file, kind: True)
 
     def split_slowly(*args):
         monkeypatch.setattr(divided_items, "split_items", split)
-        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == (5 if with_locks else 0)
         return split(*args)
 
     monkeypatch.setattr(divided_items, "split_items", split_slowly)
-    n_rows = N_EACH * len(PLACES) + N_HIDDEN
     stopped = linkwise("export", path, "--labels", tmp_path / "out")
+    if with_locks:
+        assert "linkwise read the" in " ".join(stopped.stderr.split())
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+        (tmp_path / "out").rename(tmp_path / "before")
+        assert len(export(linkwise, path, tmp_path / "out")[1]) == n_rows + 20
+        return
     assert stopped.exit_code == 5
-    assert "Open it again" in stopped.stderr
+    assert "changed the data" in stopped.stderr
     told, labels = export(linkwise, path, tmp_path / "out")
     assert "linkwise read the" in told
     assert len(labels) == n_rows + 20

@@ -181,7 +181,7 @@ def test_other_clients_must_open_the_file_again(tmp_path):
             lambda: reader.labels,
             lambda: reader.question,
         ):
-            with pytest.raises(SessionError, match=r"other data options.*Open it again"):
+            with pytest.raises(SessionError, match=r"changed the data of.*Open it again"):
                 call()
     with Session.open(path, OTHER[::-1]) as session:
         assert session.labels_are_current

@@ -619,6 +619,16 @@ class Session(SessionPeople):
         finally:
             self._store.close()
 
+    def call_after_close(self, callback: Callable[[], object]) -> None:
+        """Call a function once the file is closed, such as one that frees what the session used.
+
+        Parameters
+        ----------
+        callback : callable
+            Takes no arguments.
+        """
+        self._store.call_after_close(callback)
+
     def __enter__(self) -> Self:
         return self
 

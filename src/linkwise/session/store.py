@@ -15,7 +15,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,6 +58,7 @@ class Store:
         self._n_rows: int  # set by `new` and `open`
         self._n_recoded: int | None = None  # how often the data were replaced; None: not yet read
         self._closed = False
+        self._after_close = ExitStack()
         with self._translate_errors():
             self._db = sqlite3.connect(
                 database, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False, uri=True
@@ -325,6 +326,11 @@ class Store:
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         finally:
             self._db.close()
+            self._after_close.close()
+
+    def call_after_close(self, callback: Callable[[], object]) -> None:
+        """Call something once the file is closed."""
+        self._after_close.callback(callback)
 
     # ------------------------------------------------------------ SQLite
     @contextmanager
@@ -356,8 +362,7 @@ class Store:
         """Check that no client has replaced the data since the file was opened."""
         if self._n_recoded is not None and deserialize.read_n_recoded(self._db) != self._n_recoded:
             raise SessionError(
-                f"Another process has given {self.name} other data options. Its answers are there. "
-                "Open it again."
+                f"Another process has changed the data of {self.name}. Its answers are there. Open it again."
             )
 
     @contextmanager

@@ -19,11 +19,14 @@ from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table
 from linkwise.errors import DataError
 from linkwise.streams.chunks import Chunk
+from linkwise.streams.passes import LARGEST
 from linkwise.streams.ranges import Lengths
 from linkwise.streams.table_files import TableFiles
 
 if TYPE_CHECKING:
     import polars as pl
+
+WAY_OUT = "Correct the cell, or leave the row out."  # the options of items cannot change any more
 
 Locate = Callable[[int], str]
 """Says in which row of which file a row of a block is."""
@@ -68,6 +71,11 @@ class Encoding:
         -------
         ndarray of shape (n, n_features)
             The rows as numbers. A word that is none of the categories belongs to none of them.
+
+        Raises
+        ------
+        DataError
+            A value is missing, infinite or too large, and the error says where.
         """
         X = np.empty((len(frame), len(self.features)))
         places: dict[str, list[int]] = {}
@@ -85,6 +93,11 @@ class Encoding:
                 X[:, at] = values if feature.is_direction else (values - feature.offset) / feature.scale
         for block in list_directions(self.features):
             X[:, block] = scale_to_unit_norm(X[:, block]) / [self.features[at].scale for at in block]
+        size = np.abs(X)
+        if X.size and size.max() > LARGEST:
+            row, place = divmod(int(size.argmax()), len(self.features))
+            name = self.features[place].source
+            raise DataError(f"{locate(row)} holds too large a value in column '{name}'. {WAY_OUT}")
         return X
 
     def _find_numbers(self, series: pl.Series, locate: Locate) -> NDArray[np.float64]:
@@ -96,10 +109,7 @@ class Encoding:
             values[missing] = self._find_fill(series.name, int(missing.argmax()), locate)
         if not np.isfinite(values).all():
             row = int(np.isinf(values).argmax())
-            raise DataError(
-                f"{locate(row)} holds an infinite value in column '{series.name}'. Empty these cells and add"
-                " --impute median, or leave the column out."
-            )
+            raise DataError(f"{locate(row)} holds an infinite value in column '{series.name}'. {WAY_OUT}")
         return values
 
     def _find_codes(self, series: pl.Series, locate: Locate) -> _Codes:
@@ -120,8 +130,8 @@ class Encoding:
         fill = self.fills.get(name)
         if fill is None:
             raise DataError(
-                f"{locate(row)} has no value in column '{name}'. Add --impute median, or leave the column"
-                " out."
+                f"{locate(row)} has no value in column '{name}', and the items were made without --impute."
+                f" {WAY_OUT}"
             )
         return fill
 

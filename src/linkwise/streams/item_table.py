@@ -34,7 +34,7 @@ class DataPart(NamedTuple):
     known: int = 0
     """Steps that were known when its rows were read (`ItemTable.steps`)."""
     path: str = ""
-    """Where it lies, seen from the folder of the session; empty if the data of the session name it."""
+    """Where it lies, seen from the folder of the session; empty in items of earlier versions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class ItemTable:
 
     @property
     def knows_paths(self) -> bool:
-        """Whether the items know where their files lie: since rows were added."""
+        """Whether the items know where their files lie; older ones do since rows were added."""
         return any(part.path for part in self.parts)
 
     @property

@@ -27,7 +27,6 @@ from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
 from linkwise.streams.passes import Sample, hash_numbers, sample_key
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
-from linkwise.streams.table_labels import check_types
 from linkwise.wording import join_names
 
 MOST_NEW = 100  # items that the rows of one extension become
@@ -61,7 +60,7 @@ def extend_items(
     items : ItemTable
         The items, which stay as they are.
     tables : TableFiles
-        The new files, whose columns must have the types of the earlier ones.
+        The new files, whose columns have the types of the earlier ones (`check_types`).
     paths : (tuple of str, tuple of str)
         The paths of the earlier files and of the new ones, relative to the folder of the session.
     progress : callable, optional
@@ -77,10 +76,9 @@ def extend_items(
     Raises
     ------
     DataError
-        A file cannot be read or has other columns, and the error names it; or an id is not new.
+        A file cannot be read, and the error names it; or an id is not new.
     """
     names = [column.name for column in items.encoding.columns]
-    check_types(items, tables, names, items.summary.id_column)
     counts = tables.count_rows()
     n_blocks, done = -(-sum(counts) // BLOCK), 0
 

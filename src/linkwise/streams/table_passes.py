@@ -7,6 +7,7 @@ interrupted goes on there.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -107,7 +108,7 @@ def summarize_tables(
         tables, encoding, sample, (n_items, seed), place, lambda block: step(n_blocks + block)
     )
     check_same_rows(int(totals.sizes.sum()), survey.n_rows)
-    found = _make_table(tables, encoding, survey, centers, totals, choices.id_column)
+    found = _make_table(tables, encoding, survey, centers, totals, choices.id_column, folder)
     found.write(folder)
     for name in (SURVEY, TOTALS):
         (folder / name).unlink(missing_ok=True)
@@ -245,6 +246,7 @@ def _make_table(
     centers: ItemCenters,
     totals: ItemTotals,
     id_column: str | None,
+    folder: Path,
 ) -> ItemTable:
     entries = list_entries(totals, centers, totals.limits(centers), 0)
     _check_ids(entries.frame, id_column)
@@ -258,7 +260,10 @@ def _make_table(
         **entries.arrays,
     )
     counts = (survey.counts.get(number, 0) for number in range(len(tables.files)))
-    parts = tuple(DataPart(file.path.name, n) for file, n in zip(tables.files, counts, strict=True))
+    parts = tuple(
+        DataPart(file.path.name, n, 0, os.path.relpath(file.path, folder.parent))
+        for file, n in zip(tables.files, counts, strict=True)
+    )
     steps = np.where(entries.parents < 0, 0, -1)
     return ItemTable(summary, encoding, entries.frame, parts, steps, entries.parents, np.zeros(len(steps)))
 

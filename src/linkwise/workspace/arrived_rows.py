@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,15 @@ from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
 from linkwise.streams.item_table import ItemTable
 from linkwise.streams.new_rows import Extended, extend_items
+from linkwise.streams.repeated_rows import check_new_ids, check_no_copies
+from linkwise.streams.table_labels import check_types
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.held_items import hold_items
 from linkwise.workspace.item_rows import (
     describe_counts,
     is_of_items,
     items_folder,
-    list_files,
     name_next,
     open_tables,
     read_reading,
@@ -31,6 +32,7 @@ from linkwise.workspace.item_rows import (
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import data_path
 from linkwise.workspace.reading import row_ids
+from linkwise.workspace.session_files import find_read_files
 
 
 def extend_session(
@@ -58,13 +60,22 @@ def extend_session(
     Extended
         The items with the new rows, and how many rows fit none of the earlier ones.
     """
-    with Session.open(path) as stored:
-        source = origin_of(stored, path)
-    if not is_of_items(source):
+    if not is_of_items(_read_source(path)):
         raise UsageError(
             f"{path} is about all rows, and not about items. Add the rows to the data file, and replay the"
             " answers: linkwise ask DATA --replay"
         )
+    with hold_items(path, alone=True):
+        return _extend_held(path, new, progress, engine)
+
+
+def _read_source(path: Path) -> dict[str, Any]:
+    with Session.open(path) as stored:
+        return origin_of(stored, path)
+
+
+def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine: Engine) -> Extended:
+    source = _read_source(path)
     items, data = read_session_items(path, source), data_path(path, source)
     assert data is not None  # as the session is about items
     given = () if new is None else find_files(new)
@@ -79,37 +90,19 @@ def extend_session(
         raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Name new files.")
     reading = read_reading(items, source)
     open_tables((*old, *files), reading)  # export reads all of them at once
-    tables = open_tables(files, reading)
+    tables, known_tables, id_column = (
+        open_tables(files, reading),
+        open_tables(old, reading),
+        reading.id_column,
+    )
+    check_types(items, tables, [column.name for column in items.encoding.columns], id_column)
+    check_no_copies(tables, known_tables)
+    if id_column is not None:
+        check_new_ids(tables, known_tables, id_column, progress, engine)
     paths = _list_relative(old, path), _list_relative(files, path)
     extended = extend_items(items, tables, paths, progress, engine)
     _store(path, source, extended.items)
     return extended
-
-
-def find_read_files(data: Path, path: Path, items: ItemTable, given: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """Find the files whose rows a session has, among those that its data name now.
-
-    Files in other folders may have the same names. Then `given`, which are new, tell which ones.
-    """
-    if items.knows_paths:
-        return list_files(data, path, items)
-    named, known = find_files(data), Counter(part.name for part in items.parts)
-    if Counter(each.name for each in named) - known:
-        new = {each.resolve() for each in given}
-        several = [name for name, n in known.items() if sum(each.name == name for each in named) > n]
-        named = tuple(each for each in named if each.name not in several or each.resolve() not in new)
-        if unclear := [name for name in several if sum(each.name == name for each in named) != known[name]]:
-            raise UsageError(
-                f"{data} names more files called {join_names(unclear, 5)} than the session has read. Name the"
-                " new ones: " + quote_command("linkwise", "extend", path, "NEW")
-            )
-    files, found = iter(named), []
-    for part in items.parts:
-        here = next((each for each in files if each.name == part.name), None)
-        if here is None:
-            raise DataError(f"{part.name}, whose rows the session has, is not there. Restore it.")
-        found.append(here)
-    return tuple(found)
 
 
 def _list_relative(files: Sequence[Path], path: Path) -> tuple[str, ...]:
@@ -119,19 +112,23 @@ def _list_relative(files: Sequence[Path], path: Path) -> tuple[str, ...]:
 def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     """Store the items under another name, then the session, then the items under their own name.
 
-    Whenever this is killed, the session finds the items that it names.
+    Whenever this is killed, the session finds the items that it names. If it cannot be changed, those that it
+    does not name are removed.
     """
     folder, rows = items_folder(path), items.rows
     items.write(folder, name_next(items.hash))
     now = source | {"items": source["items"] | describe_counts(items)}
-    with Session.open(path) as stored:
-        if origin_of(stored, path) != source:
-            raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")
     try:
+        if _read_source(path) != source:
+            raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")
         with Session.open(path, rows.encoded.X, ids=row_ids(rows.table), source=now, recode=True):
             pass
-    except DataMismatchError as error:
-        raise DataError(f"The rows cannot be added to {path}: {error}") from error
+    except BaseException as error:
+        if _read_source(path) != now:
+            (folder / name_next(items.hash)).unlink(missing_ok=True)
+        if isinstance(error, DataMismatchError):
+            raise DataError(f"The rows cannot be added to {path}: {error}") from error
+        raise
     take_next(folder, items.hash)
 
 

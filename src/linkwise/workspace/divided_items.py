@@ -17,7 +17,8 @@ from linkwise.streams.item_table import ItemTable, read_items
 from linkwise.streams.mixed_items import split_items
 from linkwise.streams.table_labels import check_counts
 from linkwise.wording import count_noun
-from linkwise.workspace.item_rows import items_folder, list_files, open_tables, read_reading
+from linkwise.workspace.item_rows import items_folder, open_tables, read_reading
+from linkwise.workspace.session_files import list_files
 
 
 def find_mixed(items: ItemTable, evidence: Evidence) -> list[int]:

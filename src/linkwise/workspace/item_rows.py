@@ -328,10 +328,3 @@ def read_reading(items: ItemTable, source: dict[str, Any]) -> Reading:
         show=tuple(choices.get("show", ())) or None,
         as_categories=tuple(choices.get("as_categories", ())) or None,
     )
-
-
-def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
-    """List the files of a session: those that the data name, or that are known since rows were added."""
-    if not items.knows_paths:
-        return find_files(data)
-    return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from linkwise.workspace.changed_options import (
 from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.divided_items import divide_items
 from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.held_items import hold_items
 from linkwise.workspace.item_rows import (
     check_no_engine,
     choose_n_items,
@@ -32,6 +34,7 @@ from linkwise.workspace.item_rows import (
     describe_items,
     is_in_files,
     is_of_items,
+    items_folder,
     name_session,
     open_engine,
     read_session_items,
@@ -221,7 +224,13 @@ def open_project(
     verb : {"ask", "serve"}, default="ask"
         The command that is proposed.
     """
-    project = _open_project(data, path, reading, choice, kept, progress)
+    with ExitStack() as stack:
+        if path.exists() and items_folder(path).exists():
+            stack.enter_context(hold_items(path))
+        project = _open_project(data, path, reading, choice, kept, progress)
+        if project.item_table is not None and not project.resumed:
+            stack.enter_context(hold_items(path))
+        project.session.call_after_close(stack.pop_all().close)
     if count_facts(project.session) or project.item_table is not None:
         return project
     impute, words = project.session.source.get("impute"), session_words(data, path)

@@ -10,8 +10,9 @@ from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
 from linkwise.workspace.divided_items import divide_items, label_items
-from linkwise.workspace.item_rows import list_files, open_tables, read_reading, read_session_items
+from linkwise.workspace.item_rows import open_tables, read_reading, read_session_items
 from linkwise.workspace.project import data_path
+from linkwise.workspace.session_files import list_files
 
 if TYPE_CHECKING:
     from linkwise.streams.table_labels import LabelledFiles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 from textwrap import shorten
@@ -31,6 +32,7 @@ from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_c
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.workspace.exit_codes import UsageError, say
+from linkwise.workspace.held_items import hold_items
 from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
 from linkwise.workspace.method_choice import learner_phrase
@@ -227,9 +229,15 @@ def export(
     _check_item_options(found, targets, workers, new, of_items=of_items)
     check_free((target for target in targets.values() if not of_items or target != labels), force=force)
     _check_different(targets)
-    with busy("bringing the clusters up to date") as progress:
-        opened = None if join is None else open_with_data(found, progress)
-        session, stale = open_with_current_labels(found, progress) if opened is None else (opened[0], None)
+    with ExitStack() as stack:
+        if of_items:
+            stack.enter_context(hold_items(found))
+        with busy("bringing the clusters up to date") as progress:
+            opened = None if join is None else open_with_data(found, progress)
+            session, stale = (
+                open_with_current_labels(found, progress) if opened is None else (opened[0], None)
+            )
+        session.call_after_close(stack.pop_all().close)
     with session:
         joined = None if opened is None or join is None else join_session(*opened, join)
         if stale and (labels is not None or (constraints is None and answers is None)):
