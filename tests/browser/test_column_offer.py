@@ -1,7 +1,8 @@
-"""Columns that the answers do not depend on: one click leaves them out, another takes them in again."""
+"""Weights of columns by the answers: one click applies them, another takes them back."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def orders(folder: Path) -> Presenter:
     data = folder / "orders.csv"
     groups = write_orders(data)
     project = open_project(data, folder / "orders.csv.linkwise", Reading(), MethodChoice())
-    for _ in range(30):
+    for _ in range(35):
         question = project.session.question
         assert question is not None
         first, second = (groups[project.session.ids[row]] for row in (question.first, question.second))
@@ -28,12 +29,12 @@ def orders(folder: Path) -> Presenter:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_click_leaves_columns_out_and_another_takes_them_in_again(
+def test_a_click_applies_weights_and_another_takes_them_back(
     served: Any, browse: Any, tmp_path: Path, width: int
 ) -> None:
     page = browse(served(lambda: orders(tmp_path)), viewport={"width": width, "height": 720})
     offer = page.locator(".lw-column-offer")
-    offer.get_by_text("Your answers seem not to depend on shop and day.").wait_for()
+    offer.get_by_text(re.compile("would count less: shop, day. .* would count more: size.")).wait_for()
     question, progress, plot = (
         page.locator(each).bounding_box() for each in (".lw-question", ".lw-progress", ".lw-map")
     )
@@ -43,10 +44,10 @@ def test_a_click_leaves_columns_out_and_another_takes_them_in_again(
         assert plot["y"] + plot["height"] < progress["y"]
         assert offer.bounding_box()["y"] + offer.bounding_box()["height"] <= 720
     axes = page.locator(".lw-axes").inner_text()
-    offer.get_by_role("button", name="Leave out of the comparison").click()
-    offer.get_by_text("The comparison leaves out shop and day.").wait_for()
+    offer.get_by_role("button", name="Apply these weights").click()
+    offer.get_by_text("Your answers weigh these columns: size, shop, day.").wait_for()
     assert "orders.csv-before.linkwise" in page.locator(".lw-notice").first.inner_text()
     assert page.locator(".lw-axes").inner_text() != axes
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    offer.get_by_role("button", name="Compare by them again").click()
+    offer.get_by_role("button", name="Take the weights back").click()
     page.wait_for_function("words => document.querySelector('.lw-axes').innerText === words", arg=axes)

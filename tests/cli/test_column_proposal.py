@@ -1,10 +1,10 @@
-"""The end of a dialogue names columns that do not matter, and the command that leaves them out."""
-
-import shlex
+"""Weights of columns by the answers: the terminal proposes them, and a key applies or takes them back."""
 
 import numpy as np
+import pytest
 
 from linkwise.session.session import Session
+from linkwise.workspace import recoding
 from linkwise.workspace.project import open_with_data
 
 
@@ -28,72 +28,85 @@ def write_pairs(path, groups, n=40):
     path.write_text("\n".join(["id_a,id_b,kind", *both]) + "\n", encoding="utf-8")
 
 
-def test_the_command_leaves_the_columns_out_and_keeps_the_answers(tmp_path, linkwise):
+def test_the_end_names_the_columns_that_would_count_less(tmp_path, linkwise):
     data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
     write_pairs(pairs, write_orders(data))
-    done = linkwise("ask", data, "--scale", "standard", "--constraints", pairs, said="q\n")
-    assert "Your answers seem not to depend on: shop, day." in done.stdout
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("go on without")]
-    command = shlex.split(line[line.index("linkwise ") :])
-    assert command[command.index("--drop") + 1] == "shop,day"
-    assert command[command.index("--scale") + 1] == "standard"
-    anew = linkwise(*command[1:], said="q\n")
-    assert anew.exit_code == 0
-    assert "40 answers taken over" in " ".join(anew.stdout.split())
-    assert "go on without" not in anew.stdout
+    done = linkwise("ask", data, "--constraints", pairs, said="q\n")
+    words = " ".join(done.stdout.split())
+    assert "Columns that your answers seem not to depend on would count less: shop." in words
+    assert "Columns that would count more: size." in words
+    assert "--drop" not in words
 
 
 def test_nothing_is_said_before_there_are_answers_enough(tmp_path, linkwise):
     data = tmp_path / "orders.csv"
     write_orders(data)
-    said = linkwise("ask", data, said="q\n").stdout
-    assert "seem not to depend" not in said
-    assert "go on without" not in said
+    assert "would count" not in linkwise("ask", data, said="q\n").stdout
 
 
-def test_a_key_leaves_the_columns_out_and_takes_them_in_again(tmp_path, linkwise):
+def test_a_key_applies_the_weights(tmp_path, linkwise):
     data, session = tmp_path / "orders.csv", tmp_path / "orders.csv.linkwise"
     groups = write_orders(data)
     linkwise("ask", data, said="q\n")
     done = linkwise("ask", data, said="d\n?\nq\n")
     assert "There is no proposal for columns." in done.stdout
-    assert "d  Leave out the columns that are proposed" in done.stdout
+    assert "d  Apply the weights of columns that are proposed" in done.stdout
     with open_with_data(session)[0] as opened:
-        for _ in range(40):
+        for _ in range(35):
             q, ids = opened.question, opened.ids
             opened.answer(groups[ids[q.first]] == groups[ids[q.second]])
     done = linkwise("ask", data, said="d\nq\n")
     words = " ".join(done.stdout.split())
-    assert "Your answers seem not to depend on: shop, day. d leaves them out." in words
-    assert "The comparison leaves out: shop, day. All answers are replayed" in words
-    assert "orders.csv-before.linkwise is a copy. d takes them in again." in words
+    assert (
+        "would count less: shop, day. Columns that would count more: size. d applies these weights." in words
+    )
+    assert "Your answers weigh these columns: size, shop, day. All answers are replayed" in words
+    assert "orders.csv-before.linkwise is a copy. d takes the weights back." in words
     assert done.exit_code == 0
-    assert "clusters as rules" in words  # the next steps, by the columns that are left
+    assert "clusters as rules" in words
     with Session.open(session) as stored:
-        assert stored.source["choices"]["drop"] == ["shop", "day"]
-        assert stored.status.n_answers == 40
+        assert stored.source["choices"]["weights"] == {"size": 5.14, "shop": 0.5, "day": 0.5}
+        assert stored.status.n_answers == 35
     with Session.open(session.with_name("orders.csv-before.linkwise")) as copy:
-        assert copy.source["choices"]["drop"] == []
+        assert "weights" not in copy.source["choices"]
 
 
-def test_the_key_goes_back_in_the_same_session(tmp_path, linkwise):
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_key_takes_the_weights_back(tmp_path, linkwise, monkeypatch, restarts):
     data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
     write_pairs(pairs, write_orders(data))
-    done = linkwise("ask", data, "--constraints", pairs, said="d\nd\nq\n")
+    keys = ["d\nq\n", "d\nq\n"] if restarts else ["d\nd\nq\n"]
+    done = linkwise("ask", data, "--constraints", pairs, said=keys[0])
+    if restarts:
+        monkeypatch.setattr(recoding, "MOST_RIGHT", 1.0)  # nothing more is proposed
+        done = linkwise("ask", data, said=keys[1])
+        words = " ".join(done.stdout.split())
+        assert "Your answers weigh these columns: size, shop, day. d takes the weights back." in words
+    words = " ".join(done.stdout.split())
+    assert "Columns have their earlier weights again. All answers are replayed" in words
     assert done.exit_code == 0
-    assert "Rows are compared again by: shop, day." in " ".join(done.stdout.split())
     with Session.open(tmp_path / "orders.csv.linkwise") as stored:
-        assert stored.source["choices"]["drop"] == []
+        assert "weights" not in stored.source["choices"]
+        assert "earlier_weights" not in stored.source
         assert stored.status.n_imported == 40
 
 
-def test_the_key_goes_back_after_a_restart(tmp_path, linkwise):
+def test_a_new_proposal_comes_before_the_way_back(tmp_path, linkwise):
     data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
     write_pairs(pairs, write_orders(data))
     linkwise("ask", data, "--constraints", pairs, said="d\nq\n")
-    done = linkwise("ask", data, said="d\nq\n")
+    words = " ".join(linkwise("ask", data, said="q\n").stdout.split())
+    assert "Your answers weigh these columns: size, shop, day. Columns that your answers seem not" in words
+    assert "would count less: shop. d applies these weights." in words
+    assert "takes the weights back" not in words
+
+
+def test_a_changed_option_says_that_the_weights_are_gone(tmp_path, linkwise):
+    data, pairs = tmp_path / "orders.csv", tmp_path / "pairs.csv"
+    write_pairs(pairs, write_orders(data))
+    linkwise("ask", data, "--constraints", pairs, said="d\nq\n")
+    done = linkwise("ask", data, "--scale", "standard", "--replay", said="q\n")
     words = " ".join(done.stdout.split())
-    assert "The comparison leaves out: shop, day. d takes them in again." in words
-    assert "Rows are compared again by: shop, day." in words
+    assert "from now on with --scale standard, and without the weights by your answers; 40 pairs" in words
     with Session.open(tmp_path / "orders.csv.linkwise") as stored:
-        assert stored.source["choices"]["drop"] == []
+        assert "weights" not in stored.source["choices"]

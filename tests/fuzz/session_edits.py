@@ -370,12 +370,11 @@ UNREADABLE = {  # Python reads the answers; the command line does not find the d
     "an encoding with a long name": choices(encoding="x" * 100),
     "nested objects in words": choices(keep_nested="no"),
     "of a folder and of a file": choices(kind="image"),
-    "columns left out in a list": source(choices={"drop": ["a"]}, left_out=["a"]),
-    "a column left out that is compared": source(left_out={"a": {"lists": []}}),
-    "a column left out of no lists": source(choices={"drop": ["a"]}, left_out={"a": {"lists": ["more"]}}),
-    "a column left out with a weight in words": source(
-        choices={"drop": ["a"]}, left_out={"a": {"lists": [], "weight": "2"}}
-    ),
+    "earlier weights in a list": source(choices={"weights": {"a": 2.0}}, earlier_weights=["a"]),
+    "earlier weights without present ones": source(earlier_weights={"a": 1.0}),
+    "earlier weights beside none at all": source(choices={"weights": "none"}, earlier_weights=None),
+    "an earlier weight in words": source(choices={"weights": {"a": 2.0}}, earlier_weights={"a": "2"}),
+    "an earlier weight below 0": source(choices={"weights": {"a": 2.0}}, earlier_weights={"a": -1.0}),
     "another scale": source(scale="huge"),
     "a scale that is a list": source(scale=["unit"]),
     "a scale of texts": source(choices={"text": "a"}, scale="unit"),

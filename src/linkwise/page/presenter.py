@@ -74,7 +74,7 @@ class Presenter(Lookups):
     gold : str, default=""
         The source of an import whose pairs people get now and then.
     project : Project, optional
-        The data file, which can be read again without some columns.
+        The data file, which can be read again with other weights.
     """
 
     def handle(self, request: Any, person: str = "") -> Reply:
@@ -240,16 +240,16 @@ class Presenter(Lookups):
         return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
 
     def _choose_columns(self, request: Request) -> dict[str, Any]:
-        """Leave out the columns that a page showed as proposed, or take in all that were left out."""
+        """Apply the weights that a page showed as proposed, or take back all that were applied."""
         if self._here:
             raise RefusedRequest(
                 "bad",
-                "People answer here under their names, and other columns would change the questions of all."
-                " Stop the page, and start it again with --drop.",
+                "People answer here under their names, and other weights would change the questions of all."
+                " Stop the page, and start it again with --weight.",
             )
-        action = requests.read_choice(request, "action", ("leave_out", "restore"))
+        action = requests.read_choice(request, "action", ("weigh", "restore"))
         shown, offer = requests.read_names(request, "columns"), self._columns_offer
-        recoded = offer.accept(shown) if action == "leave_out" else offer.restore(shown)
+        recoded = offer.accept(shown) if action == "weigh" else offer.restore(shown)
         project = recoded.project
         self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
         return {"backup": recoded.backup.name, "changed": recoded.changed}

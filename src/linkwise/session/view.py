@@ -292,11 +292,12 @@ class SessionView:
 
     @synchronized
     def propose_columns(self, sources: Sequence[str]) -> ColumnProposal | None:
-        """Propose columns to leave out, because the answers do not depend on them.
+        """Propose weights for columns, by how much the answers depend on each.
 
         The proposal is a fit to the answered pairs, and is made only if it predicts held-out answers clearly
-        better than all columns do. It changes nothing. To apply it, begin a session with the other columns
-        and copy the answers with `carry_over`.
+        better than columns without weights do. It changes nothing. To apply it, read the table with these
+        weights, and either replace the data of the session (`recode`) or copy the answers to another one
+        (`carry_over`).
 
         Parameters
         ----------
@@ -307,8 +308,8 @@ class SessionView:
         Returns
         -------
         ColumnProposal or None
-            The columns to leave out (`drop`) and the others (`keep`). None without the data, with fewer than
-            20 answers, and if no proposal is clearly better.
+            A weight for each column (`weights`), and the columns that count clearly `less` or `more`. None
+            without the data, with fewer than 20 answers, and if no proposal is clearly better.
 
         Raises
         ------

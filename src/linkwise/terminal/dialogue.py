@@ -39,7 +39,7 @@ BusyContext = Callable[[], AbstractContextManager[Any]]
 
 
 class ColumnChoice(Protocol):
-    """Proposes columns to leave out, and leaves them out."""
+    """Proposes weights of columns by the answers, and applies them."""
 
     def announce(self) -> None:
         """Show a proposal that is new."""

@@ -381,7 +381,7 @@ def help_text(
 
 
 GUIDELINES = "Guidelines: what belongs together here"
-COLUMNS = "Leave out the columns that are proposed, or take in again those that were left out"
+COLUMNS = "Apply the weights of columns that are proposed, or take back those that were applied"
 SUSPECTS = "Suspects: the answers that are probably wrong, or what to do with one, such as back 3"
 ENDS = {
     "exhausted": f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED}",

@@ -14,6 +14,7 @@ from linkwise.errors import DataMismatchError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.offered_weights import EARLIER, restore_weights
 from linkwise.workspace.options import Reading, find_option, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import read_rows
@@ -52,6 +53,8 @@ class ChangedOptions:
         All options of the session, and those that it has from now on.
     answers : str
         What was answered so far; empty if nothing was.
+    loses_weights : bool
+        Whether the session has weights from an offer, which do not fit other columns.
     """
 
     path: Path
@@ -59,6 +62,7 @@ class ChangedOptions:
     before: Reading
     now: Reading
     answers: str
+    loses_weights: bool = False
 
     @property
     def backup(self) -> Path:
@@ -87,7 +91,8 @@ class ChangedOptions:
         """Say what has changed, and where the session is as it was."""
         gone = [name for name in self.before.settings() if getattr(self.now, name) is None]
         before = _write(self.before, [*self.names, *gone])
-        change = f"from now on with {_write(self.now, self.names)}{f', not {before}' if before else ''}"
+        lost = ", and without the weights by your answers" if self.loses_weights else ""
+        change = f"from now on with {_write(self.now, self.names)}{f', not {before}' if before else ''}{lost}"
         if backup is None:
             return f"{change}; no answer is affected, because there is none yet"
         return f"{change}; {self.answers} replayed, and the session as it was is kept in {backup.name}"
@@ -105,7 +110,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     source = origin_of(session, path)
     if "choices" not in source or not reading.settings():
         return None
-    before = _recall_options(source, path)
+    before = _recall_options(restore_weights(source), path)
     if reading.side_file is not None and before.side_file is not None and _is_same(reading, before):
         reading = replace(reading, show=before.show)  # another path to the same file
     if reading.text_by is not None and reading.text is None:
@@ -122,7 +127,8 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
             f"{path} finds the rows of its answers by ids that --id {reading.id_column} would replace. "
             "Leave --id out."
         )
-    return ChangedOptions(path, names, before, _join_options(reading, before, data), count_facts(session))
+    now = _join_options(reading, before, data)
+    return ChangedOptions(path, names, before, now, count_facts(session), EARLIER in source)
 
 
 def check_same_positions(session: Session, path: Path, data: Path) -> None:

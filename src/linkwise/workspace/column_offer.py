@@ -1,11 +1,10 @@
-"""The offer to leave out columns that the answers do not depend on, and to take them in again."""
+"""The offer to weigh columns by the answers, and to take the weights back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from linkwise.data import Table
 from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
 from linkwise.wording import join_names
@@ -13,13 +12,14 @@ from linkwise.workspace.project import Project
 from linkwise.workspace.recoding import (
     Recoded,
     can_recode,
-    leave_out,
-    list_left_out,
+    list_weighed_columns,
     propose_columns,
-    take_in,
+    take_back,
+    weigh_columns,
 )
 
 EVERY = 5  # answers between two proposals
+MOST_NAMES = 5  # in a sentence
 
 
 class ColumnOffer:
@@ -40,8 +40,7 @@ class ColumnOffer:
         self._project = project if project is not None and can_recode(project) else None
         self._proposal: ColumnProposal | None = None
         self._asked = -1  # answers when a proposal was last computed
-        self._left_out = () if self._project is None else list_left_out(self._project)
-        self._seen: Table | None = None  # the table when the first of them was left out
+        self._weighed = () if self._project is None else list_weighed_columns(self._project)
         self.is_new = False
 
     def update(self) -> None:
@@ -57,51 +56,61 @@ class ColumnOffer:
 
     def describe(self) -> dict[str, Any] | None:
         """Return what is offered as values for JSON; None if nothing is."""
-        if self._proposal is None and not self._left_out:
+        if self._proposal is None and not self._weighed:
             return None
         return {
-            "drop": [] if self._proposal is None else list(self._proposal.drop),
-            "left_out": list(self._left_out),
+            "less": [] if self._proposal is None else list(self._proposal.less),
+            "more": [] if self._proposal is None else list(self._proposal.more),
+            "weighed": list(self._weighed),
         }
 
     def accept(self, shown: Sequence[str]) -> Recoded:
-        """Leave out the columns that are proposed.
+        """Weigh the columns as it is proposed.
 
         Parameters
         ----------
         shown : sequence of str
-            The columns that the person saw; an error if another proposal holds by now.
+            The columns that the person saw, those that count less first; an error if another proposal holds
+            by now.
         """
         if self._project is None or self._proposal is None:
             raise DataError("There is no proposal any more.")
-        drop = tuple(self._proposal.drop)
-        if tuple(shown) != drop:
+        less, more = self._proposal.less, self._proposal.more
+        if tuple(shown) != (*less, *more):
             raise DataError(
-                f"The proposal has changed meanwhile: it is now to leave out {join_names(drop)}. Nothing was"
-                " left out. Look at the new proposal."
+                f"The proposal has changed meanwhile. {describe_proposal(less, more)} No weight has changed."
             )
-        table = self._project.table
-        recoded = leave_out(self._project, drop)
-        self._seen = table if self._seen is None else self._seen
+        recoded = weigh_columns(self._project, self._proposal.weights)
         self._project, self._proposal = recoded.project, None
-        self._left_out = list_left_out(recoded.project)
+        self._weighed = list_weighed_columns(recoded.project)
         return recoded
 
     def restore(self, shown: Sequence[str]) -> Recoded:
-        """Take in all columns that an offer left out, also before the session was opened.
+        """Take back all weights of offers, also of those before the session was opened.
 
         Parameters
         ----------
         shown : sequence of str
-            The columns that the person saw; an error if others are left out by now.
+            The columns that the person saw; an error if others are weighed by now.
         """
-        if self._project is None or not self._left_out:
-            raise DataError("No columns are left out that could come back.")
-        if tuple(shown) != self._left_out:
+        if self._project is None or not self._weighed:
+            raise DataError("There are no earlier weights that could come back.")
+        if tuple(shown) != self._weighed:
             raise DataError(
-                f"Other columns are left out by now: {join_names(self._left_out)}. Nothing has changed. Look"
-                " at them again."
+                f"The answers weigh other columns by now: {join_names(self._weighed)}. Nothing has changed."
+                " Look at them again."
             )
-        recoded = take_in(self._project, self._project.table if self._seen is None else self._seen)
-        self._project, self._seen, self._left_out = recoded.project, None, ()
+        recoded = take_back(self._project)
+        self._project, self._proposal, self._weighed = recoded.project, None, ()
         return recoded
+
+
+def describe_proposal(less: Sequence[str], more: Sequence[str]) -> str:
+    """Say which columns would count less and which more."""
+    parts = (
+        f"Columns that your answers seem not to depend on would count less: {join_names(less, MOST_NAMES)}."
+        if less
+        else "",
+        f"Columns that would count more: {join_names(more, MOST_NAMES)}." if more else "",
+    )
+    return " ".join(filter(None, parts))

@@ -11,7 +11,7 @@ from typing import Any
 from linkwise.data.readers import JSON_ENDINGS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
-from linkwise.workspace.left_out import is_left_out
+from linkwise.workspace.offered_weights import EARLIER
 
 LONGEST_PATH = 4096
 LONGEST_ENCODING = 40
@@ -39,6 +39,10 @@ def _are_weights(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(weight, float) and isfinite(weight) and weight >= 0 for weight in value.values()
     )
+
+
+def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
+    return isinstance(choices.get("weights"), dict) and (value is None or _are_weights(value))
 
 
 def _is_side_file(value: object) -> bool:
@@ -120,8 +124,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "show"
     if "items" in source and not _are_items(source["items"]):
         return "items"
-    if "left_out" in source and not is_left_out(source["left_out"], choices.get("drop") or ()):
-        return "left_out"
+    if EARLIER in source and not _are_earlier(source[EARLIER], choices):
+        return EARLIER
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES
     for name, value in choices.items():
         if name not in known or not known[name](value):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +41,6 @@ from linkwise.workspace.item_rows import (
     resume_items,
     summarize_data,
 )
-from linkwise.workspace.left_out import drop_from_choices, remember_left_out
 from linkwise.workspace.method_choice import (
     MethodChoice,
     build_first_learner,
@@ -322,8 +319,7 @@ def _resume_project(
             check_same_positions(stored, path, data)
     if changed is not None:
         shown = source.get("show") if changed.now.side_file == changed.before.side_file else None
-        now = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
-        source = remember_left_out(source, now)
+        source = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
     elif "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _describe_source(data, path, reading)
     learner = build_next_learner(choice, described)
@@ -406,43 +402,6 @@ def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
     """The option for the id column of the session, by which answers are carried over."""
     column = reading.id_column or source["choices"].get("id_column")
     return () if column is None else ("--id", column)
-
-
-def command_without(project: Project, columns: Sequence[str]) -> str | None:
-    """The command that begins anew without some columns and takes the answers over.
-
-    None if the session has settings that the command could not repeat: a learner other than the default one,
-    an error rate for each source, guidelines, examples, or data that Python read.
-    """
-    session, source = project.session, origin_of(project.session, project.path)
-    rate = session.assumed_error_rate
-    is_plain = rate is None or isinstance(rate, (int, float))
-    if (
-        "choices" not in source
-        or is_of_items(source)
-        or not is_plain
-        or session.guidelines
-        or session.examples
-        or session.learner["name"] != "KIN"
-    ):
-        return None
-    choices = drop_from_choices(source["choices"], columns)
-    stored = {**choices, "scale": source["scale"], "impute": source["impute"]}
-    if stored.get("delimiter") in (",", "\t"):  # which are detected
-        stored["delimiter"] = None
-    if stored["scale"] == "unit":
-        stored["scale"] = None
-    if "show" in source:
-        stored["show"] = os.path.normpath(project.path.parent / source["show"]["file"])
-    seed = session.learner["parameters"].get("random_state")
-    data, numbers = project.data, count(2)
-    new = next(path for n in numbers if not (path := data.with_name(f"{data.stem}-{n}{SUFFIX}")).exists())
-    rest = (
-        *(() if rate is None else ("--error-rate", f"{rate:g}")),
-        *(("--seed", seed) if seed else ()),
-    )
-    options = Reading(**stored).options()
-    return quote_command("linkwise", "ask", data, *options, *rest, "--session", new, "--from", project.path)
 
 
 def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:

@@ -1,27 +1,32 @@
-"""Leave columns out of the comparison while a session is open, and take them in again."""
+"""Weigh columns by the answers while a session is open, and take the weights back."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.data import Table
+from linkwise.data.encoded import Feature, block_of
+from linkwise.data.weights import COLUMNS
 from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
+from linkwise.metric.differences import feature_spreads
 from linkwise.wording import join_names
 from linkwise.workspace.changed_options import check_same_positions, name_backup
 from linkwise.workspace.item_rows import is_of_items
-from linkwise.workspace.left_out import leave_out_columns, take_in_columns
+from linkwise.workspace.offered_weights import list_weighed, multiply_weights, restore_weights
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import Project
 from linkwise.workspace.reading import read_shown_rows, row_ids
 
+MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no weights are proposed
+
 
 class Recoded(NamedTuple):
-    """A session with other columns.
+    """A session with other weights.
 
     Attributes
     ----------
@@ -39,60 +44,79 @@ class Recoded(NamedTuple):
 
 
 def propose_columns(project: Project) -> ColumnProposal | None:
-    """Find the columns of a table that the answers seem not to depend on; None if there are none."""
-    if project.table.kind != "record" or project.encoded.features[0].role == "image":
+    """Find weights for the columns of a table by the answers; None if they are probably no better."""
+    features, session = project.encoded.features, project.session
+    if project.table.kind != "record" or features[0].role == "image" or not can_recode(project):
         return None
-    return project.session.propose_columns([feature.source for feature in project.encoded.features])
+    if len({block_of(one) for one in features}) > 1:
+        given = origin_of(session, project.path)["choices"].get("weights")
+        if given == "none" or any(one.source == COLUMNS for one in features):
+            return None  # the weight of a block has no name
+    advice = session.status.advice
+    if advice is None or advice.wrong <= MOST_RIGHT:
+        return None
+    return session.propose_columns([_name_with_weight(one) for one in features])
+
+
+def _name_with_weight(feature: Feature) -> str:
+    """The column or the block of a feature, as `--weight` names it."""
+    return block_of(feature) or feature.source
 
 
 def can_recode(project: Project) -> bool:
-    """Whether the data file can be read again with other columns."""
+    """Whether the data file can be read again with other weights."""
     source = origin_of(project.session, project.path)
     return "choices" in source and not is_of_items(source) and not project.data.is_dir()
 
 
-def leave_out(project: Project, columns: Sequence[str]) -> Recoded:
-    """Compare rows without some columns from now on, and replay all answers.
+def weigh_columns(project: Project, weights: Mapping[str, float]) -> Recoded:
+    """Compare rows by weighed columns from now on, and replay all answers.
 
     Parameters
     ----------
     project : Project
         It is of no use afterwards, though the session stays open.
-    columns : sequence of str
-        The columns to leave out.
+    weights : dict of str to float
+        A factor for each column in the squared distance.
 
     Returns
     -------
     Recoded
         The session with the other encoding, and a copy of it as it was.
     """
-    return encode_by(project, leave_out_columns(origin_of(project.session, project.path), columns))
+    features = project.encoded.features
+    factors = dict(weights)
+    if len({block_of(one) for one in features}) > 1:  # each has a share, whatever the weights of its columns
+        says = feature_spreads(project.encoded.X) ** 2
+        own = [at for at, one in enumerate(features) if block_of(one) is None]
+        total = sum(says[at] for at in own)
+        if total > 0:
+            factors[COLUMNS] = float(sum(says[at] * weights[features[at].source] for at in own) / total)
+    return encode_by(project, multiply_weights(origin_of(project.session, project.path), factors))
 
 
-def take_in(project: Project, seen: Table) -> Recoded:
-    """Compare rows again by all columns that `leave_out` left out, and replay all answers.
+def take_back(project: Project) -> Recoded:
+    """Compare rows again by the weights from before the first offer, and replay all answers.
 
     Parameters
     ----------
     project : Project
         It is of no use afterwards, though the session stays open.
-    seen : Table
-        The table with which the rows are compared, to tell changes.
 
     Returns
     -------
     Recoded
         The session with the other encoding, and a copy of it as it was.
     """
-    return encode_by(project, take_in_columns(origin_of(project.session, project.path)), seen)
+    return encode_by(project, restore_weights(origin_of(project.session, project.path)))
 
 
-def list_left_out(project: Project) -> tuple[str, ...]:
-    """The columns that `take_in` takes in."""
-    return tuple(origin_of(project.session, project.path).get("left_out", ()))
+def list_weighed_columns(project: Project) -> tuple[str, ...]:
+    """The columns whose weights `take_back` takes back."""
+    return tuple(name for name in list_weighed(origin_of(project.session, project.path)) if name != COLUMNS)
 
 
-def encode_by(project: Project, source: dict[str, Any], seen: Table | None = None) -> Recoded:
+def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
     """Read the rows by another source and replay all answers.
 
     Parameters
@@ -101,8 +125,6 @@ def encode_by(project: Project, source: dict[str, Any], seen: Table | None = Non
         It is of no use afterwards, though the session stays open.
     source : dict
         How the file is read from now on.
-    seen : Table, optional
-        The table with which the rows are compared, to tell changes. By default that of the project.
 
     Returns
     -------
@@ -120,7 +142,7 @@ def encode_by(project: Project, source: dict[str, Any], seen: Table | None = Non
     if len(rows.encoded.X) != session.n_rows or (ids is not None and list(map(str, ids)) != session.ids):
         raise DataError(  # whoever shows rows by their positions would show other ones
             f"{project.data.name} holds other rows than when the session was opened. Open the session again,"
-            " then change its columns."
+            " then weigh its columns."
         )
     session.recode(
         rows.encoded.X,
@@ -128,14 +150,13 @@ def encode_by(project: Project, source: dict[str, Any], seen: Table | None = Non
         source=source | {"choices": rows.table.choices},
         backup=backup,
     )
-    changed = _describe_changes(project.table if seen is None else seen, rows.table)
-    return Recoded(replace(project, rows=rows), backup, changed)
+    return Recoded(replace(project, rows=rows), backup, _describe_changes(project.table, rows.table))
 
 
 def _describe_changes(before: Table, now: Table) -> str:
     """Say which rows have changed in the file since it was read before; empty if none has."""
-    left_out = {*before.choices.get("drop", ()), *now.choices.get("drop", ())}  # read as they are written
-    names = [name for name in before.frame.columns if name in now.frame.columns and name not in left_out]
+    dropped = now.choices.get("drop", ())
+    names = [name for name in before.frame.columns if name in now.frame.columns and name not in dropped]
     changed: set[int] = set()
     for name in names:
         pairs = zip(before.frame[name].to_list(), now.frame[name].to_list(), strict=True)

@@ -26,15 +26,15 @@ from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
 from linkwise.terminal.pair_views import add_pictures, choose_pair_view
 from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import JsonLines
-from linkwise.wording import count_noun, join_names, quote_command
+from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.changed_options import ReplayNeeded
+from linkwise.workspace.column_offer import describe_proposal
 from linkwise.workspace.exit_codes import Interrupted, say
 from linkwise.workspace.item_rows import is_in_files, items_folder
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.project import (
     Project,
-    command_without,
     data_of_session,
     is_session,
     new_session_path,
@@ -226,14 +226,12 @@ def make_row_namer(project: Project) -> Callable[[int], str]:
 
 
 def describe_weights(project: Project) -> str | None:
-    """Which columns count most, for learners that learn it, or which seem not to count, if there are any."""
+    """Which columns count most, for learners that learn it, or which would by the answers."""
     shares = project.session.column_shares
     if shares is not None:
         return describe_shares(shares, project.encoded.features)
     proposal = propose_columns(project)
-    if proposal is None or command_without(project, proposal.drop) is None:
-        return None
-    return f"Your answers seem not to depend on: {join_names(proposal.drop)}."
+    return None if proposal is None else describe_proposal(proposal.less, proposal.more)
 
 
 # ---------------------------------------------------------------- around the dialogue
@@ -290,10 +288,6 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
-    proposal = propose_columns(project)
-    anew = None if proposal is None else command_without(project, proposal.drop)
-    if anew is not None:
-        commands.append(("go on without these columns", anew))
     told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
     if told is not None:
         commands.append((told, quote_command("linkwise", "explain", path)))

@@ -3213,31 +3213,35 @@ function createMapPanel(page, model) {
 }
 
 // src/column_wording.js
-var LEAVE_OUT = "Leave out of the comparison";
-var RESTORE = "Compare by them again";
+var WEIGH = "Apply these weights";
+var RESTORE = "Take the weights back";
+var MOST_NAMES2 = 5;
 function joinNames(names) {
-  const [last, ...others] = [...names].reverse();
-  return others.length ? `${others.reverse().join(", ")} and ${last}` : last;
+  const rest = names.length - MOST_NAMES2;
+  return rest > 0 ? `${names.slice(0, MOST_NAMES2).join(", ")} and ${rest} more` : names.join(", ");
 }
-function describeProposal(columns) {
-  return `Your answers seem not to depend on ${joinNames(columns)}.`;
+function describeProposal(less, more) {
+  const lower = `Columns that your answers seem not to depend on would count less: ${joinNames(less)}.`;
+  const higher = `Columns that would count more: ${joinNames(more)}.`;
+  return [less.length ? lower : "", more.length ? higher : ""].filter(Boolean).join(" ");
 }
-function describeLeftOut(columns) {
-  return `The comparison leaves out ${joinNames(columns)}.`;
+function describeWeighed(columns) {
+  return columns.length ? `Your answers weigh these columns: ${joinNames(columns)}.` : "";
 }
 function describeRecoding(backup, changed) {
   return `All answers were replayed. The session as it was is in ${backup}. ${changed}`.trim();
 }
 
 // src/column_offer.js
+var NOTHING2 = { less: [], more: [], weighed: [] };
 function createColumnOffer(page) {
-  let shown = { drop: [], left_out: [] };
+  let shown = NOTHING2;
   const choose = (action) => page.controller.store(
-    { do: "columns", action, columns: action === "leave_out" ? shown.drop : shown.left_out },
+    { do: "columns", action, columns: action === "weigh" ? [...shown.less, ...shown.more] : shown.weighed },
     { describe: (reply) => describeRecoding(reply.backup, reply.changed) }
   );
   const words = h("p", {});
-  const accept = createButton(LEAVE_OUT, () => choose("leave_out"));
+  const accept = createButton(WEIGH, () => choose("weigh"));
   const restore = createButton(RESTORE, () => choose("restore"));
   const node = h("div", { class: "lw-column-offer", hidden: true }, words, accept, restore);
   return {
@@ -3245,15 +3249,11 @@ function createColumnOffer(page) {
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
-      shown = columns ?? { drop: [], left_out: [] };
-      const { drop, left_out: leftOut } = shown;
-      const sentences = [
-        leftOut.length ? describeLeftOut(leftOut) : "",
-        drop.length ? describeProposal(drop) : ""
-      ];
-      setText(words, sentences.filter(Boolean).join(" "));
-      accept.hidden = !drop.length;
-      restore.hidden = !leftOut.length;
+      shown = columns ?? NOTHING2;
+      const { less, more, weighed } = shown;
+      setText(words, [describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" "));
+      accept.hidden = !(less.length || more.length);
+      restore.hidden = !weighed.length;
     }
   };
 }

@@ -1,22 +1,28 @@
-/** The words about columns that the answers do not depend on. */
+/** The words about the weights of columns by the answers. */
 
-export const LEAVE_OUT = "Leave out of the comparison";
-export const RESTORE = "Compare by them again";
+export const WEIGH = "Apply these weights";
+export const RESTORE = "Take the weights back";
+const MOST_NAMES = 5;
 
 /** @param {string[]} names */
 function joinNames(names) {
-  const [last, ...others] = [...names].reverse();
-  return others.length ? `${others.reverse().join(", ")} and ${last}` : last;
+  const rest = names.length - MOST_NAMES;
+  return rest > 0 ? `${names.slice(0, MOST_NAMES).join(", ")} and ${rest} more` : names.join(", ");
+}
+
+/**
+ * @param {string[]} less
+ * @param {string[]} more
+ */
+export function describeProposal(less, more) {
+  const lower = `Columns that your answers seem not to depend on would count less: ${joinNames(less)}.`;
+  const higher = `Columns that would count more: ${joinNames(more)}.`;
+  return [less.length ? lower : "", more.length ? higher : ""].filter(Boolean).join(" ");
 }
 
 /** @param {string[]} columns */
-export function describeProposal(columns) {
-  return `Your answers seem not to depend on ${joinNames(columns)}.`;
-}
-
-/** @param {string[]} columns */
-export function describeLeftOut(columns) {
-  return `The comparison leaves out ${joinNames(columns)}.`;
+export function describeWeighed(columns) {
+  return columns.length ? `Your answers weigh these columns: ${joinNames(columns)}.` : "";
 }
 
 /**

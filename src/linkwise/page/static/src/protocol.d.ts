@@ -171,8 +171,8 @@ export interface State {
   rules?: boolean;
   /** Whether the host can say in a line what distinguishes each cluster. */
   profiles?: boolean;
-  /** Columns that the answers seem not to depend on, and those that were left out on this page. */
-  columns?: { drop: string[]; left_out: string[] } | null;
+  /** Columns that would count less and more by the answers, and those whose weights can be taken back. */
+  columns?: { less: string[]; more: string[]; weighed: string[] } | null;
   learner: string;
   description: string[];
   notes?: string[];
