@@ -2,8 +2,8 @@
 
 Each command runs in a process of its own, three times. Its time ends with its first line of output, or with
 the first question. The table of a million rows has 8 columns of numbers. The wide ones have 100 000 columns
-and 5 rows, as CSV and as JSON lines: more columns than linkwise reads, and it says so. Beside them Python imports
-scikit-learn and Polars, which read such a table and cluster it.
+and 5 rows, as CSV and as JSON lines: more columns than linkwise reads, and it says so. Beside them Python
+imports scikit-learn and Polars, which read such a table and cluster it.
 
     python -m bench run speed_start [--rows N] [--columns N] [--out DIR]
 """
