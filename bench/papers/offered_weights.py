@@ -44,7 +44,7 @@ SETS: Mapping[str, Mapping[str, Reading]] = {
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
-    return ("KIN", "Session", "linkwise.data", "linkwise.metric", "linkwise.workspace")
+    return ("KIN", "Session", "linkwise.data", "linkwise.workspace.column_offer")
 
 
 def measure(cell: Cell, share: float, at: Sequence[int]) -> Row:
