@@ -91,9 +91,10 @@ def survey_rows(
     bound = None if lengths is None else find_bound(sum(lengths.counts), n_sample, key)
     work = partial(_survey_block, key=key, bound=bound)
     for moments, sample in map_blocks(partial(read_blocks, stream), work, lengths, 0, chunks.BLOCK, engine):
-        if found is not None:
-            moments, sample = found[0].add(moments), found[1].add(sample, n_sample)
-        found = moments, sample
+        if found is None:
+            found = moments, sample.keep(n_sample)
+        else:
+            found = found[0].add(moments), found[1].add(sample, n_sample)
         step()
     if found is None:  # a range without rows
         raise DataError(NO_ROWS)
@@ -156,10 +157,14 @@ class Sample(NamedTuple):
         hashes = np.concatenate([self.hash, more.hash[least]])
         number = np.concatenate([self.number, more.number[least]])
         rows = np.concatenate([self.rows, more.rows[least]])
-        if len(hashes) <= n_sample:
-            return Sample(hashes, number, rows)
-        kept = np.argpartition(hashes, n_sample - 1)[:n_sample]
-        return Sample(hashes[kept], number[kept], rows[kept])
+        return Sample(hashes, number, rows).keep(n_sample)
+
+    def keep(self, n_sample: int) -> Sample:
+        """Keep the `n_sample` rows with the smallest hashes."""
+        if len(self.hash) <= n_sample:
+            return self
+        kept = np.argpartition(self.hash, n_sample - 1)[:n_sample]
+        return Sample(self.hash[kept], self.number[kept], self.rows[kept])
 
 
 def find_bound(n_rows: int, n_sample: int, key: np.uint64) -> np.uint64:
