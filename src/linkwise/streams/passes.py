@@ -45,6 +45,8 @@ class Scaling:
 
     def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Scale rows, in float64, and keep them in float32."""
+        if rows.dtype == np.float32 and not self.offset.any() and (self.scale == 1).all():
+            return rows
         scaled = rows - self.offset
         scaled /= self.scale
         if scaled.size and np.abs(scaled).max() > LARGEST:
@@ -59,6 +61,12 @@ class Survey(NamedTuple):
     scaling: Scaling
     sample: NDArray[np.float32]
     """(n_sample, n_columns) scaled rows, in their order."""
+    sample_rows: NDArray[np.int64]
+    """(n_sample,) their numbers."""
+    mean: NDArray[np.float64]
+    """(n_columns,) of all rows, in scaled units."""
+    variance: NDArray[np.float64]
+    """(n_columns,) of all rows, in scaled units."""
 
 
 def survey_rows(
@@ -101,7 +109,14 @@ def survey_rows(
     moments, sample = found
     width = len(moments.mean)
     scaling = moments.to_scaling() if scale == "standard" else Scaling(np.zeros(width), np.ones(width))
-    return Survey(moments.n, scaling, scaling.apply(sample.sorted()))
+    return Survey(
+        moments.n,
+        scaling,
+        scaling.apply(sample.sorted()),
+        np.sort(sample.number),
+        (moments.mean - scaling.offset) / scaling.scale,
+        moments.squares / moments.n / scaling.scale**2,
+    )
 
 
 def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, Sample]:
