@@ -67,6 +67,11 @@ def find_named_rows(X: Any, constraints: Constraints, mean: points.Centers | Non
     return NamedRows(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
 
 
+def separate_rows(named: NamedRows) -> NamedRows:
+    """Return the same rows as if no must-link joined them, so that only single rows move."""
+    return named._replace(group=np.arange(len(named.rows), dtype=np.int32))
+
+
 def equal_prices(named: NamedRows, w: float) -> Prices:
     """Return the price `w` for each constraint of weight 1."""
     return Prices(
