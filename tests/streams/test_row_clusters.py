@@ -1,5 +1,6 @@
 """Clusterers on rows that are read in chunks."""
 
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -11,7 +12,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
-from linkwise.streams import chunks, label_files
+from linkwise.asking.learner import rng_at
+from linkwise.cluster.kmeans import icm, metric_learning
+from linkwise.cluster.kmeans.components import add_implied
+from linkwise.cluster.kmeans.penalised import PenalisedRun
+from linkwise.parallel import one_blas_thread
+from linkwise.streams import chunks, label_files, stream_models
+from linkwise.streams.metric_passes import refine_mpckmeans
 
 BLOBS, Y = make_blobs(1000, 3, centers=5, cluster_std=2.5, random_state=0)
 X = BLOBS.astype(np.float32)
@@ -30,7 +37,9 @@ def small_blocks(n=64):
 
 def bytes_of(found):
     arrays = [found.model.cluster_centers_, found.sizes, found.constrained_rows, found.constrained_labels]
-    return [(each.dtype, each.shape, each.tobytes()) for each in arrays] + [found.model.objective_]
+    arrays.append(getattr(found.model, "metrics_", np.zeros(0)))
+    found_bytes = [(each.dtype, each.shape, each.tobytes()) for each in arrays]
+    return [*found_bytes, getattr(found.model, "objective_", None)]
 
 
 def all_labels(found, rows=X):
@@ -108,22 +117,104 @@ def pretend(model, init):
     return model
 
 
-# ---------------------------------------------------------------- the same bytes
-@settings(max_examples=20)
-@given(st.lists(st.integers(0, len(X)), max_size=12), st.integers(1, 3))
-def test_chunks_and_threads_change_no_bit(places, n_threads):
+# ---------------------------------------------------------------- metrics that are learned
+def mpckmeans(**parameters):
+    return lw.MPCKMeans(5, **{"metric": "diagonal", "random_state": 0, "n_init": 2, **parameters})
+
+
+VARIANTS = [
+    {},
+    {"per_cluster": True},
+    {"per_cluster": True, "shrinkage": 0.0, "implied": True, "component_moves": False},
+]
+
+
+@pytest.mark.parametrize("more", VARIANTS)
+def test_metrics_of_a_sample_of_all_rows_are_those_of_fit(more):
     with small_blocks():
-        expected = bytes_of(lw.cluster_rows(pckmeans(), X, **SMALL))
+        found = lw.cluster_rows(mpckmeans(**more), X, **PAIRS)
+    model = mpckmeans(**more).fit(X, constraints=C)
+    np.testing.assert_array_equal(all_labels(found), model.labels_)
+    for name in ("cluster_centers_", "metrics_"):
+        assert getattr(found.model, name).tobytes() == getattr(model, name).tobytes()
+
+
+@pytest.mark.parametrize("more", VARIANTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_passes_learn_the_metrics_that_are_learned_in_memory(more, seed):
+    table = np.column_stack([X, np.full(len(X), 7.5, dtype=np.float32)])
+    starts = []
+
+    def remember(source, model, start, *rest):
+        starts.append(start)
+        return refine_mpckmeans(source, model, start, *rest)
+
+    model = mpckmeans(**more, fallback=False, tol=0, random_state=seed)
+    with small_blocks(), patch.object(stream_models, "refine_mpckmeans", remember):
+        found = lw.cluster_rows(model, table, **SMALL)
+    run, metrics = learn_in_memory(table, starts[0], model, found.constrained_rows, seed)
+    np.testing.assert_array_equal(all_labels(found, table), run.labels)
+    np.testing.assert_allclose(found.model.cluster_centers_, run.centers, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.model.metrics_, metrics.matrices, rtol=1e-6)
+    assert found.model.n_iter_ == run.n_iter > 1
+    assert found.model.violations_ == sum(each.sum() for each in C.find_violations(run.labels))
+
+
+def learn_in_memory(table, start, model, numbers, seed):
+    """Run the iteration of `MPCKMeans` on all rows, from what it found on a sample."""
+    constant = np.flatnonzero(table.min(axis=0) == table.max(axis=0))
+    d, varying = table.shape[1], table.shape[1] - len(constant)
+    variance = float(table.var(axis=0, dtype=float).mean()) * d / varying
+    named = icm.find_named_rows(table, add_implied(C) if model.implied else C)
+    if not model.component_moves:
+        named = icm.separate_rows(named)
+    labels = np.zeros(len(table), dtype=np.int32)
+    labels[numbers] = start.labels
+    with one_blas_thread():
+        totals = metric_learning.find_row_totals(table, start.metrics, constant, variance)
+        args = (table, named, start.metrics, model.w, model.shrinkage, totals)
+        problem = metric_learning.make_metric_problem(*args)
+        assign = partial(metric_learning.assign_under_metrics, problem, rng_at(seed, 0))
+        first = PenalisedRun(labels, start.centers, 0.0, 0)
+        return metric_learning.learn_metrics(problem, first, start.metrics, (100, 0.0), assign)[:2]
+
+
+def test_without_constraints_the_metric_is_the_plain_one():
+    with small_blocks():
+        found = lw.cluster_rows(mpckmeans(tol=0), X, n_sample=100)
+        plain = lw.cluster_rows(pckmeans(tol=0, init=found.model.cluster_centers_), X, n_sample=100)
+    np.testing.assert_allclose(found.model.metrics_, 1 / X.var(axis=0, dtype=float).mean())
+    assert found.model.n_clusters_ == plain.model.n_clusters_ == 5
+    np.testing.assert_array_equal(found.sizes, np.bincount(found.predict(X)))
+
+
+def test_the_clusters_under_metrics_are_written(tmp_path):
+    with small_blocks():
+        found = lw.cluster_rows(mpckmeans(per_cluster=True), X, **SMALL)
+        (part,) = found.write_labels(X, tmp_path / "labels")
+    np.testing.assert_array_equal(pl.read_parquet(part)["cluster"], all_labels(found))
+
+
+# ---------------------------------------------------------------- the same bytes
+MODELS = [pckmeans(), mpckmeans(), mpckmeans(per_cluster=True)]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, len(X)), max_size=12), st.integers(1, 3), st.sampled_from(MODELS))
+def test_chunks_and_threads_change_no_bit(places, n_threads, model):
+    with small_blocks():
+        expected = bytes_of(lw.cluster_rows(model, X, **SMALL))
         with patch.dict("os.environ", OMP_NUM_THREADS=str(n_threads)):
-            found = lw.cluster_rows(pckmeans(), lambda: iter(np.split(X, sorted(places))), **SMALL)
+            found = lw.cluster_rows(model, lambda: iter(np.split(X, sorted(places))), **SMALL)
     assert bytes_of(found) == expected
 
 
+@pytest.mark.parametrize("model", MODELS[::2], ids=["PCKMeans", "MPCKMeans"])
 @pytest.mark.parametrize("backend", ["dask"])
-def test_the_number_of_workers_changes_no_bit(backend, tmp_path):
+def test_the_number_of_workers_changes_no_bit(backend, model, tmp_path):
     rows = np.tile(X, (140, 1)) + np.arange(140, dtype=np.float32).repeat(len(X))[:, None] / 100
     np.save(tmp_path / "rows.npy", rows)
-    here = lw.cluster_rows(pckmeans(), rows, **SMALL)
+    here = lw.cluster_rows(model, rows, **SMALL)
     parts = here.write_labels(tmp_path / "rows.npy", tmp_path / "here")
     for n_workers in (1, 3):
         with (
@@ -132,7 +223,7 @@ def test_the_number_of_workers_changes_no_bit(backend, tmp_path):
             ) as cluster,
             Client(cluster),
         ):
-            found = lw.cluster_rows(pckmeans(), tmp_path / "rows.npy", **SMALL, backend=backend)
+            found = lw.cluster_rows(model, tmp_path / "rows.npy", **SMALL, backend=backend)
             assert bytes_of(found) == bytes_of(here)
             folder = tmp_path / f"there-{n_workers}"
             written = found.write_labels(tmp_path / "rows.npy", folder, backend=backend)
@@ -224,8 +315,13 @@ def test_wrong_arguments(more, error, message):
 def test_another_method_names_the_way():
     with pytest.raises(TypeError, match=r"model is a COPKMeans.*linkwise\.summarize"):
         lw.cluster_rows(lw.COPKMeans(5), X)
-    with pytest.raises(TypeError, match=r"linkwise\.cluster_rows\(model, rows\)"):
-        lw.PCKMeans(5).fit("events/*.parquet")
+    with pytest.raises(ValueError, match="Give metric='diagonal'"):
+        lw.cluster_rows(lw.MPCKMeans(5), X)
+    with pytest.raises(ValueError, match="Give farthest='extreme'"):
+        lw.cluster_rows(lw.MPCKMeans.paper(5), X)
+    for model in (lw.PCKMeans(5), lw.MPCKMeans(5)):
+        with pytest.raises(TypeError, match=r"linkwise\.cluster_rows\(model, rows\)"):
+            model.fit("events/*.parquet")
 
 
 def test_ids_that_are_absent_or_twice(tmp_path):

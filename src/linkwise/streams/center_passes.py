@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import native
+from linkwise import native, parallel
 from linkwise.cluster import points
+from linkwise.cluster.kmeans.metrics import Metrics
 from linkwise.cluster.points import Centers
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
@@ -33,25 +34,43 @@ class Assignment(NamedTuple):
     """(m,) numbers of the rows whose labels are given, ascending."""
     labels: NDArray[np.int32]
     """(m,) their labels."""
+    metrics: Metrics | None = None
+    """Diagonal metrics, of which each row takes the nearest centre less log det; None: the plain one."""
 
     def find_labels(self, block: Chunk) -> NDArray[np.int32]:
         """Find the cluster of each row of a block."""
         return self.assign(block)[1]
 
     def assign(self, block: Chunk) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]:
-        """Scale the rows of a block; find their clusters, and their squared distances to the centres."""
+        """Scale the rows of a block; find their clusters, and their squared distances to the centres.
+
+        Under metrics, log det is taken off the distances.
+        """
         if block.rows.shape[1] != self.centers.shape[1]:
             raise DataError(
                 f"The data have changed: they had {self.centers.shape[1]} columns before, and now"
                 f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
             )
         rows = self.scaling.apply(block.rows)
-        labels, squares = points.nearest_centers(rows, self.centers)
+        if self.metrics is None:
+            labels, squares = points.nearest_centers(rows, self.centers)
+        else:
+            offset = np.broadcast_to(-self.metrics.log_det, len(self.centers)).copy()
+            maps, n_threads = self.metrics.maps, parallel.n_threads()
+            labels, squares = native.metric_nearest(rows, self.centers, maps, offset, n_threads)
         at, here = self.find_given(block)
-        labels[at] = self.labels[here]
-        given = native.squared_distances(rows[at], self.centers, 1) if len(at) else np.empty((0, 0))
-        squares[at] = given[np.arange(len(at)), labels[at]]
+        if len(at):
+            labels[at] = self.labels[here]
+            squares[at] = self._find_costs(rows[at])[np.arange(len(at)), labels[at]]
         return rows, labels, squares
+
+    def _find_costs(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Compute the (n, k) costs of few rows."""
+        if self.metrics is None:
+            return points.squared_center_distances(rows, self.centers)
+        found = native.metric_distances(rows, self.centers, self.metrics.maps, 1)
+        costs: NDArray[np.float64] = found - self.metrics.log_det
+        return costs
 
     def find_given(self, block: Chunk) -> tuple[NDArray[np.int64], slice]:
         """Find the rows of a block whose labels are given: places in the block and in `numbers`."""
@@ -70,13 +89,20 @@ class ClusterTotals(NamedTuple):
     """(k,)"""
     inertia: float
     """Sum of the squared distances of rows to the centres of their clusters."""
+    scatter: NDArray[np.float64] | None = None
+    """(k, n_columns) sums of squared deviations from an origin."""
 
     @classmethod
-    def of(cls, block: Chunk, assignment: Assignment) -> ClusterTotals:
+    def of(
+        cls, block: Chunk, assignment: Assignment, origin: NDArray[np.float64] | None = None
+    ) -> ClusterTotals:
         """Assign the rows of a block, and add them up."""
         rows, labels, squares = assignment.assign(block)
-        sums, counts = points.cluster_sums(rows, labels, len(assignment.centers))
-        return cls(len(rows), sums, counts, float(squares.sum()))
+        k, scatter = len(assignment.centers), None
+        sums, counts = points.cluster_sums(rows, labels, k)
+        if origin is not None:
+            scatter = points.cluster_sums(np.square(rows - origin), labels, k)[0]
+        return cls(len(rows), sums, counts, float(squares.sum()), scatter)
 
     def merge(self, more: ClusterTotals) -> ClusterTotals:
         """Add the totals of later rows."""
@@ -85,6 +111,7 @@ class ClusterTotals(NamedTuple):
             self.sums + more.sums,
             self.counts + more.counts,
             self.inertia + more.inertia,
+            None if self.scatter is None or more.scatter is None else self.scatter + more.scatter,
         )
 
 
@@ -122,9 +149,14 @@ class FarRows(NamedTuple):
         return FarRows(self.squares[order], self.numbers[order], self.labels[order], self.rows[order])
 
 
-def add_clusters(stream: RowStream, assignment: Assignment, engine: Engine = HERE) -> ClusterTotals:
-    """Assign each row, and add up the rows of each cluster."""
-    work = partial(ClusterTotals.of, assignment=assignment)
+def add_clusters(
+    stream: RowStream,
+    assignment: Assignment,
+    engine: Engine = HERE,
+    origin: NDArray[np.float64] | None = None,
+) -> ClusterTotals:
+    """Assign each row, and add up the rows of each cluster, and their squared deviations from an origin."""
+    work = partial(ClusterTotals.of, assignment=assignment, origin=origin)
     totals: ClusterTotals | None = None
     for found in map_blocks(partial(read_blocks, stream), work, stream.lengths(), 0, chunks.BLOCK, engine):
         totals = found if totals is None else totals.merge(found)

@@ -8,7 +8,6 @@ rows.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -20,17 +19,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.kmeans.pckmeans import PCKMeans
-from linkwise.constraints.constraints import Constraints
-from linkwise.errors import ConstraintWarning
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.center_passes import Assignment
 from linkwise.streams.chunks import Source, open_stream
 from linkwise.streams.item_summary import SCALES, check_same_rows
 from linkwise.streams.label_files import LabelForm, write_parts
-from linkwise.streams.named_rows import NamedStreamRows, RowPairs, find_named_stream_rows
-from linkwise.streams.passes import Scale, Scaling, Survey, survey_rows
-from linkwise.streams.soft_passes import RowSource, StreamRun, refine_pckmeans
+from linkwise.streams.named_rows import RowPairs, find_named_stream_rows
+from linkwise.streams.passes import Scale, Scaling, survey_rows
+from linkwise.streams.stream_models import (
+    Model,
+    check_stream_model,
+    fit_sample,
+    read_run,
+    refine_model,
+    store_run,
+)
+from linkwise.streams.stream_runs import RowSource, compact_run
 from linkwise.validation import check_rows, resolve_seed, warn_of_identical
 
 SAMPLE = 20_000  # rows
@@ -73,6 +77,7 @@ class RowClusters:
     constrained_rows: NDArray[np.int64] = field(repr=False)
     constrained_labels: Labels = field(repr=False)
     id_column: str | None
+    _rule: Assignment = field(repr=False)
 
     def predict(self, rows: ArrayLike) -> Labels:
         """Find the cluster of new rows.
@@ -137,26 +142,23 @@ class RowClusters:
             file cannot be read or written, and the error names it.
         """
         stream = open_stream(rows, columns=self.columns, id_column=self.id_column)
-        rule = Assignment(
-            self.scaling, self.model.cluster_centers_, self.constrained_rows, self.constrained_labels
-        )
         form = LabelForm(self._hash(), self.n_rows, self.id_column or "row")
         expected = {cluster: size for cluster, size in enumerate(self.sizes.tolist()) if size}
         engine = Engine(backend, n_jobs)
-        return write_parts(stream, rule.find_labels, form, expected, folder, progress, engine)
+        return write_parts(stream, self._rule.find_labels, form, expected, folder, progress, engine)
 
     def _hash(self) -> str:
         """Hash what decides the cluster of each row."""
-        found = blake2b(digest_size=16)
-        places = self.constrained_rows, self.constrained_labels
-        for array in (self.scaling.offset, self.scaling.scale, self.model.cluster_centers_, *places):
+        found, rule = blake2b(digest_size=16), self._rule
+        scaling = rule.scaling.offset, rule.scaling.scale
+        for array in (*scaling, rule.centers, rule.numbers, rule.labels, *(rule.metrics or ())):
             found.update(array.tobytes())
         found.update(repr((self.columns, self.id_column)).encode())
         return found.hexdigest()
 
 
 def cluster_rows(
-    model: PCKMeans,
+    model: Model,
     rows: Source,
     *,
     must_link: Iterable[Any] = (),
@@ -175,8 +177,9 @@ def cluster_rows(
 
     Parameters
     ----------
-    model : PCKMeans
-        The clusterer, which is not changed.
+    model : PCKMeans or MPCKMeans
+        The clusterer, which is not changed. `MPCKMeans` needs ``metric="diagonal"``, and
+        ``farthest="extreme"``.
     rows : array, path, sequence of paths, or callable
         A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
         as ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of
@@ -224,19 +227,21 @@ def cluster_rows(
     TypeError
         `model` cannot be fitted to chunks, or `rows` cannot be read twice.
     ValueError
-        `n_sample` is below 1, `scale` or `backend` is unknown, or workers cannot read the rows.
+        `n_sample` is below 1, `scale` or `backend` is unknown, `model` needs all rows at once, or workers
+        cannot read the rows.
 
     Notes
     -----
     Rows are rounded to 32 bits, after scaling. If the sample has all rows, the result is that of ``fit`` on
     them. Otherwise all starts run on the sample, as ``fit`` does, and the best result is the start on all
-    rows. The result on all rows is that of ``fit`` with these centres as `init`, apart from rounding in sums.
-    It differs from ``fit`` in two ways: if the best centres of the sample lead to another optimum; and if
-    plain k-means satisfies more constraints, which is decided on the sample (``fell_back_``).
+    rows. For `PCKMeans` the result on all rows is that of ``fit`` with these centres as `init`, apart from
+    rounding in sums. `MPCKMeans` continues from the metrics and the labels of the sample, too. The result
+    differs from that of ``fit`` on all rows in two ways: if the best start of the sample leads to another
+    optimum; and if plain k-means satisfies more constraints, which is decided on the sample (``fell_back_``).
 
     A pass reads all rows and computes their distances to all centres. There is one pass for the sample, one
-    for the rows that constraints name, one for each iteration, and one for the final labels. Memory does not
-    depend on the number of rows.
+    for the rows that constraints name, one for each iteration, and one for the final labels; with
+    `MPCKMeans` one for the rows with extreme values. Memory does not depend on the number of rows.
 
     Examples
     --------
@@ -250,11 +255,7 @@ def cluster_rows(
     >>> int(found.sizes.sum()), found.model.cluster_centers_.shape
     (100000, (5, 2))
     """
-    if not isinstance(model, PCKMeans):
-        raise TypeError(
-            f"cluster_rows fits PCKMeans, but model is a {type(model).__name__}. Summarise the rows, by"
-            " summary = linkwise.summarize(rows), and fit it to summary.X."
-        )
+    check_stream_model(model)
     if isinstance(n_sample, bool) or not isinstance(n_sample, (int, np.integer)) or n_sample < 1:
         raise ValueError(f"n_sample must be a whole number of at least 1, got {n_sample!r}.")
     if scale not in SCALES:
@@ -268,17 +269,18 @@ def cluster_rows(
     named = find_named_stream_rows(stream, pairs, id_column is not None, len(survey.mean), engine)
     scaled = survey.scaling.apply(named.rows)
     warn_of_identical(scaled, named.constraints.cannot_link, lambda row: named.names[row])
-    fitted, sampled = _fit_sample(clone(model).set_params(random_state=seed), survey, named, scaled)
+    fitted, sampled = fit_sample(clone(model).set_params(random_state=seed), survey, named, scaled)
     if len(sampled) == survey.n_rows:
-        run = _read_run(fitted, np.searchsorted(sampled, named.numbers))
+        run = read_run(fitted, np.searchsorted(sampled, named.numbers))
     else:
-        more = (survey.mean, survey.variance, named.numbers, scaled, named.constraints, engine)
+        parts = (survey.mean, survey.variance, named.numbers, scaled, named.constraints, engine)
+        source = RowSource(stream, survey.scaling, *parts, survey.n_rows)
         planned = model.max_iter + 1
         step = _ignore if progress is None else lambda done: progress(done, planned)
-        run = refine_pckmeans(RowSource(stream, survey.scaling, *more), fitted, seed, step)
+        run = compact_run(refine_model(source, fitted, np.searchsorted(sampled, named.numbers), seed, step))
         check_same_rows(int(run.sizes.sum()), survey.n_rows)
     return RowClusters(
-        model=_store_run(fitted, run, named.constraints),
+        model=store_run(fitted, run, named.constraints),
         n_rows=survey.n_rows,
         n_sampled=len(sampled),
         columns=stream.columns(),
@@ -287,51 +289,9 @@ def cluster_rows(
         constrained_rows=named.numbers,
         constrained_labels=run.labels,
         id_column=id_column,
+        _rule=Assignment(survey.scaling, run.centers, named.numbers, run.labels, run.metrics),
     )
 
 
 def _ignore(_: int) -> None:
     pass
-
-
-def _fit_sample(
-    model: PCKMeans, survey: Survey, named: NamedStreamRows, scaled: NDArray[np.float32]
-) -> tuple[PCKMeans, NDArray[np.int64]]:
-    """Fit the model to the sample with all rows that constraints name; return it and their numbers."""
-    numbers, first = np.unique(np.concatenate([survey.sample_rows, named.numbers]), return_index=True)
-    sample = np.ascontiguousarray(np.concatenate([survey.sample, scaled])[first])
-    place, c = np.searchsorted(numbers, named.numbers), named.constraints
-    constraints = None
-    if c.n_constraints:
-        constraints = Constraints(
-            len(numbers),
-            place[c.must_link],
-            place[c.cannot_link],
-            must_link_weight=c.must_link_weight,
-            cannot_link_weight=c.cannot_link_weight,
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstraintWarning)  # it would number rows as in the sample
-        model.fit(sample, constraints=constraints)
-    return model, numbers
-
-
-def _read_run(model: PCKMeans, places: NDArray[np.int64]) -> StreamRun:
-    """Return the result of a model that was fitted to all rows."""
-    return StreamRun(
-        model.cluster_centers_,
-        model.labels_[places],
-        np.bincount(model.labels_, minlength=len(model.cluster_centers_)),
-        model.objective_,
-        model.n_iter_,
-    )
-
-
-def _store_run(model: PCKMeans, run: StreamRun, constraints: Constraints) -> PCKMeans:
-    """Replace the attributes of a model fitted to a sample by those of all rows."""
-    del model.labels_
-    model.cluster_centers_, model.objective_, model.n_iter_ = run.centers, run.objective, run.n_iter
-    model.n_clusters_ = len(run.centers)
-    broken = constraints.find_violations(run.labels) if len(run.labels) else ()
-    model.violations_ = int(sum(each.sum() for each in broken))
-    return model

@@ -132,6 +132,11 @@ class MPCKMeans(CenteredClusterer):
     fell_back_ : bool
         Whether plain k-means satisfied more constraints and is the result; the metric is then the plain one.
 
+    Notes
+    -----
+    :func:`~linkwise.cluster_rows` fits it to rows in files that are larger than memory, if `metric` is
+    "diagonal".
+
     References
     ----------
     Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised
@@ -148,6 +153,10 @@ class MPCKMeans(CenteredClusterer):
     >>> model.metrics_.shape
     (1, 4, 4)
     """
+
+    reads_chunks: ClassVar[bool] = True
+
+    _metrics: Metrics
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PARAMETERS,
@@ -298,14 +307,23 @@ class MPCKMeans(CenteredClusterer):
     def _keep(self, run: PenalisedRun, metrics: Metrics) -> Labels:
         labels, used = compact_labels(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
-        self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
-        self.metrics_ = self._metrics.matrices
+        store_metrics(self, Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics)
         self.n_iter_ = run.n_iter
         return labels
 
     def _nearest(self, X: Any) -> Labels:
         with one_blas_thread():
             return nearest_under_metrics(X, self.cluster_centers_, self._metrics)
+
+
+def store_metrics(model: MPCKMeans, metrics: Metrics) -> None:
+    """Set the metrics by which a fitted model assigns rows."""
+    model._metrics, model.metrics_ = metrics, metrics.matrices
+
+
+def read_metrics(model: MPCKMeans) -> Metrics:
+    """Return the metrics of a fitted model."""
+    return model._metrics
 
 
 class _MetricStarts(NamedTuple):
