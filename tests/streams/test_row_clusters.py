@@ -1,6 +1,9 @@
 """Clusterers on rows that are read in chunks."""
 
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -209,6 +212,14 @@ def test_chunks_and_threads_change_no_bit(places, n_threads, model):
     assert bytes_of(found) == expected
 
 
+def test_processes_change_no_bit(tmp_path):
+    rows = np.tile(X, (140, 1))
+    np.save(tmp_path / "rows.npy", rows)
+    here = lw.cluster_rows(pckmeans(), rows, **SMALL)
+    found = lw.cluster_rows(pckmeans(), tmp_path / "rows.npy", **SMALL, backend="loky", n_jobs=2)
+    assert bytes_of(found) == bytes_of(here)
+
+
 @pytest.mark.parametrize("model", MODELS[::2], ids=["PCKMeans", "MPCKMeans"])
 @pytest.mark.parametrize("backend", ["dask"])
 def test_the_number_of_workers_changes_no_bit(backend, model, tmp_path):
@@ -282,6 +293,32 @@ def test_progress_counts_the_passes():
     assert seen == [(done, 101) for done in range(1, found.model.n_iter_ + 2)]
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    n_bytes = 96 * 2**20
+    with (tmp_path / "large.npy").open("wb") as file:
+        shape = (n_bytes // 16, 4)
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        part = np.random.default_rng(0).normal(size=(shape[0] // 32, 4)).astype(np.float32)
+        for _ in range(32):
+            part.tofile(file)
+    code = (
+        "import re, sys, linkwise as lw\n"
+        "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
+        "model = lw.PCKMeans(3, max_iter=2, n_init=1, random_state=0)\n"
+        "pairs = {'must_link': [(0, 6_000_000)], 'n_sample': 1000}\n"
+        "lw.cluster_rows(model, sys.argv[1], **pairs) if sys.argv[2:] else lw.cluster_rows\n"
+        "import sklearn.utils, scipy.linalg, linkwise.streams.row_clusters\n"
+        "print(peak())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "large.npy")]
+    idle, busy = (
+        int(subprocess.run(each, capture_output=True, text=True, check=True).stdout)
+        for each in (command, [*command, "cluster"])
+    )
+    assert 1024 * (busy - idle) < n_bytes / 2
+
+
 def test_the_model_is_not_changed():
     model = pckmeans()
     lw.cluster_rows(model, X, **PAIRS)
@@ -295,6 +332,8 @@ def test_the_model_is_not_changed():
         ({"must_link": [(0, 1000)]}, lw.ConstraintError, "No row has the number 1000 \\(1 such number"),
         ({"must_link": [(0, 1.5)]}, TypeError, "names the row 1.5, which is no number"),
         ({"must_link": [(0, 1, 2)]}, lw.ConstraintError, "one has 3 entries"),
+        ({"must_link": ["ab"]}, TypeError, "but one is 'ab'. Give a list of pairs"),
+        ({"must_link": C}, TypeError, "must_link=c.must_link"),
         ({"must_link": [(7, 7)]}, lw.ConstraintError, "must-link 0 names row 7 twice"),
         (
             {"must_link": [(900, 800), (800, 700)], "cannot_link": [(700, 900)]},

@@ -117,7 +117,16 @@ def _find_ids(block: Chunk, wanted: frozenset[str]) -> _FoundRows:
 
 def _list_pairs(given: Iterable[Any]) -> list[tuple[Any, ...]]:
     """List the pairs, as Python values."""
-    pairs = [tuple(pair) for pair in (given.tolist() if isinstance(given, np.ndarray) else given)]
+    if isinstance(given, Constraints):
+        raise TypeError(
+            "Constraints were given as one kind of pairs. Give both kinds: must_link=c.must_link,"
+            " cannot_link=c.cannot_link."
+        )
+    listed = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    single = next((pair for pair in listed if not isinstance(pair, (tuple, list, np.ndarray))), None)
+    if single is not None:
+        raise TypeError(f"A constraint is a pair of rows, but one is {single!r}. Give a list of pairs.")
+    pairs = [tuple(pair) for pair in listed]
     wrong = next((pair for pair in pairs if len(pair) != 2), None)
     if wrong is not None:
         raise ConstraintError(f"A constraint is a pair of rows, but one has {len(wrong)} entries: {wrong!r}.")
