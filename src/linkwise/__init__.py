@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from linkwise.session.figure import plot
     from linkwise.session.session import Session
     from linkwise.streams.item_summary import Summary, summarize
+    from linkwise.streams.row_clusters import RowClusters, cluster_rows
     from linkwise.validity.dbcv import dbcv_score
     from linkwise.validity.s_dbw import s_dbw_score
 
@@ -109,6 +110,8 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "plot": "linkwise.session.figure",
     "Summary": "linkwise.streams.item_summary",
     "summarize": "linkwise.streams.item_summary",
+    "RowClusters": "linkwise.streams.row_clusters",
+    "cluster_rows": "linkwise.streams.row_clusters",
     "dbcv_score": "linkwise.validity.dbcv",
     "s_dbw_score": "linkwise.validity.s_dbw",
     "serve": "linkwise.page.local_page",
@@ -173,6 +176,8 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "plot",
     "summarize",
     "Summary",
+    "cluster_rows",
+    "RowClusters",
     "constraint_score",
     "dbcv_score",
     "s_dbw_score",

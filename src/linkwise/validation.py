@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -59,9 +59,11 @@ def check_rows(
     """
     name = "a session" if estimator is None else type(estimator).__name__
     if _names_files(X):
+        cluster = "Cluster rows in files by linkwise.cluster_rows(model, rows). Or summarise them"
+        advice = cluster if getattr(estimator, "reads_chunks", False) else "Summarise rows in files"
         raise TypeError(
-            f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. Summarise rows in"
-            " files first, by summary = linkwise.summarize(rows), and give it summary.X."
+            f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. {advice} first,"
+            " by summary = linkwise.summarize(rows), and give it summary.X."
         )
     if issparse(X) and not sparse:
         raise TypeError(f"X is sparse, but dense data is required by {name}. Pass X.toarray().")
@@ -214,16 +216,23 @@ def check_constraints(constraints: object, X: Any) -> Constraints:
             f"The constraints are about {constraints.n_rows} rows, but X has {n_rows}."
             " Build them with n_rows=len(X)."
         )
-    same = np.flatnonzero(_find_identical(X, constraints.cannot_link))
+    warn_of_identical(X, constraints.cannot_link, stacklevel=4)
+    return constraints
+
+
+def warn_of_identical(
+    X: Any, cannot_link: NDArray[np.int64], name: Callable[[int], str] = str, stacklevel: int = 3
+) -> None:
+    """Warn if a cannot-link separates rows that are identical; `name` names a row by its position."""
+    same = np.flatnonzero(_find_identical(X, cannot_link))
     if len(same):
-        a, b = constraints.cannot_link[same[0]]
+        a, b = (name(int(row)) for row in cannot_link[same[0]])
         warnings.warn(
             f"A cannot-link separates rows {a} and {b}, which are identical in every feature"
             f" ({count_noun(len(same), 'such pair')}). No clustering of these features can separate them.",
             ConstraintWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
-    return constraints
 
 
 _PAIRS_AT_ONCE = 10_000

@@ -50,6 +50,10 @@ def test_chunks_and_threads_change_no_bit(places, n_threads, dtype):
             assert bytes_of(lw.summarize(cut(table, places), 10)) == expected
 
 
+def test_a_function_of_one_block_gives_what_the_array_gives():
+    assert bytes_of(lw.summarize(lambda: [X], 5)) == bytes_of(lw.summarize(X, 5))
+
+
 def test_threads_change_no_bit_of_many_rows(monkeypatch):
     table = np.random.default_rng(0).normal(size=(150_000, 4)).astype(np.float32)
     found = []

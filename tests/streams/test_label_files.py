@@ -111,7 +111,7 @@ def test_other_labels_never_mix(found, labels, tmp_path):
 
 @pytest.mark.parametrize("other", [X[:-1], np.vstack([X, X]), X[::-1] * 2])
 def test_other_rows_are_told(found, labels, tmp_path, other):
-    with pytest.raises(lw.DataError, match="differ from those that were summarised"):
+    with pytest.raises(lw.DataError, match="differ from those that were read before"):
         found.write_labels(other, labels, tmp_path)
 
 

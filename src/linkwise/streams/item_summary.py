@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import BACKENDS, Backend, Engine
-from linkwise.streams.chunks import Source, open_stream
+from linkwise.streams.chunks import Chunk, Source, open_stream
 from linkwise.streams.item_totals import collect_items, find_centers
 from linkwise.streams.label_files import LabelForm, write_parts
 from linkwise.streams.nearest import nearest_centers
@@ -217,8 +217,8 @@ class Summary:
         return found.hexdigest()
 
 
-def _find_clusters(summary: Summary, of_item: NDArray[np.int32], rows: NDArray[Any]) -> NDArray[np.int32]:
-    return of_item[summary.assign(rows)]
+def _find_clusters(summary: Summary, of_item: NDArray[np.int32], block: Chunk) -> NDArray[np.int32]:
+    return of_item[summary.assign(block.rows)]
 
 
 def summarize(
@@ -343,6 +343,6 @@ def check_same_rows(n_rows: int, expected: int) -> None:
     if n_rows != expected:
         raise DataError(
             f"The data have changed: there were {expected} rows in the first pass, and now {n_rows}."
-            " Summarise them again, and let nothing write to them meanwhile. A function must return all"
-            " chunks anew each time it is called."
+            " Begin again, and let nothing write to them meanwhile. A function must return all chunks anew"
+            " each time it is called."
         )

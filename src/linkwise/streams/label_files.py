@@ -45,7 +45,7 @@ class LabelForm(NamedTuple):
 
 def write_parts(
     stream: RowStream,
-    find_labels: Callable[[NDArray[Any]], NDArray[np.int32]],
+    find_labels: Callable[[Chunk], NDArray[np.int32]],
     form: LabelForm,
     expected: dict[int, int],
     folder: str | os.PathLike[str],
@@ -59,7 +59,7 @@ def write_parts(
     stream : RowStream
         The rows.
     find_labels : callable
-        Returns the cluster of each of some rows; workers need it to be pickled.
+        Returns the cluster of each row of a block; workers need it to be pickled.
     form : LabelForm
         Which labels these are.
     expected : dict of int to int
@@ -93,8 +93,8 @@ def write_parts(
             progress(number + 1, n_parts)
     if n_rows != form.n_rows or (is_whole and found != expected):
         raise DataError(
-            f"The rows differ from those that were summarised: there were {form.n_rows}, and now there are"
-            f" {n_rows}, or their values have changed. Summarise them again, and delete '{folder}'."
+            f"The rows differ from those that were read before: there were {form.n_rows}, and now there are"
+            f" {n_rows}, or their values have changed. Begin again with these rows, and delete '{folder}'."
         )
     return [_name_part(folder, number) for number in range(n_parts)]
 
@@ -114,7 +114,7 @@ def _name_part(folder: Path, number: int) -> Path:
 def _write_part(
     blocks: list[Chunk],
     folder: Path,
-    find_labels: Callable[[NDArray[Any]], NDArray[np.int32]],
+    find_labels: Callable[[Chunk], NDArray[np.int32]],
     form: LabelForm,
     part_rows: int,
 ) -> _Part:
@@ -124,7 +124,7 @@ def _write_part(
     path = _name_part(folder, first // part_rows)
     if path.exists() or first >= form.n_rows:  # if the data have grown, the number of rows shows it
         return _Part(n_rows, None)
-    labels = np.concatenate([find_labels(block.rows) for block in blocks])
+    labels = np.concatenate([find_labels(block) for block in blocks])
     values, counts = np.unique(labels, return_counts=True)
     write_frame(pl.DataFrame({form.id_name: _find_ids(blocks), "cluster": labels}), path)
     return _Part(n_rows, dict(zip(values.tolist(), counts.tolist(), strict=True)))

@@ -45,6 +45,8 @@ class Scaling:
 
     def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Scale rows, in float64, and keep them in float32."""
+        if rows.dtype == np.float32 and not self.offset.any() and (self.scale == 1).all():
+            return rows
         scaled = rows - self.offset
         scaled /= self.scale
         if scaled.size and np.abs(scaled).max() > LARGEST:
@@ -59,6 +61,12 @@ class Survey(NamedTuple):
     scaling: Scaling
     sample: NDArray[np.float32]
     """(n_sample, n_columns) scaled rows, in their order."""
+    sample_rows: NDArray[np.int64]
+    """(n_sample,) their numbers."""
+    mean: NDArray[np.float64]
+    """(n_columns,) of all rows, in scaled units."""
+    variance: NDArray[np.float64]
+    """(n_columns,) of all rows, in scaled units."""
 
 
 def survey_rows(
@@ -91,16 +99,24 @@ def survey_rows(
     bound = None if lengths is None else find_bound(sum(lengths.counts), n_sample, key)
     work = partial(_survey_block, key=key, bound=bound)
     for moments, sample in map_blocks(partial(read_blocks, stream), work, lengths, 0, chunks.BLOCK, engine):
-        if found is not None:
-            moments, sample = found[0].add(moments), found[1].add(sample, n_sample)
-        found = moments, sample
+        if found is None:
+            found = moments, sample.keep(n_sample)
+        else:
+            found = found[0].add(moments), found[1].add(sample, n_sample)
         step()
     if found is None:  # a range without rows
         raise DataError(NO_ROWS)
     moments, sample = found
     width = len(moments.mean)
     scaling = moments.to_scaling() if scale == "standard" else Scaling(np.zeros(width), np.ones(width))
-    return Survey(moments.n, scaling, scaling.apply(sample.sorted()))
+    return Survey(
+        moments.n,
+        scaling,
+        scaling.apply(sample.sorted()),
+        np.sort(sample.number),
+        (moments.mean - scaling.offset) / scaling.scale,
+        moments.squares / moments.n / scaling.scale**2,
+    )
 
 
 def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, Sample]:
@@ -156,10 +172,14 @@ class Sample(NamedTuple):
         hashes = np.concatenate([self.hash, more.hash[least]])
         number = np.concatenate([self.number, more.number[least]])
         rows = np.concatenate([self.rows, more.rows[least]])
-        if len(hashes) <= n_sample:
-            return Sample(hashes, number, rows)
-        kept = np.argpartition(hashes, n_sample - 1)[:n_sample]
-        return Sample(hashes[kept], number[kept], rows[kept])
+        return Sample(hashes, number, rows).keep(n_sample)
+
+    def keep(self, n_sample: int) -> Sample:
+        """Keep the `n_sample` rows with the smallest hashes."""
+        if len(self.hash) <= n_sample:
+            return self
+        kept = np.argpartition(self.hash, n_sample - 1)[:n_sample]
+        return Sample(self.hash[kept], self.number[kept], self.rows[kept])
 
 
 def find_bound(n_rows: int, n_sample: int, key: np.uint64) -> np.uint64:

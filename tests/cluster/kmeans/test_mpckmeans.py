@@ -1,5 +1,7 @@
 """MPCKMeans: each step against the formulas, and what it promises."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from linkwise import native
 from linkwise.asking.learner import rng_at
-from linkwise.cluster.kmeans import icm, penalised
+from linkwise.cluster.kmeans import icm, mpckmeans, penalised
+from linkwise.cluster.kmeans import metric_learning as ours
 from linkwise.cluster.kmeans import metrics as learned
-from linkwise.cluster.kmeans import mpckmeans as ours
 from linkwise.cluster.kmeans.components import add_implied
 from linkwise.errors import ConstraintWarning
 from linkwise.parallel import one_blas_thread
@@ -33,6 +35,12 @@ def one_thread():
 each_kind = pytest.mark.parametrize(("kind", "per_cluster"), KINDS)
 
 
+def make_problem(X, constraints, metrics, w, shrinkage, variance):
+    named = icm.find_named_rows(X, constraints)
+    totals = ours.find_row_totals(X, metrics, np.array([], int), variance)
+    return ours.make_metric_problem(X, named, metrics, w, shrinkage, totals)
+
+
 def a_problem(seed, kind, per_cluster, n=25, d=3, k=3):
     """Rows, a labelling, constraints that it partly breaks, and metrics that are no plain ones."""
     rng = np.random.default_rng(seed)
@@ -44,7 +52,7 @@ def a_problem(seed, kind, per_cluster, n=25, d=3, k=3):
     given = learned.invert_covariances(
         covariance if kind == "full" else np.stack([np.diag(C) for C in covariance])
     )
-    problem = ours._make_problem(X, c, given, 0.8, 0.2, np.array([], int), 1.5)
+    problem = make_problem(X, c, given, 0.8, 0.2, 1.5)
     labels = np.r_[np.arange(k), rng.integers(0, k, n - k)].astype(np.int32)
     matrices = list(given.matrices) if per_cluster else [given.matrices[0]] * k
     return problem, given, matrices, labels, c, rng
@@ -80,9 +88,9 @@ def test_the_metrics_are_the_closed_form(kind, per_cluster, seed):
     X = problem.X
     centers = np.stack([X[labels == h].mean(axis=0) for h in range(3)])
     sums = np.stack([(X[labels == h] - problem.origin).sum(axis=0) for h in range(3)])
-    clusters = ours._ClusterSums(labels, sums, np.bincount(labels), 0.0)
     farthest = learned.farthest_pairs(problem.extremes, given)
-    found = ours._update_metrics(problem, clusters, centers, farthest, given)
+    clusters = ours.MetricSums(labels, sums, np.bincount(labels), 0.0, farthest)
+    found = ours._update_metrics(problem, clusters, centers, given)
     rows = (problem.prior_rows, 1.5, problem.extremes)
     wanted = paper.metrics(X, labels, centers, matrices, c, 0.8, *rows)
     for h, A in enumerate(wanted):
@@ -102,9 +110,14 @@ def test_no_iteration_raises_the_objective_of_must_links(kind, per_cluster):
     c = lw.Constraints(300, sampled.must_link)
     variance = float(X.var(axis=0).mean())
     plain = learned.spherical_metrics(kind, 4, 4 if per_cluster else 1, variance)
-    problem = ours._make_problem(X, c, plain, 0.3, 0.1, np.array([], int), variance)
+    problem = make_problem(X, c, plain, 0.3, 0.1, variance)
     start = penalised.run_plain_k_means(X, [X[:4]], 3, 0.0)
-    found = [ours._learn(problem, start, plain, rng_at(0), (i, 0.0))[0].objective for i in range(1, 20)]
+    found = [
+        ours.learn_metrics(
+            problem, start, plain, (i, 0.0), partial(ours.assign_under_metrics, problem, rng_at(0))
+        )[0].objective
+        for i in range(1, 20)
+    ]
     assert found[-1] < found[0]
     assert (np.diff(found) <= 1e-9 * abs(found[0])).all()
 
@@ -282,6 +295,6 @@ def test_what_grows_with_the_square_is_bounded(monkeypatch):
     chain = lw.Constraints(2000, [(i, i + 1) for i in range(1999)])
     with pytest.raises(ValueError, match=r"1999000 constraints follow .* Use implied=False"):
         lw.MPCKMeans.paper(2).fit(X, constraints=chain)
-    monkeypatch.setattr(ours, "MOST_ROWS", 1999)
+    monkeypatch.setattr(mpckmeans, "MOST_ROWS", 1999)
     with pytest.raises(ValueError, match='Use farthest="extreme"'):
         lw.MPCKMeans.paper(2, implied=False).fit(X, constraints=chain)

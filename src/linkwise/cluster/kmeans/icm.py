@@ -48,14 +48,16 @@ class Prices(NamedTuple):
     """(q, 1 or k)."""
 
 
-def find_named_rows(X: Any, constraints: Constraints) -> NamedRows:
+def find_named_rows(X: Any, constraints: Constraints, mean: points.Centers | None = None) -> NamedRows:
     """Find the rows that constraints name, ordered by their distance from the mean of all rows.
 
-    The result then does not depend on the order of the rows in X.
+    The result then does not depend on the order of the rows in X. If X has only some of the rows, `mean`,
+    (1, d), is that of all.
     """
     ends = np.concatenate([constraints.must_link, constraints.cannot_link])
     rows, place = np.unique(ends.ravel(), return_inverse=True)
-    mean = points.cluster_means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
+    if mean is None:
+        mean = points.cluster_means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
     order = np.argsort(points.squared_center_distances(X[rows], mean)[:, 0], kind="stable")
     rank = np.empty(len(rows), dtype=np.int32)
     rank[order] = np.arange(len(rows), dtype=np.int32)
@@ -63,6 +65,11 @@ def find_named_rows(X: Any, constraints: Constraints) -> NamedRows:
     rows = rows[order]
     group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
     return NamedRows(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
+
+
+def separate_rows(named: NamedRows) -> NamedRows:
+    """Return the same rows as if no must-link joined them, so that only single rows move."""
+    return named._replace(group=np.arange(len(named.rows), dtype=np.int32))
 
 
 def equal_prices(named: NamedRows, w: float) -> Prices:

@@ -34,6 +34,7 @@ each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -41,41 +42,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise import native
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm, penalised
 from linkwise.cluster.kmeans.components import add_implied, compact_labels
-from linkwise.cluster.kmeans.icm import NamedRows, Prices
+from linkwise.cluster.kmeans.metric_learning import (
+    MetricProblem,
+    assign_under_metrics,
+    find_row_totals,
+    learn_metrics,
+    make_metric_problem,
+)
 from linkwise.cluster.kmeans.metrics import (
     Kind,
     Metrics,
-    drop_negative_parts,
-    extreme_rows,
-    farthest_pairs,
-    invert_covariances,
     must_link_metric,
     nearest_under_metrics,
-    outer_sum,
-    pair_distances,
-    raw_scatter,
-    reduce_metrics,
-    scatter_about,
     spherical_metrics,
 )
 from linkwise.cluster.kmeans.penalised import PenalisedRun
 from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
-from linkwise.metric.differences import constraint_prices
 from linkwise.parallel import one_blas_thread
 
-Array = NDArray[np.float64]
-
 MOST_ROWS = 10_000  # among which the farthest pair is sought exactly
-REPAIR = 1e-6  # of its trace is added to a covariance without a prior
-ROUNDING = 1e-12  # of the variance of all rows: a trace below is that of one point
 
 
 class MPCKMeans(CenteredClusterer):
@@ -140,6 +132,11 @@ class MPCKMeans(CenteredClusterer):
     fell_back_ : bool
         Whether plain k-means satisfied more constraints and is the result; the metric is then the plain one.
 
+    Notes
+    -----
+    :func:`~linkwise.cluster_rows` fits it to rows in files that are larger than memory, if `metric` is
+    "diagonal".
+
     References
     ----------
     Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised
@@ -156,6 +153,10 @@ class MPCKMeans(CenteredClusterer):
     >>> model.metrics_.shape
     (1, 4, 4)
     """
+
+    reads_chunks: ClassVar[bool] = True
+
+    _metrics: Metrics
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PARAMETERS,
@@ -267,10 +268,11 @@ class MPCKMeans(CenteredClusterer):
             )
         # sums do not depend on the number of threads: BLAS has one
         with one_blas_thread():
-            problem = _make_problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
+            named = icm.find_named_rows(X, constraints)
             if not self.component_moves:
-                alone = np.arange(len(problem.named.rows), dtype=np.int32)
-                problem = problem._replace(named=problem.named._replace(group=alone))
+                named = icm.separate_rows(named)
+            totals = find_row_totals(X, metrics, constant, variance)
+            problem = make_metric_problem(X, named, metrics, self.w, self.shrinkage, totals)
             if self.farthest == "all":
                 problem = problem._replace(extremes=np.asarray(X, dtype=np.float64))
             views = self._views(problem, constraints, metrics, k, seed)
@@ -287,7 +289,7 @@ class MPCKMeans(CenteredClusterer):
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
     def _views(
-        self, problem: _Problem, constraints: Constraints, plain: Metrics, k: int, seed: int
+        self, problem: MetricProblem, constraints: Constraints, plain: Metrics, k: int, seed: int
     ) -> list[_MetricStarts]:
         """Return starts under the plain metric, and under the metric of the must-links."""
         X, args = problem.X, (self.init, self.n_init)
@@ -305,8 +307,7 @@ class MPCKMeans(CenteredClusterer):
     def _keep(self, run: PenalisedRun, metrics: Metrics) -> Labels:
         labels, used = compact_labels(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
-        self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
-        self.metrics_ = self._metrics.matrices
+        store_metrics(self, Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics)
         self.n_iter_ = run.n_iter
         return labels
 
@@ -315,21 +316,14 @@ class MPCKMeans(CenteredClusterer):
             return nearest_under_metrics(X, self.cluster_centers_, self._metrics)
 
 
-class _Problem(NamedTuple):
-    """The parts of the problem that do not change while metrics are learned."""
+def store_metrics(model: MPCKMeans, metrics: Metrics) -> None:
+    """Set the metrics by which a fitted model assigns rows."""
+    model._metrics, model.metrics_ = metrics, metrics.matrices
 
-    X: NDArray[Any]
-    named: NamedRows
-    must: Array  # (p, d) differences of the rows of each pair
-    cannot: Array
-    w: float
-    prior: Array  # scatter that draws each metric towards the plain one
-    prior_rows: float
-    extremes: Array  # rows among which the farthest pair is sought
-    origin: Array  # mean of all rows: scatters are taken about it
-    raw: Array | None  # scatter of all rows, where one metric serves all
-    constant: NDArray[np.int64]  # features that are the same in all rows
-    variance: float
+
+def read_metrics(model: MPCKMeans) -> Metrics:
+    """Return the metrics of a fitted model."""
+    return model._metrics
 
 
 class _MetricStarts(NamedTuple):
@@ -340,39 +334,8 @@ class _MetricStarts(NamedTuple):
     starts: list[Centers]
 
 
-class _ClusterSums(NamedTuple):
-    """Labels, sums over their clusters, and the price of the constraints that they break."""
-
-    labels: Labels
-    sums: Array  # (k, d) of rows less the origin
-    counts: NDArray[np.int64]
-    paid: float
-
-
-def _make_problem(
-    X: NDArray[Any],
-    constraints: Constraints,
-    metrics: Metrics,
-    w: float,
-    shrinkage: float,
-    constant: NDArray[np.int64],
-    variance: float,
-) -> _Problem:
-    named = icm.find_named_rows(X, constraints)
-    rows = X[named.rows].astype(np.float64)
-    must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
-    prior_rows = shrinkage * len(X) / len(metrics.maps)
-    prior = np.full(X.shape[1], prior_rows * variance)
-    origin = X.mean(axis=0, dtype=np.float64)
-    every = np.zeros(len(X), dtype=np.int32)
-    raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
-    prior = np.diag(prior) if metrics.full else prior
-    found = (prior, prior_rows, extreme_rows(X), origin, raw, constant, variance)
-    return _Problem(X, named, must, cannot, w, *found)
-
-
 def _learn_best(
-    problem: _Problem,
+    problem: MetricProblem,
     constraints: Constraints,
     views: list[_MetricStarts],
     seed: int,
@@ -394,8 +357,8 @@ def _learn_best(
         )
         for first in firsts:
             centers = first.centers if rows is problem.X else metrics.unmap_rows(first.centers)
-            start, rng = first._replace(centers=centers), rng_at(seed, len(made))
-            run, learned = _learn(problem, start, metrics, rng, stop)
+            assign = partial(assign_under_metrics, problem, rng_at(seed, len(made)))
+            run, learned, _ = learn_metrics(problem, first._replace(centers=centers), metrics, stop, assign)
             alone = nearest_under_metrics(problem.X, run.centers, learned)
             made.append((penalised.satisfied_weight(alone, constraints), run, learned))
             if progress is not None:
@@ -405,123 +368,3 @@ def _learn_best(
     least = min(run.objective for run, _ in leading)
     close = 1e-9 * problem.X.size  # the same clustering, reached in several ways
     return next(one for one in leading if one[0].objective <= least + close)
-
-
-def _learn(
-    problem: _Problem,
-    first: PenalisedRun,
-    metrics: Metrics,
-    rng: np.random.Generator,
-    stop: tuple[int, float],
-) -> tuple[PenalisedRun, Metrics]:
-    """Alternate between labels, means and metrics until the means stop; `stop`: max_iter, squared shift."""
-    centers, labels = first.centers, first.labels
-    for n_iter in range(1, stop[0] + 1):
-        farthest = farthest_pairs(problem.extremes, metrics)
-        clusters = _assign(problem, centers, metrics, farthest, labels, rng)
-        labels, used = clusters.labels, clusters.counts > 0
-        moved = centers.copy()
-        moved[used] = problem.origin + clusters.sums[used] / clusters.counts[used, None]
-        metrics = _update_metrics(problem, clusters, moved, farthest, metrics)
-        shift = float(((moved - centers) ** 2).sum())
-        centers = moved
-        if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
-            break
-    clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
-    objective = _objective(problem, clusters, centers, metrics)
-    return PenalisedRun(clusters.labels, centers, objective, n_iter), metrics
-
-
-def _assign(
-    problem: _Problem,
-    centers: Centers,
-    metrics: Metrics,
-    farthest: Array,
-    before: Labels,
-    rng: np.random.Generator,
-) -> _ClusterSums:
-    """Assign rows to the nearest centre under the metrics, unless constraints make another one cheaper."""
-    X, named = problem.X, problem.named
-    labels = nearest_under_metrics(X, centers, metrics)
-    distances = native.metric_distances(X[named.rows], centers, reduce_metrics(metrics, centers), 1)
-    prices = _prices(problem, metrics, farthest)
-    settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
-    labels[named.rows] = settled
-    sums, counts = points.cluster_sums(X, labels, len(centers))
-    return _ClusterSums(
-        labels, sums - counts[:, None] * problem.origin, counts, icm.price_paid(settled, named, prices)
-    )
-
-
-def _prices(problem: _Problem, metrics: Metrics, farthest: Array) -> Prices:
-    """f_M and f_C of the paper, times the weights."""
-    named, w = problem.named, problem.w
-    span = np.diag(pair_distances(farthest, metrics))
-    gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
-    must = pair_distances(problem.must, metrics)
-    return Prices(
-        constraint_prices(named.must_weight[:, None], w * must),
-        constraint_prices(named.cannot_weight[:, None], w * gap),
-    )
-
-
-def _update_metrics(
-    problem: _Problem, clusters: _ClusterSums, centers: Centers, farthest: Array, metrics: Metrics
-) -> Metrics:
-    """Compute the metrics of least objective for fixed labels and means (closed form)."""
-    scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
-    for h in range(len(scatter)):
-        where = None if len(scatter) == 1 else h
-        scatter[h] = _add_broken(problem, scatter[h], clusters.labels, farthest[h], where)
-    if problem.prior_rows:
-        covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
-    else:
-        covariance = _repair(scatter / np.maximum(rows, 1).reshape(-1, *[1] * (scatter.ndim - 1)), problem)
-    for c in problem.constant:  # log det must not count them
-        covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
-    return invert_covariances(covariance)
-
-
-def _repair(covariance: Array, problem: _Problem) -> Array:
-    """Add a share of its trace to each covariance; one of a single point takes the variance of all rows."""
-    full = covariance.ndim == 3
-    trace = np.trace(covariance, axis1=1, axis2=2) if full else covariance.sum(axis=1)
-    added = np.where(trace > ROUNDING * problem.variance, REPAIR * trace, problem.variance)
-    return covariance + (added[:, None, None] * np.eye(covariance.shape[1]) if full else added[:, None])
-
-
-def _sum_scatter(
-    problem: _Problem, clusters: _ClusterSums, centers: Centers, metrics: Metrics
-) -> tuple[Array, Array]:
-    """Sum the scatters of the clusters, and the number of rows behind each metric, prior included."""
-    labels, sums, counts, _ = clusters
-    if (raw := problem.raw) is None:
-        raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
-    scatter = scatter_about(raw, sums, counts, centers - problem.origin)
-    of_each = counts if len(scatter) > 1 else counts.sum(keepdims=True)
-    return scatter, (of_each + problem.prior_rows).astype(np.float64)
-
-
-def _add_broken(
-    problem: _Problem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
-) -> Array:
-    """Add the terms of the broken constraints to the scatter of a cluster (None: of all clusters)."""
-    named, w, full = problem.named, problem.w, scatter.ndim == 2
-    first, second = labels[named.rows[named.must]].T
-    same, other = labels[named.rows[named.cannot]].T
-    ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
-    must = constraint_prices(named.must_weight, w / 2) * ends * (first != second)
-    scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
-    cannot = constraint_prices(named.cannot_weight, w) * (same == other)
-    if cluster is not None:
-        cannot = cannot * (same == cluster)
-    if not cannot.any():
-        return scatter
-    taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
-    return drop_negative_parts(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
-
-
-def _objective(problem: _Problem, clusters: _ClusterSums, centers: Centers, metrics: Metrics) -> float:
-    scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
-    distances = (metrics.matrices * (scatter + problem.prior)).sum()
-    return float(distances - (rows * metrics.log_det).sum() + clusters.paid)

@@ -1,0 +1,232 @@
+"""The iteration of MPCKMeans: labels, means and metrics are improved in turn.
+
+Bilenko, Basu and Mooney (2004); see `linkwise.cluster.kmeans.mpckmeans`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import native
+from linkwise.asking.learner import Labels
+from linkwise.cluster import points
+from linkwise.cluster.kmeans import icm
+from linkwise.cluster.kmeans.icm import NamedRows, Prices
+from linkwise.cluster.kmeans.metrics import (
+    Metrics,
+    drop_negative_parts,
+    extreme_rows,
+    farthest_pairs,
+    invert_covariances,
+    nearest_under_metrics,
+    outer_sum,
+    pair_distances,
+    raw_scatter,
+    reduce_metrics,
+    scatter_about,
+)
+from linkwise.cluster.kmeans.penalised import PenalisedRun
+from linkwise.cluster.points import Centers
+from linkwise.metric.differences import constraint_prices
+
+Array = NDArray[np.float64]
+
+REPAIR = 1e-6  # of its trace is added to a covariance without a prior
+ROUNDING = 1e-12  # of the variance of all rows: a trace below is that of one point
+
+
+class MetricProblem(NamedTuple):
+    """The parts of the problem that do not change while metrics are learned."""
+
+    X: NDArray[Any]  # the rows, or at least those in `named`
+    named: NamedRows
+    must: Array  # (p, d) differences of the rows of each pair
+    cannot: Array
+    w: float
+    prior: Array  # scatter that draws each metric towards the plain one
+    prior_rows: float
+    extremes: Array  # rows among which the farthest pair is sought
+    origin: Array  # mean of all rows: scatters are taken about it
+    raw: Array | None  # scatter of all rows about the origin, where one metric serves all
+    constant: NDArray[np.int64]  # features that are the same in all rows
+    variance: float
+
+
+class MetricSums(NamedTuple):
+    """Labels, sums over their clusters, and the price of the constraints that they break."""
+
+    labels: Labels  # of the rows in X of the problem
+    sums: Array  # (k, d) of all rows less the origin
+    counts: NDArray[np.int64]
+    paid: float
+    farthest: Array  # (g, d) differences of the farthest pairs
+    raw: Array | None = None  # (k, d[, d]) scatters about the origin, if they are known already
+
+
+AssignRows = Callable[[Centers, Metrics, Labels], MetricSums]
+"""Assigns all rows, given centres, metrics and the labels before."""
+
+
+class RowTotals(NamedTuple):
+    """What is known of all rows."""
+
+    n_rows: int
+    origin: Array
+    """(d,) their mean."""
+    raw: Array | None
+    """(1, d[, d]) their scatter about it, where one metric serves all."""
+    extremes: Array
+    """Rows among which the farthest pair is sought."""
+    constant: NDArray[np.int64]
+    """Features that are the same in all rows."""
+    variance: float
+    """Mean variance of the others."""
+
+
+def find_row_totals(
+    X: NDArray[Any], metrics: Metrics, constant: NDArray[np.int64], variance: float
+) -> RowTotals:
+    """Find what a problem needs to know of all rows."""
+    origin = X.mean(axis=0, dtype=np.float64)
+    every = np.zeros(len(X), dtype=np.int32)
+    raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
+    return RowTotals(len(X), origin, raw, extreme_rows(X), constant, variance)
+
+
+def make_metric_problem(
+    X: NDArray[Any], named: NamedRows, metrics: Metrics, w: float, shrinkage: float, totals: RowTotals
+) -> MetricProblem:
+    """Make the problem of rows, or of those that constraints name, and of what is known of all rows."""
+    rows = X[named.rows].astype(np.float64)
+    must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
+    prior_rows = shrinkage * totals.n_rows / len(metrics.maps)
+    prior = np.full(X.shape[1], prior_rows * totals.variance)
+    prior = np.diag(prior) if metrics.full else prior
+    found = (prior, prior_rows, totals.extremes, totals.origin, totals.raw, totals.constant, totals.variance)
+    return MetricProblem(X, named, must, cannot, w, *found)
+
+
+def learn_metrics(
+    problem: MetricProblem,
+    first: PenalisedRun,
+    metrics: Metrics,
+    stop: tuple[int, float],
+    assign: AssignRows,
+) -> tuple[PenalisedRun, Metrics, MetricSums]:
+    """Alternate between labels, means and metrics until the means stop; `stop`: max_iter, squared shift."""
+    centers, labels = first.centers, first.labels
+    for n_iter in range(1, stop[0] + 1):
+        clusters = assign(centers, metrics, labels)
+        labels, used = clusters.labels, clusters.counts > 0
+        moved = centers.copy()
+        moved[used] = problem.origin + clusters.sums[used] / clusters.counts[used, None]
+        metrics = _update_metrics(problem, clusters, moved, metrics)
+        shift = float(((moved - centers) ** 2).sum())
+        centers = moved
+        if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
+            break
+    clusters = assign(centers, metrics, labels)
+    objective = _objective(problem, clusters, centers, metrics)
+    return PenalisedRun(clusters.labels, centers, objective, n_iter), metrics, clusters
+
+
+def assign_under_metrics(
+    problem: MetricProblem, rng: np.random.Generator, centers: Centers, metrics: Metrics, before: Labels
+) -> MetricSums:
+    """Assign rows to the nearest centre under the metrics, unless constraints make another one cheaper."""
+    X, named = problem.X, problem.named
+    labels = nearest_under_metrics(X, centers, metrics)
+    labels[named.rows], paid, farthest = settle_under_metrics(problem, rng, centers, metrics, before)
+    sums, counts = points.cluster_sums(X, labels, len(centers))
+    return MetricSums(labels, sums - counts[:, None] * problem.origin, counts, paid, farthest)
+
+
+def settle_under_metrics(
+    problem: MetricProblem, rng: np.random.Generator, centers: Centers, metrics: Metrics, before: Labels
+) -> tuple[Labels, float, Array]:
+    """Return the labels of the named rows, the price that they pay, and the farthest pairs."""
+    named = problem.named
+    distances = native.metric_distances(problem.X[named.rows], centers, reduce_metrics(metrics, centers), 1)
+    farthest = farthest_pairs(problem.extremes, metrics)
+    prices = _prices(problem, metrics, farthest)
+    settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
+    return settled, icm.price_paid(settled, named, prices), farthest
+
+
+def _prices(problem: MetricProblem, metrics: Metrics, farthest: Array) -> Prices:
+    """f_M and f_C of the paper, times the weights."""
+    named, w = problem.named, problem.w
+    span = np.diag(pair_distances(farthest, metrics))
+    gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
+    must = pair_distances(problem.must, metrics)
+    return Prices(
+        constraint_prices(named.must_weight[:, None], w * must),
+        constraint_prices(named.cannot_weight[:, None], w * gap),
+    )
+
+
+def _update_metrics(
+    problem: MetricProblem, clusters: MetricSums, centers: Centers, metrics: Metrics
+) -> Metrics:
+    """Compute the metrics of least objective for fixed labels and means (closed form)."""
+    farthest = clusters.farthest
+    scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
+    for h in range(len(scatter)):
+        where = None if len(scatter) == 1 else h
+        scatter[h] = _add_broken(problem, scatter[h], clusters.labels, farthest[h], where)
+    if problem.prior_rows:
+        covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    else:
+        covariance = _repair(scatter / np.maximum(rows, 1).reshape(-1, *[1] * (scatter.ndim - 1)), problem)
+    for c in problem.constant:  # log det must not count them
+        covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
+    return invert_covariances(covariance)
+
+
+def _repair(covariance: Array, problem: MetricProblem) -> Array:
+    """Add a share of its trace to each covariance; one of a single point takes the variance of all rows."""
+    full = covariance.ndim == 3
+    trace = np.trace(covariance, axis1=1, axis2=2) if full else covariance.sum(axis=1)
+    added = np.where(trace > ROUNDING * problem.variance, REPAIR * trace, problem.variance)
+    return covariance + (added[:, None, None] * np.eye(covariance.shape[1]) if full else added[:, None])
+
+
+def _sum_scatter(
+    problem: MetricProblem, clusters: MetricSums, centers: Centers, metrics: Metrics
+) -> tuple[Array, Array]:
+    """Sum the scatters of the clusters, and the number of rows behind each metric, prior included."""
+    labels, sums, counts, _, _, found = clusters
+    if (raw := problem.raw if found is None else found) is None:
+        raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
+    scatter = scatter_about(raw, sums, counts, centers - problem.origin)
+    of_each = counts if len(scatter) > 1 else counts.sum(keepdims=True)
+    return scatter, (of_each + problem.prior_rows).astype(np.float64)
+
+
+def _add_broken(
+    problem: MetricProblem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
+) -> Array:
+    """Add the terms of the broken constraints to the scatter of a cluster (None: of all clusters)."""
+    named, w, full = problem.named, problem.w, scatter.ndim == 2
+    first, second = labels[named.rows[named.must]].T
+    same, other = labels[named.rows[named.cannot]].T
+    ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
+    must = constraint_prices(named.must_weight, w / 2) * ends * (first != second)
+    scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
+    cannot = constraint_prices(named.cannot_weight, w) * (same == other)
+    if cluster is not None:
+        cannot = cannot * (same == cluster)
+    if not cannot.any():
+        return scatter
+    taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
+    return drop_negative_parts(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
+
+
+def _objective(problem: MetricProblem, clusters: MetricSums, centers: Centers, metrics: Metrics) -> float:
+    scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
+    distances = (metrics.matrices * (scatter + problem.prior)).sum()
+    return float(distances - (rows * metrics.log_det).sum() + clusters.paid)

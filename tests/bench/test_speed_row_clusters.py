@@ -1,0 +1,16 @@
+"""The bench of clusterers on rows that stay on disk: its lines."""
+
+import csv
+
+import pytest
+from bench.speed import row_clusters
+
+
+@pytest.mark.nightly
+def test_a_line_for_each_method(tmp_path):
+    assert row_clusters.main(["--sizes", "30000", "--out", str(tmp_path)]) == 0
+    with (tmp_path / "speed_row_clusters.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["method"] for line in lines] == list(row_clusters.METHODS)
+    assert all(float(line["ari"]) > 0.5 for line in lines)
+    assert float(lines[0]["times_baseline"]) == 1
