@@ -84,7 +84,6 @@ class Assignment(NamedTuple):
 class ClusterTotals(NamedTuple):
     """Sums over the rows of each of k clusters; `merge` leaves both as they are."""
 
-    n_rows: int
     sums: NDArray[np.float64]
     """(k, n_columns)"""
     counts: NDArray[np.int64]
@@ -104,12 +103,11 @@ class ClusterTotals(NamedTuple):
         sums, counts = points.cluster_sums(rows, labels, k)
         if origin is not None:
             scatter = points.cluster_sums(np.square(rows - origin), labels, k)[0]
-        return cls(len(rows), sums, counts, float(squares.sum()), scatter)
+        return cls(sums, counts, float(squares.sum()), scatter)
 
     def merge(self, more: ClusterTotals) -> ClusterTotals:
         """Add the totals of later rows."""
         return ClusterTotals(
-            self.n_rows + more.n_rows,
             self.sums + more.sums,
             self.counts + more.counts,
             self.inertia + more.inertia,

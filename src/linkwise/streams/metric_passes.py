@@ -129,7 +129,7 @@ class _Extremes(NamedTuple):
     high: NDArray[np.float32]
     numbers: NDArray[np.int64]
     """(2 w,) rows with the least and the greatest values of w columns."""
-    named: NDArray[np.float32]
+    values: NDArray[np.float32]
     """(2 w, n_columns) these rows."""
 
     @classmethod
@@ -147,13 +147,13 @@ class _Extremes(NamedTuple):
             np.minimum(self.low, more.low),
             np.maximum(self.high, more.high),
             np.where(is_new, more.numbers, self.numbers),
-            np.where(is_new[:, None], more.named, self.named),
+            np.where(is_new[:, None], more.values, self.values),
         )
 
     @property
     def rows(self) -> NDArray[np.float64]:
         """Return the rows, each once, in their order."""
-        return self.named[np.unique(self.numbers, return_index=True)[1]].astype(np.float64)
+        return self.values[np.unique(self.numbers, return_index=True)[1]].astype(np.float64)
 
 
 def _find_extremes(source: RowSource) -> _Extremes:
