@@ -1,12 +1,23 @@
 """Rows in several files, and questions about items of them."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
-from linkwise.streams import chunks, new_rows, repeated_rows, table_files, table_labels, table_passes
+from linkwise.streams import (
+    chunks,
+    mixed_items,
+    new_rows,
+    repeated_rows,
+    table_files,
+    table_labels,
+    table_passes,
+)
 
 N_ROWS, KINDS = 900, 3
 
@@ -35,7 +46,7 @@ def write_events(folder, ending=".parquet", n_files=3):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    for module in (chunks, table_files, table_passes, table_labels, new_rows, repeated_rows):
+    for module in (chunks, mixed_items, table_files, table_passes, table_labels, new_rows, repeated_rows):
         monkeypatch.setattr(module, "BLOCK", 64)
     monkeypatch.setattr(table_labels, "PART", 128)
 
@@ -65,3 +76,46 @@ def answer_by_kind(linkwise, path, kind, n):
             return
         first, second = (kind[int(key[1:])] for key in questions[-1]["ids"])
         said = "y\n" if first == second else "n\n"
+
+
+STOPPED = """
+import os, signal, sys
+from linkwise.__main__ import main
+from linkwise.streams import checkpoints, chunks, mixed_items, new_rows, repeated_rows, table_files
+from linkwise.streams import table_labels, table_passes
+for module in (chunks, mixed_items, table_files, table_passes, table_labels, new_rows, repeated_rows):
+    module.BLOCK = 64
+checkpoints.SAVE_S = 0.0
+*names, work = sys.argv[1].split(".")
+owner, stop = sys.modules["linkwise.streams." + names[0]], int(sys.argv[2])
+for name in names[1:]:
+    owner = getattr(owner, name)
+done = getattr(owner, work)
+def count_and_stop(*args, **options):
+    global stop
+    stop -= 1
+    if stop < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done(*args, **options)
+setattr(owner, work, count_and_stop)
+sys.argv[:] = ["linkwise", *sys.argv[3:]]
+main()
+"""
+
+
+def kill_in_a_pass(work, stop, *command):
+    """Run a command in another process, which is killed at a call of a function of `linkwise.streams`."""
+    words = [sys.executable, "-c", STOPPED, work, str(stop), *map(str, command)]
+    assert subprocess.run(words, capture_output=True, timeout=300).returncode == -signal.SIGKILL
+
+
+def count_calls(monkeypatch, owner, name):
+    """Count the calls of a function."""
+    calls, work = [], getattr(owner, name)
+
+    def count(*args, **options):
+        calls.append(1)
+        return work(*args, **options)
+
+    monkeypatch.setattr(owner, name, count)
+    return calls

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
@@ -47,6 +49,17 @@ def test_budget_ends_the_questions(served, browse):
     assert page.locator(".lw-eyebrow").inner_text() == "Question 3 of 3"
     press(page, "n")
     assert page.locator(".lw-question h2").inner_text() == "The budget of questions is used up"
+
+
+def test_a_bar_shows_how_much_of_the_budget_is_done(served, browse):
+    page = browse(served(Bundled("wine", answers=2, budget=4)))
+    bar = page.get_by_role("progressbar", name="Answers of the budget")
+    assert (bar.get_attribute("aria-valuenow"), bar.get_attribute("aria-valuemax")) == ("2", "4")
+    press(page, "y")
+    page.wait_for_function(f"{QUESTION}.startsWith('Question 4 ')")
+    assert bar.get_attribute("aria-valuenow") == "3"
+    told = page.locator(".lw-goal p").inner_text()
+    assert re.fullmatch(r"3 of 4 answers · median [\d.]+ s per answer · about 1 minute left", told), told
 
 
 def test_answer_unsure_undo(wine, browse):

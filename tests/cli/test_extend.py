@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks
+from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass, kind, small_blocks
 from linkwise.session.session import Session
 from linkwise.session.store import Store
-from linkwise.streams import repeated_rows, table_files
+from linkwise.streams import new_rows, repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.workspace import arrived_rows, held_items, item_rows
@@ -217,6 +217,29 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
     if stage != "rename":
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
     assert len(export(linkwise, path, tmp_path / "out")) == 1030
+
+
+@pytest.mark.parametrize(
+    ("work", "n_calls"),
+    [("new_rows._Arrived.merge", (4, 7)), ("item_totals.ItemTotals.merge", (0, 4))],
+)
+def test_a_pass_goes_on_where_it_was_killed(linkwise, ask, tmp_path, monkeypatch, work, n_calls):
+    """Each pass has 7 blocks; those that were saved are not read again."""
+    write_new(tmp_path / "later.parquet", 300, 100)
+    found = []
+    for name in ("whole", "cut"):
+        path = tmp_path / f"{name}.linkwise"
+        ask("--items", 50, "--session", path)
+        if name == "cut":
+            kill_in_a_pass(work, 3, "extend", path, tmp_path / "later.parquet")
+            first = count_calls(monkeypatch, new_rows._Arrived, "merge")
+            second = count_calls(monkeypatch, new_rows, "_collect_block")
+        assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
+        folder = tmp_path / f"{name}.linkwise.d"
+        assert sorted(file.name for file in folder.iterdir()) == [".lock", "items.npz"]
+        found.append((folder / "items.npz").read_bytes())
+    assert (len(first), len(second)) == n_calls
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("stage", ["items", "session"])

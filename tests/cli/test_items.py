@@ -395,9 +395,9 @@ def test_labels_are_written_again_from_the_first_absent_part(ask, linkwise, tmp_
 CHILD = """
 import sys
 from pathlib import Path
-from linkwise.streams import chunks, table_files, table_passes
+from linkwise.streams import checkpoints, chunks, table_files, table_passes
 chunks.BLOCK = table_passes.BLOCK = table_files.BLOCK = 64
-table_passes.SAVE_S = 0.0
+checkpoints.SAVE_S = 0.0
 from linkwise.streams.survey import TableChoices
 n = 0
 def progress(done, total):

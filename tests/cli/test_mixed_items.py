@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from item_files import small_blocks
+from item_files import count_calls, kill_in_a_pass, small_blocks
 from linkwise.session.session import Session
 from linkwise.session.store import Store
-from linkwise.streams import table_files, table_passes
+from linkwise.streams import mixed_items, table_files, table_passes
 from linkwise.streams.item_table import ItemTable, read_items
 from linkwise.workspace import divided_items, held_items
 
@@ -156,6 +156,23 @@ def test_a_kill_in_the_middle_loses_nothing(linkwise, path, tmp_path, monkeypatc
         assert linkwise("export", path, "--labels", tmp_path / "out").exit_code == 130
     assert (tmp_path / "events.linkwise.d" / "items.npz").read_bytes() == whole
     assert "Your answers put" in linkwise("ask", path, "--terminal", said="q\n").stdout
+
+
+def test_a_pass_goes_on_where_it_was_killed(linkwise, path, tmp_path, monkeypatch):
+    """The pass has 10 blocks; those that were saved are not read again."""
+    put_apart(path)
+    folder, found = tmp_path / "events.linkwise.d", []
+    whole = (folder / "items.npz").read_bytes()
+    for name in ("whole", "cut"):
+        (folder / "items.npz").write_bytes(whole)
+        if name == "cut":
+            kill_in_a_pass("mixed_items._count_places", 4, "export", path, "--labels", tmp_path / name)
+            calls = count_calls(monkeypatch, mixed_items, "_count_places")
+        export(linkwise, path, tmp_path / name)
+        found.append((folder / "items.npz").read_bytes())
+        assert sorted(file.name for file in folder.iterdir()) == [".lock", "items.npz"]
+    assert len(calls) == 6
+    assert found[0] == found[1]
 
 
 def test_questions_go_on_without_the_data(linkwise, path, tmp_path):

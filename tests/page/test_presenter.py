@@ -658,6 +658,20 @@ def test_an_answer_brings_its_seconds_and_its_note():
     assert ask(presenter, "history").body["events"][0]["note"] == "two\nlines"
 
 
+def test_the_pace_is_the_median_of_the_last_answers_whose_seconds_are_known():
+    presenter = make_presenter()
+    assert presenter.state()["seconds_per_answer"] is None
+    for seconds in [None, 100, *[2.0] * 11, *[5.0] * 9]:
+        question = presenter.state()["question"]["id"]
+        given = {} if seconds is None else {"seconds": seconds}
+        ask(presenter, "answer", question=question, answer="unsure", **given)
+    assert presenter.state()["seconds_per_answer"] == 2.0
+    for _ in range(2):
+        question = presenter.state()["question"]["id"]
+        ask(presenter, "answer", question=question, answer="unsure", seconds=5.0)
+    assert presenter.state()["seconds_per_answer"] == 5.0
+
+
 @pytest.mark.parametrize(
     ("remark", "words"),
     [

@@ -46,7 +46,7 @@ def test_rows_beyond_the_cut_are_the_new_part(tmp_path, monkeypatch):
     items = summarize_tables(tables, TableChoices(scale="none"), 30, 2, tmp_path / "items")
     border = np.flatnonzero(items.steps < 0).tolist()
     assert border
-    found = split_items(items, tables, border)
+    found = split_items(items, tables, border, tmp_path / "items")
     before, after = items.place(X).nearest, found.place(X).nearest
     for row in border:
         parent = int(items.parents[row])

@@ -36,7 +36,7 @@ from linkwise.page.requests import PERSONAL
 from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import measure_change
 from linkwise.reasons.profiles import Profiles
-from linkwise.session.agreement import measure_pace
+from linkwise.session.agreement import measure_pace, measure_recent_pace
 from linkwise.session.events import ASIDE, Event
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
@@ -150,6 +150,7 @@ class SessionState:
                 "ended": ended,
                 "agreement": None if ended is None else self.agreement(),
                 "budget": self._budget,
+                "seconds_per_answer": measure_recent_pace(history, SHOWN_CHANGES),
                 "counts": {
                     "answers": status.n_answers,
                     "yes": status.n_yes,

@@ -15,7 +15,7 @@ American Statistical Association, 22(158), 209-212.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import sqrt
 from statistics import median
@@ -128,6 +128,12 @@ def measure_pace(events: Iterable[Event]) -> dict[str, float]:
         if event.seconds is not None:
             seconds.setdefault(event.source, []).append(event.seconds)
     return {source: median(found) for source, found in seconds.items()}
+
+
+def measure_recent_pace(events: Sequence[Event], n_last: int) -> float | None:
+    """The median of the seconds of the last answers whose seconds are known; None if there are none."""
+    known = [event.seconds for event in events if event.kind == "answer" and event.seconds is not None]
+    return median(known[-n_last:]) if known else None
 
 
 def measure_agreement(events: Iterable[Event]) -> list[SourceAgreement]:

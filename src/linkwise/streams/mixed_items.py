@@ -11,17 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.learner import Progress
 from linkwise.parallel import HERE, Engine
+from linkwise.streams.checkpoints import Checkpoint, hash_inputs, hash_items, save_at_times
 from linkwise.streams.item_table import ItemTable, project_rows
 from linkwise.streams.ranges import map_blocks
+from linkwise.streams.state_files import State
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
 
 N_BINS = 64  # on the way from the medoid to the border row
+DIVIDED = "divided.npz"  # where the pass is
 AROUND = 4  # bins on each side of a cut whose rows are counted
 
 
@@ -29,6 +33,7 @@ def split_items(
     items: ItemTable,
     tables: TableFiles,
     mixed: Sequence[int],
+    folder: Path,
     progress: Progress | None = None,
     engine: Engine = HERE,
 ) -> ItemTable:
@@ -42,6 +47,8 @@ def split_items(
         All their files.
     mixed : sequence of int
         Border rows that are no items yet, and were put apart from the medoids of theirs.
+    folder : Path
+        Folder for where the pass is. If it was interrupted, it goes on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine
@@ -55,12 +62,22 @@ def split_items(
     border = np.sort(np.asarray(mixed, dtype=np.int64))
     read = partial(tables.blocks, items.encoding.feature_columns)
     work = partial(_count_places, items=items, border=border)
-    counts, lengths = np.zeros((len(border), N_BINS), dtype=np.int64), tables.lengths()
+    counts, lengths, n_read = np.zeros((len(border), N_BINS), dtype=np.int64), tables.lengths(), 0
     n_blocks = -(-sum(lengths.counts) // BLOCK)
-    for done, found in enumerate(map_blocks(read, work, lengths, 0, BLOCK, engine), 1):
-        counts += found
-        if progress is not None:
-            progress(min(done, n_blocks), n_blocks)
+    checkpoint = Checkpoint(folder / DIVIDED, hash_inputs(hash_items(items, tables), border.tolist()), engine)
+    if (stored := checkpoint.load()) is not None:
+        counts, n_read = stored.arrays["counts"], stored.values["n_read"]
+
+    def save() -> None:
+        if n_read:
+            checkpoint.save(State({"n_read": n_read}, {"counts": counts}, None))
+
+    with save_at_times(save) as save_sometimes:
+        for found in map_blocks(read, work, lengths, n_read, BLOCK, engine):
+            counts, n_read = counts + found, min(n_read + BLOCK, sum(lengths.counts))
+            save_sometimes()
+            if progress is not None:
+                progress(-(-n_read // BLOCK), n_blocks)
     at = np.array([_choose_cut(each) for each in counts])
     n_beyond = np.array([each[cut:].sum() for each, cut in zip(counts, at, strict=True)])
     summary, parents = items.summary, items.parents[border]

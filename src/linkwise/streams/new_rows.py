@@ -8,9 +8,11 @@ are, and so do the items of all earlier rows.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from math import ceil, sqrt
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +22,21 @@ from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.border_rows import MOST_ROWS, list_entries
+from linkwise.streams.checkpoints import Checkpoint, hash_items, pack_totals, save_at_times, unpack_totals
 from linkwise.streams.chunks import Chunk
 from linkwise.streams.item_summary import SAMPLE
 from linkwise.streams.item_table import DataPart, ItemTable
 from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
 from linkwise.streams.passes import Sample, hash_numbers, sample_key
-from linkwise.streams.ranges import map_blocks
+from linkwise.streams.ranges import Lengths, map_blocks
+from linkwise.streams.state_files import State
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
 from linkwise.wording import join_names
 
 MOST_NEW = 100  # items that the rows of one extension become
+ARRIVED, UNFIT = "arrived.npz", "unfit.npz"  # where the passes are
+
+ReadBlocks = Callable[[int, int | None], Iterator[Block]]
 
 
 class Extended(NamedTuple):
@@ -50,6 +57,7 @@ def extend_items(
     items: ItemTable,
     tables: TableFiles,
     paths: tuple[tuple[str, ...], tuple[str, ...]],
+    folder: Path,
     progress: Progress | None = None,
     engine: Engine = HERE,
 ) -> Extended:
@@ -63,10 +71,12 @@ def extend_items(
         The new files, whose columns have the types of the earlier ones (`check_types`).
     paths : (tuple of str, tuple of str)
         The paths of the earlier files and of the new ones, relative to the folder of the session.
+    folder : Path
+        Folder for where the passes are. If those over the same files were interrupted, they go on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine
-        The processes or the cluster that read the rows.
+        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
 
     Returns
     -------
@@ -79,30 +89,22 @@ def extend_items(
         A file cannot be read, and the error names it; or an id is not new.
     """
     names = [column.name for column in items.encoding.columns]
-    counts = tables.count_rows()
-    n_blocks, done = -(-sum(counts) // BLOCK), 0
+    counts, key = tables.count_rows(), hash_items(items, tables)
+    n_blocks = -(-sum(counts) // BLOCK)
 
-    def step() -> None:
-        nonlocal done
-        done += 1
+    def step(done: int) -> None:
         if progress is not None:
             progress(min(done, 2 * n_blocks), 2 * n_blocks)
 
-    read, lengths = partial(tables.blocks, names), tables.lengths()
-    found = _Arrived.start(len(items.steps))
-    work = partial(_Arrived.of, items=items, seed=items.n_steps)
-    for more in map_blocks(read, work, lengths, 0, BLOCK, engine):
-        found = found.merge(more)
-        step()
+    read = partial(tables.blocks, names)
+    found = _assign(items, read, tables.lengths(), Checkpoint(folder / ARRIVED, key, engine), step)
     old = [part._replace(path=path) for part, path in zip(items.parts, paths[0], strict=True)]
     total = replace(items, summary=replace(items.summary, sizes=items.summary.sizes + found.sizes))
     if found.unfit:
-        centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
-        totals = ItemTotals.start(centers.points.shape)
-        collect = partial(_collect, items=items, centers=centers)
-        for each in map_blocks(read, collect, lengths, 0, BLOCK, engine):
-            totals = totals.merge(each)
-            step()
+        checkpoint = Checkpoint(folder / UNFIT, key, engine)
+        centers, totals = _collect(
+            items, found, read, tables.lengths(), checkpoint, lambda block: step(n_blocks + block)
+        )
         total = _append(total, centers, totals)
     known = total.n_steps
     new = [
@@ -142,6 +144,16 @@ class _Arrived(NamedTuple):
         sample = Sample(hash_numbers(number, sample_key(seed)), number, rows[rest])
         return cls(sizes, dict(Counter(file[rest].tolist())), sample)
 
+    def pack(self) -> State:
+        unfit = {str(file): n for file, n in self.unfit.items()}
+        sample = {f"sample_{name}": array for name, array in self.sample._asdict().items()}
+        return State({"unfit": unfit}, {"sizes": self.sizes, **sample}, None)
+
+    @classmethod
+    def unpack(cls, state: State) -> _Arrived:
+        sample = Sample(*(state.arrays[f"sample_{name}"] for name in Sample._fields))
+        return cls(state.arrays["sizes"], {int(at): n for at, n in state.values["unfit"].items()}, sample)
+
     def merge(self, more: _Arrived) -> _Arrived:
         unfit = dict(Counter(self.unfit) + Counter(more.unfit))
         sample = self.sample if not more.unfit else more.sample
@@ -150,13 +162,77 @@ class _Arrived(NamedTuple):
         return _Arrived(self.sizes + more.sizes, unfit, sample)
 
 
+def _assign(
+    items: ItemTable,
+    read: ReadBlocks,
+    lengths: Lengths,
+    checkpoint: Checkpoint,
+    step: Callable[[int], object],
+) -> _Arrived:
+    """Assign the rows to the items, in a first pass."""
+    found, n_read, stored = _Arrived.start(len(items.steps)), 0, checkpoint.load()
+    if stored is not None:
+        found, n_read = _Arrived.unpack(stored), stored.values["n_read"]
+
+    def save() -> None:
+        if n_read:
+            state = found.pack()
+            checkpoint.save(state._replace(values={**state.values, "n_read": n_read}))
+
+    with save_at_times(save) as save_sometimes:
+        work = partial(_Arrived.of, items=items, seed=items.n_steps)
+        for more in map_blocks(read, work, lengths, n_read, BLOCK, checkpoint.engine):
+            found, n_read = found.merge(more), min(n_read + BLOCK, sum(lengths.counts))
+            save_sometimes()
+            step(-(-n_read // BLOCK))
+        if found.unfit:  # before the second pass
+            save()
+    return found
+
+
+def _collect(
+    items: ItemTable,
+    found: _Arrived,
+    read: ReadBlocks,
+    lengths: Lengths,
+    checkpoint: Checkpoint,
+    step: Callable[[int], object],
+) -> tuple[ItemCenters, ItemTotals]:
+    """Make items of the rows that fit none, in a second pass."""
+    stored, n_read = checkpoint.load(), 0
+    if stored is None:
+        centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
+        totals = ItemTotals.start(centers.points.shape)
+    else:
+        (centers, totals), n_read = unpack_totals(stored), stored.values["n_read"]
+
+    def save() -> None:
+        if n_read:
+            state = pack_totals(totals, centers)
+            checkpoint.save(state._replace(values={**state.values, "n_read": n_read}))
+
+    with save_at_times(save) as save_sometimes:
+        work = partial(_collect_block, items=items, centers=centers)
+        for more in map_blocks(read, work, lengths, n_read, BLOCK, checkpoint.engine):
+            totals, n_read = totals.merge(more), min(n_read + BLOCK, sum(lengths.counts))
+            save_sometimes()
+            step(-(-n_read // BLOCK))
+    return centers, totals
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Remove where the passes are, once the items are stored."""
+    for name in (ARRIVED, UNFIT):
+        (folder / name).unlink(missing_ok=True)
+
+
 def _choose_number(items: ItemTable, found: _Arrived) -> int:
     """The root of the number of rows, as far as KIN can ask about each item."""
     room = max(1, MOST_ROWS - len(items.steps))
     return min(ceil(sqrt(sum(found.unfit.values()))), MOST_NEW, room)
 
 
-def _collect(block: Block, items: ItemTable, centers: ItemCenters) -> ItemTotals:
+def _collect_block(block: Block, items: ItemTable, centers: ItemCenters) -> ItemTotals:
     """Assign the rows that fit no item to new centres."""
     rows = items.encoding.apply(block.frame, block.locate)
     rest = np.flatnonzero(~items.place(rows).fits)

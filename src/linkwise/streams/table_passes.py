@@ -8,13 +8,10 @@ interrupted goes on there.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +21,19 @@ from linkwise.data.column_names import check_names
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.border_rows import list_entries
+from linkwise.streams.checkpoints import Checkpoint, hash_inputs, pack_totals, save_at_times, unpack_totals
 from linkwise.streams.chunks import read_blocks
 from linkwise.streams.encoding import EncodedTables, Encoding
 from linkwise.streams.item_summary import SAMPLE, Summary, check_same_rows
 from linkwise.streams.item_table import DataPart, ItemTable, without_scaling
 from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
 from linkwise.streams.ranges import map_blocks
-from linkwise.streams.state_files import State, read_state, write_state
+from linkwise.streams.state_files import State
 from linkwise.streams.survey import Draw, TableChoices, TableSurvey, learn_encoding
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
 from linkwise.wording import join_names
 
-PASSES = 3  # how the passes are made; it changes if those of earlier versions cannot go on
 SURVEY, TOTALS = "survey.npz", "totals.npz"
-SAVE_S = 10.0  # seconds of work that may be lost if the machine fails
 
 
 def summarize_tables(
@@ -85,7 +81,7 @@ def summarize_tables(
         tables.check(file, names)
     n_rows = sum(tables.count_rows())
     n_blocks = -(-n_rows // BLOCK)
-    key = _hash_inputs(tables, choices, n_items, seed)
+    key = hash_inputs(tables.stamps(), choices, n_items, seed)
     done = 0
 
     def step(block: int) -> None:
@@ -96,16 +92,16 @@ def summarize_tables(
 
     draw = Draw.plan(n_rows, SAMPLE * n_items, seed)
     work = partial(TableSurvey.of, draw=draw, as_words=choices.as_categories)
-    survey = _survey(tables, names, work, _Place(folder / SURVEY, key, engine), step)
+    survey = _survey(tables, names, work, Checkpoint(folder / SURVEY, key, engine), step)
     check_same_rows(survey.n_rows, n_rows)
     encoding = learn_encoding(survey, choices)
     if choices.id_column is not None and survey.columns[choices.id_column].n_missing:
         missing = survey.columns[choices.id_column].n_missing
         raise DataError(f"The column '{choices.id_column}' of ids has {missing} empty cells. Fill them in.")
     sample = encoding.apply(survey.sample_rows, lambda row: f"row {row} of the sample")
-    place = _Place(folder / TOTALS, key, engine)
+    checkpoint = Checkpoint(folder / TOTALS, key, engine)
     centers, totals = _collect(
-        tables, encoding, sample, (n_items, seed), place, lambda block: step(n_blocks + block)
+        tables, encoding, sample, (n_items, seed), checkpoint, lambda block: step(n_blocks + block)
     )
     check_same_rows(int(totals.sizes.sum()), survey.n_rows)
     found = _make_table(tables, encoding, survey, centers, totals, choices.id_column, folder)
@@ -123,32 +119,14 @@ def _choose_names(tables: TableFiles, choices: TableChoices) -> list[str]:
     return [name for name in there if name not in choices.drop]
 
 
-def _hash_inputs(tables: TableFiles, choices: TableChoices, n_items: int, seed: int) -> str:
-    """Hash all that decides what the passes find."""
-    return blake2b(
-        repr((PASSES, tables.stamps(), choices, n_items, seed)).encode(), digest_size=16
-    ).hexdigest()
-
-
-class _Place(NamedTuple):
-    """Where a pass is made."""
-
-    path: Path
-    """The file for where it is."""
-    key: str
-    """A hash of all that decides what it finds."""
-    engine: Engine
-
-
 def _survey(
     tables: TableFiles,
     names: Sequence[str],
     work: Callable[[Block], TableSurvey],
-    place: _Place,
+    checkpoint: Checkpoint,
     step: Callable[[int], object],
 ) -> TableSurvey:
-    survey, (path, key, engine) = TableSurvey.start(), place
-    stored = _load(path, key)
+    survey, stored = TableSurvey.start(), checkpoint.load()
     if stored is not None:
         survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
     if stored is not None and stored.values["is_done"]:
@@ -156,12 +134,12 @@ def _survey(
 
     def save(is_done: bool = False) -> None:
         if survey.n_rows:
-            values = {"key": key, "survey": survey.to_json(), "is_done": is_done}
-            write_state(path, State(values, {"sample": survey.sample}, survey.kept))
+            values = {"survey": survey.to_json(), "is_done": is_done}
+            checkpoint.save(State(values, {"sample": survey.sample}, survey.kept))
 
-    with _saving(save) as save_sometimes:
+    with save_at_times(save) as save_sometimes:
         for found in map_blocks(
-            partial(tables.blocks, names), work, tables.lengths(), survey.n_rows, BLOCK, engine
+            partial(tables.blocks, names), work, tables.lengths(), survey.n_rows, BLOCK, checkpoint.engine
         ):
             survey = survey.merge(found)
             save_sometimes()
@@ -177,66 +155,31 @@ def _collect(
     encoding: Encoding,
     sample: NDArray[np.float64],
     plan: tuple[int, int],
-    place: _Place,
+    checkpoint: Checkpoint,
     step: Callable[[int], object],
 ) -> tuple[ItemCenters, ItemTotals]:
     """The centres, and what the second pass finds."""
-    (n_items, seed), (path, key, engine) = plan, place
+    n_items, seed = plan
     scaling = without_scaling(len(encoding.features))
-    stored = _load(path, key)
+    stored = checkpoint.load()
     if stored is None:
         centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_items, (seed, 1))
         totals = ItemTotals.start(centers.points.shape)
     else:
-        centers = ItemCenters(stored.arrays.pop("centers"), stored.values["unit"])
-        totals = ItemTotals(stored.values["n_rows"], ids=None, frame=stored.frame, **stored.arrays)
+        centers, totals = unpack_totals(stored)
 
     def save() -> None:
         if totals.n_rows:
-            arrays = {name: getattr(totals, name) for name in _TOTALS} | {"centers": centers.points}
-            values = {"key": key, "n_rows": totals.n_rows, "unit": centers.unit}
-            write_state(path, State(values, arrays, totals.frame))
+            checkpoint.save(pack_totals(totals, centers))
 
-    with _saving(save) as save_sometimes:
+    with save_at_times(save) as save_sometimes:
         read = partial(read_blocks, EncodedTables(tables, encoding))
         work = partial(ItemTotals.of, scaling=scaling, centers=centers)
-        for found in map_blocks(read, work, tables.lengths(), totals.n_rows, BLOCK, engine):
+        for found in map_blocks(read, work, tables.lengths(), totals.n_rows, BLOCK, checkpoint.engine):
             totals = totals.merge(found)
             save_sometimes()
             step(-(-totals.n_rows // BLOCK))
     return centers, totals
-
-
-_TOTALS = (
-    "sizes", "squares", "counts", "medoid", "least", "rows", "far_rows", "border", "border_squares"
-)  # fmt: skip
-
-
-@contextmanager
-def _saving(save: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Save from time to time, and when the work is interrupted or fails."""
-    saved = time.monotonic()
-
-    def save_sometimes() -> None:
-        nonlocal saved
-        if time.monotonic() - saved > SAVE_S:
-            save()
-            saved = time.monotonic()
-
-    try:
-        yield save_sometimes
-    except BaseException:
-        save()
-        raise
-
-
-def _load(path: Path, key: str) -> State | None:
-    """What was saved of the same work; None if there is nothing that can be used."""
-    try:
-        stored = read_state(path)
-    except (DataError, OSError):
-        return None
-    return stored if isinstance(stored.values, dict) and stored.values.get("key") == key else None
 
 
 def _make_table(

@@ -13,7 +13,7 @@ from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
 from linkwise.streams.item_table import ItemTable
-from linkwise.streams.new_rows import Extended, extend_items
+from linkwise.streams.new_rows import Extended, extend_items, remove_checkpoints
 from linkwise.streams.repeated_rows import check_new_ids, check_no_copies
 from linkwise.streams.table_labels import check_types
 from linkwise.wording import count_noun, join_names, quote_command
@@ -100,8 +100,9 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
     if id_column is not None:
         check_new_ids(tables, known_tables, id_column, progress, engine)
     paths = _list_relative(old, path), _list_relative(files, path)
-    extended = extend_items(items, tables, paths, progress, engine)
+    extended = extend_items(items, tables, paths, items_folder(path), progress, engine)
     _store(path, source, extended.items)
+    remove_checkpoints(items_folder(path))
     return extended
 
 

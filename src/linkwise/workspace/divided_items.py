@@ -14,7 +14,7 @@ from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.item_table import ItemTable, read_items
-from linkwise.streams.mixed_items import split_items
+from linkwise.streams.mixed_items import DIVIDED, split_items
 from linkwise.streams.table_labels import check_counts
 from linkwise.wording import count_noun
 from linkwise.workspace.item_rows import items_folder, open_tables, read_reading
@@ -54,15 +54,16 @@ def divide_items(
     mixed = [row for row in find_mixed(items, session.evidence) if items.steps[row] < 0]
     if not mixed:
         return items, []
+    folder = items_folder(path)
     try:
         tables = open_tables(list_files(data, path, items), read_reading(items, source))
         check_counts(tables, items)
-        found = split_items(items, tables, mixed, progress, engine)
+        found = split_items(items, tables, mixed, folder, progress, engine)
     except (DataError, OSError) as error:
         return items, [f"{count_noun(len(mixed), 'item')} cannot be divided as the answers show: {error}"]
-    folder = items_folder(path)
     if read_items(folder).hash == items.hash:  # if rows were added meanwhile, the next command divides
         found.write(folder)
+        (folder / DIVIDED).unlink(missing_ok=True)
     return found, [_describe(found, row) for row in mixed[:5]] + _describe_more(len(mixed) - 5)
 
 

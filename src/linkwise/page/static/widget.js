@@ -3258,6 +3258,44 @@ function createColumnOffer(page) {
   };
 }
 
+// src/goal_bar.js
+function describeGoal(done, budget, seconds) {
+  const pace = formatSeconds(seconds);
+  const left = budget ? Math.max(0, budget - done) : 0;
+  return [
+    budget ? `${formatNumber(done)} of ${formatCount(budget, "answer")}` : "",
+    pace ? `median ${pace} per answer` : "",
+    pace && left ? `about ${formatMinutes(left * Number(seconds) / 60)} left` : ""
+  ].filter(Boolean).join(" · ");
+}
+function formatMinutes(minutes) {
+  return minutes < 1.5 ? "1 minute" : formatCount(Math.round(minutes), "minute");
+}
+function createGoalBar() {
+  const [fill, caption] = [h("i", {}), h("p", { class: "lw-soft" })];
+  const bar = h(
+    "div",
+    { class: "lw-goal-bar", role: "progressbar", "aria-label": "Answers of the budget" },
+    fill
+  );
+  const node = h("div", { class: "lw-goal", hidden: true }, bar, caption);
+  return {
+    node,
+    /** @param {State} state */
+    update(state) {
+      const text = describeGoal(state.counts.answers, state.budget, state.seconds_per_answer);
+      node.hidden = !text;
+      setText(caption, text);
+      bar.hidden = !state.budget;
+      if (!state.budget) return;
+      const done = Math.min(state.counts.answers, state.budget);
+      fill.style.width = `${100 * done / state.budget}%`;
+      const values = { valuemin: 0, valuemax: state.budget, valuenow: done, valuetext: text };
+      for (const [name, value] of Object.entries(values)) bar.setAttribute(`aria-${name}`, String(value));
+    }
+  };
+}
+
 // src/stopwatch.js
 var Stopwatch = class {
   #seen = 0;
@@ -3736,6 +3774,7 @@ function createProgressPanel(page) {
   const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const goal = createGoalBar();
   const doubt = createDoubtBar();
   const errors = h("p", { class: "lw-soft", hidden: true });
   const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
@@ -3755,6 +3794,7 @@ function createProgressPanel(page) {
     heading,
     team.node,
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
+    goal.node,
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
     columns.node,
@@ -3781,6 +3821,7 @@ function createProgressPanel(page) {
       }
       drawn = String(changes);
       setText(advice, !state.ended && state.advice?.text || "");
+      goal.update(state);
       doubt.update(state.advice?.wrong);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
       columns.update(state);

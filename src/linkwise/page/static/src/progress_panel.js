@@ -2,6 +2,7 @@
 import { createColumnOffer } from "./column_offer.js";
 import { createButton, renderKey } from "./controls.js";
 import { h, s, setText } from "./dom.js";
+import { createGoalBar } from "./goal_bar.js";
 import { openReview } from "./review_dialog.js";
 import { openSuspects } from "./suspects_dialog.js";
 import { countReview, describeCounts, describePeople } from "./team.js";
@@ -106,6 +107,7 @@ export function createProgressPanel(page) {
   const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const goal = createGoalBar();
   const doubt = createDoubtBar();
   const errors = h("p", { class: "lw-soft", hidden: true });
   const suspects = createButton("", () => openSuspects(page), { hidden: true, "aria-haspopup": "dialog" });
@@ -125,6 +127,7 @@ export function createProgressPanel(page) {
     heading,
     team.node,
     h("dl", { class: "lw-tiles" }, answers.node, inferred.node),
+    goal.node,
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
     columns.node,
@@ -151,6 +154,7 @@ export function createProgressPanel(page) {
       }
       drawn = String(changes);
       setText(advice, (!state.ended && state.advice?.text) || "");
+      goal.update(state);
       doubt.update(state.advice?.wrong);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
       columns.update(state);

@@ -160,6 +160,8 @@ export interface State {
   ended: "budget" | "exhausted" | "waiting" | null;
   agreement?: number | null;
   budget: number | null;
+  /** The median of the last answers; null if nobody measured how long they took. */
+  seconds_per_answer?: number | null;
   counts: Counts;
   changes: number[];
   /** When to stop, in words, and the share of the rows that are probably in a wrong cluster, if the learner knows. */
