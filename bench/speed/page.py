@@ -102,7 +102,7 @@ class Stub:
             "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
             "axes": "", "profiles": False,
-            "budget": None, "counts": {"answers": n, "no": n, **counts},
+            "budget": None, "seconds_per_answer": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": "", "wrong": None}, "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
