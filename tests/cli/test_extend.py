@@ -1,5 +1,6 @@
 """Rows that arrive later: those that fit an item, and those that become items of their own."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from linkwise.session.store import Store
 from linkwise.streams import new_rows, repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
-from linkwise.workspace import arrived_rows, item_rows
+from linkwise.workspace import arrived_rows, held_items, item_rows
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -283,6 +284,21 @@ def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_
     assert "1 answer" in linkwise("status", path).stdout
     assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
     assert "1 answer" in linkwise("status", path).stdout
+
+
+def test_two_processes_may_open_a_session_at_once(linkwise, path, tmp_path, monkeypatch):
+    """Each holds the items alone for a moment, to remove what a kill left."""
+    pauses = []
+    with (tmp_path / "events.linkwise.d" / held_items.LOCK).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        def free(seconds):
+            pauses.append(seconds)
+            fcntl.flock(file, fcntl.LOCK_SH)
+
+        monkeypatch.setattr(held_items.time, "sleep", free)
+        assert linkwise("ask", path, "--json").exit_code == 0
+    assert pauses
 
 
 def test_nobody_opens_a_session_while_rows_are_added(linkwise, path, tmp_path, monkeypatch):
