@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from contextlib import closing
 
 import numpy as np
@@ -20,7 +19,6 @@ from linkwise.streams import new_rows, repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.workspace import arrived_rows, held_items, item_rows
-from linkwise.workspace.item_rows import items_folder
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -288,6 +286,21 @@ def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_
     assert "1 answer" in linkwise("status", path).stdout
 
 
+def test_two_processes_may_open_a_session_at_once(linkwise, path, tmp_path, monkeypatch):
+    """Each holds the items alone for a moment, to remove what a kill left."""
+    pauses = []
+    with (tmp_path / "events.linkwise.d" / held_items.LOCK).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        def free(seconds):
+            pauses.append(seconds)
+            fcntl.flock(file, fcntl.LOCK_SH)
+
+        monkeypatch.setattr(held_items.time, "sleep", free)
+        assert linkwise("ask", path, "--json").exit_code == 0
+    assert pauses
+
+
 def test_nobody_opens_a_session_while_rows_are_added(linkwise, path, tmp_path, monkeypatch):
     write_new(tmp_path / "later.parquet", 100, 30)
     extend_items, told = arrived_rows.extend_items, []
@@ -315,18 +328,6 @@ def rename_items_not(replace):
         replace(source, target)
 
     return rename
-
-
-def test_another_process_that_begins_is_waited_for(path):
-    """Whoever begins has the lock alone for a moment."""
-    lock = items_folder(path) / held_items.LOCK
-    with lock.open("ab") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        timer = threading.Timer(0.3, fcntl.flock, (other, fcntl.LOCK_SH))
-        timer.start()
-        with held_items.hold_items(path):
-            pass
-        timer.join()
 
 
 def test_two_processes_may_name_the_items_at_once(tmp_path):

@@ -207,6 +207,28 @@ def test_rows_that_arrive_go_with_the_part_that_they_belong_to(linkwise, path, k
     assert len(labels) == len(kinds) + 40
 
 
+def test_labels_of_new_rows_follow_the_parts_of_an_item(linkwise, path, tmp_path):
+    """As long as the answers put the parts apart: after an undo new rows have one cluster again."""
+    put_apart(path)
+    heights = np.repeat([0.0, 12.0], 10)
+    frame = pl.DataFrame(
+        {"key": [f"n{at}" for at in range(20)], "place": np.full(20, 100.0), "height": heights}
+    )
+    frame.write_parquet(tmp_path / "later.parquet")
+    command = ["export", path, "--new", tmp_path / "later.parquet", "--labels"]
+    for jobs in (1, 2, 4):
+        assert linkwise(*command, tmp_path / f"apart{jobs}", "--jobs", jobs).exit_code == 0
+    linkwise("undo", path)
+    assert linkwise(*command, tmp_path / "undone").exit_code == 0
+    apart, undone = (
+        pl.read_parquet(tmp_path / name / "*.parquet")["cluster"].to_list() for name in ("apart1", "undone")
+    )
+    assert len(set(apart[:10])) == len(set(apart[10:])) == len(set(undone)) == 1
+    assert apart[0] != apart[10]
+    parts = [(tmp_path / f"apart{jobs}" / "later.parquet").read_bytes() for jobs in (1, 2, 4)]
+    assert parts[0] == parts[1] == parts[2]
+
+
 @pytest.mark.parametrize("with_locks", [True, False])
 def test_rows_that_arrive_while_an_item_is_divided(linkwise, path, tmp_path, monkeypatch, with_locks):
     """They wait. Where a file system has no locks they are added, and the next command divides the item."""

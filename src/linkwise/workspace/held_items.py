@@ -8,10 +8,10 @@ rows were added, and says so.
 from __future__ import annotations
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
 
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session
@@ -19,7 +19,7 @@ from linkwise.workspace.item_rows import items_folder, name_next
 from linkwise.workspace.origin import origin_of
 
 LOCK = ".lock"  # a file of the folder of items
-PATIENCE_S = 2.0
+PATIENCE_S, PAUSE_S = 1.0, 0.02
 
 
 @contextmanager
@@ -52,17 +52,17 @@ def hold_items(path: Path, *, alone: bool = False) -> Iterator[None]:
                 f"{path} is open in another process. Its answers are stored. End linkwise ask or linkwise"
                 " serve there, and call linkwise extend again."
             )
-        if not alone and not _wait_for_lock(file.fileno(), fcntl.LOCK_SH):
+        if not alone and not _wait_to_share(file.fileno()):
             raise SessionLockedError(f"linkwise extend is adding rows to {path}. Wait until it has finished.")
         yield
 
 
-def _wait_for_lock(file: int, kind: int) -> bool:
-    """Try for a moment: another process that begins has the lock alone until it has looked for leftovers."""
-    end = monotonic() + PATIENCE_S
-    while not (is_held := _try_lock(file, kind)) and monotonic() < end:
-        sleep(0.05)
-    return is_held
+def _wait_to_share(file: int) -> bool:
+    """Share a file; a process that begins to share it holds it alone for a moment."""
+    end = time.monotonic() + PATIENCE_S
+    while not (is_shared := _try_lock(file, fcntl.LOCK_SH)) and time.monotonic() < end:
+        time.sleep(PAUSE_S)
+    return is_shared
 
 
 def _try_lock(file: int, kind: int) -> bool:
