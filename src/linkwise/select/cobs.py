@@ -114,6 +114,8 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     Notes
     -----
+    :func:`~linkwise.cluster_rows` fits it to a sample of rows in files that are larger than memory.
+
     Van Craenendonck and Blockeel find a semi-supervised pool better on three of ten data sets, those with the
     least visible clusters, and hardly ever without `split`. It cannot be reused for other constraints.
 
@@ -138,6 +140,7 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+    reads_chunks: ClassVar[bool] = True  # by `linkwise.cluster_rows`
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "preset": [str, Preset],

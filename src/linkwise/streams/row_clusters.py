@@ -2,13 +2,14 @@
 
 The sample has all rows that constraints name. If it has all rows of the data, the result is that of ``fit``.
 Otherwise the centres of the sample are the start, and each iteration of the clusterer is one pass over the
-rows.
+rows. Of a clusterer without iterations the rule that the sample gives assigns all rows.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -19,13 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
+from linkwise.cluster.kmeans.pckmeans import PCKMeans
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.center_passes import Assignment
-from linkwise.streams.chunks import Source, open_stream
+from linkwise.streams.chunks import RowStream, Source, open_stream
 from linkwise.streams.item_summary import SCALES, check_same_rows
 from linkwise.streams.label_files import LabelForm, write_parts
 from linkwise.streams.named_rows import RowPairs, find_named_stream_rows
-from linkwise.streams.passes import Scale, Scaling, survey_rows
+from linkwise.streams.passes import Scale, Scaling, Survey, survey_rows
+from linkwise.streams.sample_rule import SampledClusterer, SampleRule, count_clusters
 from linkwise.streams.stream_models import (
     Model,
     check_stream_model,
@@ -59,7 +63,7 @@ class RowClusters:
     scaling : Scaling
         How the columns are scaled.
     sizes : ndarray of shape (n_clusters,)
-        Number of rows of each cluster.
+        Number of rows of each cluster. The other rows are noise, label -1.
     constrained_rows : ndarray of shape (n_constrained,)
         Numbers of the rows that constraints name, ascending.
     constrained_labels : ndarray of shape (n_constrained,)
@@ -77,7 +81,7 @@ class RowClusters:
     constrained_rows: NDArray[np.int64] = field(repr=False)
     constrained_labels: Labels = field(repr=False)
     id_column: str | None
-    _rule: Assignment = field(repr=False)
+    _rule: Assignment | SampleRule = field(repr=False)
 
     def predict(self, rows: ArrayLike) -> Labels:
         """Find the cluster of new rows.
@@ -144,12 +148,18 @@ class RowClusters:
         stream = open_stream(rows, columns=self.columns, id_column=self.id_column)
         form = LabelForm(self._hash(), self.n_rows, self.id_column or "row")
         expected = {cluster: size for cluster, size in enumerate(self.sizes.tolist()) if size}
+        if n_noise := self.n_rows - int(self.sizes.sum()):
+            expected[-1] = n_noise
         engine = Engine(backend, n_jobs)
         return write_parts(stream, self._rule.find_labels, form, expected, folder, progress, engine)
 
     def _hash(self) -> str:
         """Hash what decides the cluster of each row."""
         found, rule = blake2b(digest_size=16), self._rule
+        if isinstance(rule, SampleRule):
+            found.update(rule.hash())
+            found.update(repr((self.columns, self.id_column)).encode())
+            return found.hexdigest()
         scaling = rule.scaling.offset, rule.scaling.scale
         for array in (*scaling, rule.centers, rule.numbers, rule.labels, *(rule.metrics or ())):
             found.update(array.tobytes())
@@ -158,7 +168,7 @@ class RowClusters:
 
 
 def cluster_rows(
-    model: Model,
+    model: Model | SampledClusterer,
     rows: Source,
     *,
     must_link: Iterable[Any] = (),
@@ -177,7 +187,7 @@ def cluster_rows(
 
     Parameters
     ----------
-    model : PCKMeans or MPCKMeans
+    model : PCKMeans, MPCKMeans or COBS
         The clusterer, which is not changed. `MPCKMeans` needs ``metric="diagonal"``, and
         ``farthest="extreme"``.
     rows : array, path, sequence of paths, or callable
@@ -207,7 +217,7 @@ def cluster_rows(
         Number of processes of "loky"; by default as many as there are cores.
     progress : callable, optional
         ``progress(done, planned)`` is called after each pass over all rows that moves the centres. Most fits
-        need fewer passes than planned.
+        need fewer passes than planned. With `COBS` it is called after each clustering of the pool.
 
     Returns
     -------
@@ -239,6 +249,10 @@ def cluster_rows(
     differs from that of ``fit`` on all rows in two ways: if the best start of the sample leads to another
     optimum; and if plain k-means satisfies more constraints, which is decided on the sample (``fell_back_``).
 
+    `COBS` is an approximation if the sample does not have all rows: the pool is made of the sample, and so is
+    the choice, with all rows that constraints name. Rows of the sample keep their clusters, and ``rule_`` of
+    the model assigns all others in one pass. ``model.approximation_`` says so.
+
     A pass reads all rows and computes their distances to all centres. There is one pass for the sample, one
     for the rows that constraints name, one for each iteration, and one for the final labels; with
     `MPCKMeans` one for the rows with extreme values. Memory does not depend on the number of rows.
@@ -269,13 +283,29 @@ def cluster_rows(
     named = find_named_stream_rows(stream, pairs, id_column is not None, len(survey.mean), engine)
     scaled = survey.scaling.apply(named.rows)
     warn_of_identical(scaled, named.constraints.cannot_link, lambda row: named.names[row])
-    fitted, sampled = fit_sample(clone(model).set_params(random_state=seed), survey, named, scaled)
+    own = clone(model).set_params(random_state=seed)
+    if not isinstance(own, (PCKMeans, MPCKMeans)):
+        spread, sampled = fit_sample(own, survey, named, scaled, progress)
+        rule, sizes = _spread_sample(spread, sampled, survey, stream, engine)
+        return RowClusters(
+            model=spread,
+            n_rows=survey.n_rows,
+            n_sampled=len(sampled),
+            columns=stream.columns(),
+            scaling=survey.scaling,
+            sizes=sizes,
+            constrained_rows=named.numbers,
+            constrained_labels=rule.labels[np.searchsorted(sampled, named.numbers)],
+            id_column=id_column,
+            _rule=rule,
+        )
+    fitted, sampled = fit_sample(own, survey, named, scaled)
     if len(sampled) == survey.n_rows:
         run = read_run(fitted, np.searchsorted(sampled, named.numbers))
     else:
         parts = (survey.mean, survey.variance, named.numbers, scaled, named.constraints, engine)
         source = RowSource(stream, survey.scaling, *parts, survey.n_rows)
-        planned = model.max_iter + 1
+        planned = own.max_iter + 1
         step = _ignore if progress is None else lambda done: progress(done, planned)
         run = compact_run(refine_model(source, fitted, np.searchsorted(sampled, named.numbers), seed, step))
         check_same_rows(int(run.sizes.sum()), survey.n_rows)
@@ -291,6 +321,29 @@ def cluster_rows(
         id_column=id_column,
         _rule=Assignment(survey.scaling, run.centers, named.numbers, run.labels, run.metrics),
     )
+
+
+def _spread_sample(
+    model: SampledClusterer,
+    sampled: NDArray[np.int64],
+    survey: Survey,
+    stream: RowStream,
+    engine: Engine,
+) -> tuple[SampleRule, NDArray[np.int64]]:
+    """Let the rule of a model that was fitted to a sample assign all rows; return it and the sizes."""
+    labels = np.asarray(model.labels_, dtype=np.int32)
+    del model.labels_
+    small = copy(model)
+    vars(small).pop("pool_", None)  # workers need the rule only
+    rule = SampleRule(survey.scaling, small, sampled, labels)
+    found = count_clusters(stream, rule, engine)
+    check_same_rows(found.total(), survey.n_rows)
+    sizes = np.array([found[k] for k in range(int(labels.max()) + 1)], dtype=np.int64)
+    if len(sampled) < survey.n_rows:
+        of_sample = f"a sample of {len(sampled)} of {survey.n_rows} rows was clustered"
+        others = f"every other row is in the cluster of its {model.rule_}"
+        model.approximation_ = "; ".join(filter(None, [of_sample, model.approximation_, others]))
+    return rule, sizes
 
 
 def _ignore(_: int) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.learner import Progress
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans, read_metrics, store_metrics
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
 from linkwise.constraints.constraints import Constraints
@@ -19,15 +21,16 @@ from linkwise.streams.soft_passes import refine_pckmeans
 from linkwise.streams.stream_runs import RowSource, StreamRun
 
 Model = PCKMeans | MPCKMeans
+Fitted = TypeVar("Fitted", bound=Any)
 
 
 def check_stream_model(model: object) -> None:
     """Raise if a model cannot be fitted to chunks."""
     advice = "summarise the rows, by summary = linkwise.summarize(rows), and fit it to summary.X."
-    if not isinstance(model, (PCKMeans, MPCKMeans)):
+    if not getattr(model, "reads_chunks", False):
         raise TypeError(
-            f"cluster_rows fits PCKMeans and MPCKMeans, but model is a {type(model).__name__}. Give one of"
-            f" them, or {advice}"
+            f"cluster_rows fits PCKMeans, MPCKMeans and COBS, but model is a {type(model).__name__}. Give one"
+            f" of them, or {advice}"
         )
     if isinstance(model, MPCKMeans) and model.metric != "diagonal":
         raise ValueError(
@@ -52,8 +55,12 @@ def refine_model(
 
 
 def fit_sample(
-    model: Model, survey: Survey, named: NamedStreamRows, scaled: NDArray[np.float32]
-) -> tuple[Model, NDArray[np.int64]]:
+    model: Fitted,
+    survey: Survey,
+    named: NamedStreamRows,
+    scaled: NDArray[np.float32],
+    progress: Progress | None = None,
+) -> tuple[Fitted, NDArray[np.int64]]:
     """Fit the model to the sample with all rows that constraints name; return it and their numbers."""
     numbers, first = np.unique(np.concatenate([survey.sample_rows, named.numbers]), return_index=True)
     sample = np.ascontiguousarray(np.concatenate([survey.sample, scaled])[first])
@@ -69,7 +76,10 @@ def fit_sample(
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstraintWarning)  # it would number rows as in the sample
-        model.fit(sample, constraints=constraints)
+        if progress is None:
+            model.fit(sample, constraints=constraints)
+        else:
+            model.fit(sample, constraints=constraints, progress=progress)
     return model, numbers
 
 

@@ -1,0 +1,85 @@
+"""Clusters of all rows of a stream by the rule of a clusterer that was fitted to a sample of them.
+
+Rows of the sample keep the clusters in which the clusterer put them. Every other row gets the cluster that
+``predict`` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.asking.learner import Labels
+from linkwise.errors import DataError
+from linkwise.parallel import HERE, Engine
+from linkwise.streams import chunks
+from linkwise.streams.chunks import Chunk, RowStream, read_blocks
+from linkwise.streams.passes import Scaling
+from linkwise.streams.ranges import map_blocks
+
+
+@runtime_checkable
+class SampledClusterer(Protocol):
+    """A clusterer whose fit to a sample says where every other row belongs."""
+
+    random_state: Any
+    rule_: str
+    labels_: Labels
+    n_clusters_: int
+    n_features_in_: int
+    approximation_: str | None
+
+    def predict(self, X: Any, /) -> Labels:
+        """Find the cluster of each row."""
+
+
+class SampleRule(NamedTuple):
+    """How rows get their clusters."""
+
+    scaling: Scaling
+    model: Any
+    """The fitted clusterer, without what only the sample needs."""
+    numbers: NDArray[np.int64]
+    """(m,) numbers of the rows of the sample, ascending."""
+    labels: NDArray[np.int32]
+    """(m,) their clusters."""
+
+    def find_labels(self, block: Chunk) -> NDArray[np.int32]:
+        """Find the cluster of each row of a block; -1 for noise."""
+        if block.rows.shape[1] != self.model.n_features_in_:
+            raise DataError(
+                f"The data have changed: they had {self.model.n_features_in_} columns before, and now"
+                f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
+            )
+        labels = self.model.predict(self.scaling.apply(block.rows)).astype(np.int32)
+        ends = [block.first, block.first + len(block.rows)]
+        here = slice(*np.searchsorted(self.numbers, ends).tolist())
+        labels[self.numbers[here] - block.first] = self.labels[here]
+        found: NDArray[np.int32] = labels
+        return found
+
+    def hash(self) -> bytes:
+        """Hash what decides the clusters: the rule follows from the sample and the parameters."""
+        found = blake2b(repr(sorted(self.model.get_params().items(), key=repr)).encode(), digest_size=16)
+        for array in (self.scaling.offset, self.scaling.scale, self.numbers, self.labels):
+            found.update(array.tobytes())
+        return found.digest()
+
+
+def count_clusters(stream: RowStream, rule: SampleRule, engine: Engine = HERE) -> Counter[int]:
+    """Count the rows of each cluster, in one pass; -1 is noise."""
+    sizes = Counter[int]()
+    work = partial(_count_block, rule=rule)
+    for found in map_blocks(partial(read_blocks, stream), work, stream.lengths(), 0, chunks.BLOCK, engine):
+        sizes.update(found)
+    return sizes
+
+
+def _count_block(block: Chunk, rule: SampleRule) -> dict[int, int]:
+    clusters, counts = np.unique(rule.find_labels(block), return_counts=True)
+    return dict(zip(clusters.tolist(), counts.tolist(), strict=True))
