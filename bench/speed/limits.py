@@ -1,14 +1,13 @@
-"""How near kernels come to the limit of the machine, on one thread.
+"""How near kernels come to what the machine does best, on one thread.
 
-A kernel needs at least the time in which the machine makes so many steps of arithmetic, or in which it reads
-so many bytes. Both are measured in the same run: steps by a product of matrices in BLAS (a fused product is
-one), reading by a scalar product of long vectors. Kernels have no fused products, since results are to be the
-same on every machine; so a difference, a product and a sum are three steps. Times are the best of several.
+A kernel needs some time for its steps of arithmetic, and for the bytes that it reads. Both are measured in
+the same run: steps by a product of matrices in BLAS (a fused product is one), reading by a scalar product of
+long vectors. Kernels have no fused products, since results are to be the same on every machine; so a
+difference, a product and a sum are three steps. Times are the best of several.
 
     python -m bench run speed_limits [--repeats N] [--out DIR]
 
-`share` is the least possible time in that of the kernel: 1 is the limit. A kernel that skips work, such as a
-tree that finds the nearest points, can be above 1.
+`share` is the time of the yardstick in that of the kernel: at 1 the kernel is as fast as BLAS.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -31,7 +30,7 @@ from bench.results import RESULTS, write_table
 
 from linkwise import native
 
-FIELDS = ("kernel", "work", "bound", "seconds", "least_s", "share")
+FIELDS = ("kernel", "work", "bound", "seconds", "yardstick_s", "share")
 ROWS, COLUMNS, CENTERS = 200_000, 10, 1000
 
 
@@ -103,16 +102,16 @@ def measure_kernels(machine: Machine, repeats: int) -> list[dict[str, str]]:
     rows = []
     for kernel, work, bound, amount, call in cases:
         seconds = best(call, repeats)
-        least = amount / (machine.steps if bound == "arithmetic" else machine.bytes)
+        yardstick = amount / (machine.steps if bound == "arithmetic" else machine.bytes)
         row = {"kernel": kernel, "work": work, "bound": bound, "seconds": f"{seconds:.3g}"}
-        rows.append(row | {"least_s": f"{least:.3g}", "share": f"{least / seconds:.2f}"})
+        rows.append(row | {"yardstick_s": f"{yardstick:.3g}", "share": f"{yardstick / seconds:.2f}"})
         print("  ".join(f"{field}={rows[-1][field]}" for field in FIELDS), flush=True)
     return rows
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_limits", description="Compare kernels with the limit of the machine."
+        prog="python -m bench run speed_limits", description="Compare kernels with BLAS."
     )
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

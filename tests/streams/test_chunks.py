@@ -1,6 +1,9 @@
 """Files that are read in chunks, and what is wrong with them."""
 
+import dask.array
+import dask.dataframe
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -165,3 +168,26 @@ def test_a_batch_that_differs_is_named():
         read_all(lambda: [TABLE.drop("key"), TABLE.drop("y")])
     with pytest.raises(TypeError, match="chunk 0 is an array"):
         read_all(lambda: [np.zeros((2, 2))], id_column="key")
+
+
+# ---------------------------------------------------------------- dask
+@pytest.mark.parametrize("columns", [2, 3], ids=["divided columns", "whole rows"])
+def test_the_partitions_of_a_dask_array(columns):
+    X = np.arange(300.0).reshape(100, 3)
+    rows = dask.array.from_array(X, chunks=(40, columns))
+    read = [chunk.rows for chunk in open_stream(rows).chunks()]
+    assert [len(part) for part in read] == [40, 40, 20]
+    np.testing.assert_array_equal(np.concatenate(read), X)
+
+
+def test_the_partitions_of_a_dask_data_frame():
+    frame = pd.DataFrame({"key": [f"k{n}" for n in range(50)], "a": np.arange(50.0), "b": np.arange(50) ** 2})
+    rows = dask.dataframe.from_pandas(frame, npartitions=3)
+    stream = open_stream(rows, id_column="key")
+    found = list(stream.chunks())
+    assert len(found) == 3
+    np.testing.assert_array_equal(np.concatenate([chunk.rows for chunk in found]), frame[["a", "b"]])
+    assert [key for chunk in found for key in chunk.ids] == frame["key"].tolist()
+    assert stream.columns() == ("a", "b")
+    whole = lw.summarize(frame[["a", "b"]].to_numpy(), n_items=5)
+    assert lw.summarize(rows, n_items=5, id_column="key").centers.tobytes() == whole.centers.tobytes()

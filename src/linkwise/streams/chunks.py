@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -27,8 +28,22 @@ BLOCK = 65_536  # rows
 NO_ROWS = "The data have no rows, but at least 2 rows are needed to compare."
 ENDINGS = (ARRAY, *TABLES)
 
+
+class Partitioned(Protocol):
+    """A dask array or DataFrame."""
+
+    def to_delayed(self) -> Any:
+        """Return its partitions."""
+        ...
+
+
 Source = (
-    str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | NDArray[Any] | Callable[[], Iterable[Any]]
+    str
+    | os.PathLike[str]
+    | Sequence[str | os.PathLike[str]]
+    | NDArray[Any]
+    | Callable[[], Iterable[Any]]
+    | Partitioned
 )
 
 
@@ -68,11 +83,12 @@ def open_stream(
 
     Parameters
     ----------
-    rows : array, path, sequence of paths, or callable
+    rows : array, path, sequence of paths, dask collection, or callable
         A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
         as "events/*.parquet", or several paths; files of a folder or pattern are read in the order of their
-        names. Or a function without parameters that returns an iterator of arrays, or of tables such as Arrow
-        batches, each time anew.
+        names. A dask array or DataFrame, whose partitions are computed one after the other and pass through
+        this process. Or a function without parameters that returns an iterator of arrays, or of tables such
+        as Arrow batches, each time anew.
     columns : sequence of str, optional
         Columns of tables to use; all by default.
     id_column : str, optional
@@ -101,6 +117,8 @@ def open_stream(
                 " Leave them out."
             )
         return _ArrayFiles(paths)
+    if type(rows).__module__.partition(".")[0] == "dask" and hasattr(rows, "to_delayed"):
+        return _Batches(partial(_compute_partitions, rows), names, id_column)
     if callable(rows):
         return _Batches(rows, names, id_column)
     if isinstance(rows, np.ndarray):
@@ -108,8 +126,8 @@ def open_stream(
             raise TypeError("columns and id_column name columns of tables. Leave them out for arrays.")
         return _ArrayRows(rows)
     raise TypeError(
-        f"rows={short_repr(rows)} cannot be read twice, or not at all. Give an array, paths of files, or a"
-        " function that returns an iterator of arrays each time it is called."
+        f"rows={short_repr(rows)} cannot be read twice, or not at all. Give an array, paths of files, a dask"
+        " array or DataFrame, or a function that returns an iterator of arrays each time it is called."
     )
 
 
@@ -187,6 +205,14 @@ class _ArrayRows:
             yield Chunk(at, _to_rows(self._rows[at : min(at + BLOCK, end)], "The array", at, None), None)
 
 
+def _compute_partitions(rows: Any) -> Iterator[Any]:
+    """Compute the partitions of a dask array or DataFrame, one after the other."""
+    is_array = hasattr(rows, "rechunk")
+    parts = rows.rechunk({1: -1}).to_delayed().ravel() if is_array else rows.to_delayed()
+    for part in parts:
+        yield part.compute()
+
+
 class _Batches:
     """Arrays, or tables such as Arrow batches, that a function returns, each time anew."""
 
@@ -234,15 +260,18 @@ class _Batches:
 
 
 def to_frame(given: Any) -> Any:
-    """Wrap a table in memory, such as an Arrow batch, in polars; None if it is no table."""
+    """Wrap a table in memory, such as an Arrow batch or that of pandas, in polars; None if it is no table."""
     is_arrow = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
-    if isinstance(given, np.ndarray) or not (is_arrow and hasattr(given, "schema")):
+    is_pandas = is_arrow and hasattr(given, "iloc")
+    if isinstance(given, np.ndarray) or not (is_pandas or (is_arrow and hasattr(given, "schema"))):
         return None
     try:
         import polars as pl
     except ImportError as error:
         raise ImportError('Reading tables needs polars: pip install "linkwise[app]"') from error
-    return given if isinstance(given, pl.DataFrame) else pl.DataFrame(given)
+    if isinstance(given, pl.DataFrame):
+        return given
+    return pl.from_pandas(given) if is_pandas else pl.DataFrame(given)
 
 
 def _to_rows(given: Any, where: str, first: int, names: Sequence[str] | None) -> NDArray[Any]:

@@ -165,7 +165,7 @@ class Summary:
 
         Parameters
         ----------
-        rows : array, path, sequence of paths, or callable
+        rows : array, path, sequence of paths, dask collection, or callable
             The rows that were summarised, as for `summarize`.
         labels : array-like of shape (n_items,)
             Cluster of each item, such as ``labels_`` of a learner fitted to `X`.
@@ -237,11 +237,12 @@ def summarize(
 
     Parameters
     ----------
-    rows : array, path, sequence of paths, or callable
+    rows : array, path, sequence of paths, dask collection, or callable
         A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
         as ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of
-        their names. Or a function without parameters that returns an iterator of arrays, or of tables such as
-        Arrow batches, each time anew.
+        their names. A dask array or DataFrame, whose partitions are computed one after the other and pass
+        through this process. Or a function without parameters that returns an iterator of arrays, or of
+        tables such as Arrow batches, each time anew.
     n_items : int, default=1000
         Number of items. There are fewer if the rows have fewer distinct values. `KIN` asks about each item
         up to 2000 of them.

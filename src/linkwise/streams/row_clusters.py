@@ -120,7 +120,7 @@ class RowClusters:
 
         Parameters
         ----------
-        rows : array, path, sequence of paths, or callable
+        rows : array, path, sequence of paths, dask collection, or callable
             The rows that were clustered, as for `cluster_rows`.
         folder : path
             Folder of the files; it is created if it is absent. It must be empty, or hold parts of the same
@@ -190,11 +190,12 @@ def cluster_rows(
     model : PCKMeans, MPCKMeans or COBS
         The clusterer, which is not changed. `MPCKMeans` needs ``metric="diagonal"``, and
         ``farthest="extreme"``.
-    rows : array, path, sequence of paths, or callable
+    rows : array, path, sequence of paths, dask collection, or callable
         A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
         as ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of
-        their names. Or a function without parameters that returns an iterator of arrays, or of tables such as
-        Arrow batches, each time anew.
+        their names. A dask array or DataFrame, whose partitions are computed one after the other and pass
+        through this process. Or a function without parameters that returns an iterator of arrays, or of
+        tables such as Arrow batches, each time anew.
     must_link, cannot_link : sequence of pairs
         Pairs of rows, named by their ids if `id_column` is given, and otherwise by their numbers, counted
         from 0 at the beginning of the data. The `must_link` and `cannot_link` of `Constraints` are such
