@@ -210,6 +210,7 @@ def test_pages_without_anything_to_run_are_few():
         "index.rst",
         "methods.rst",
         "reference.rst",
+        "speed.rst",
         "reliability.rst",
         *REPRODUCTION,
     }
