@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans, read_metrics, store_metrics
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
+from linkwise.cluster.trees.clusilc import ClusILC
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.streams.metric_passes import StreamStart, refine_mpckmeans
@@ -18,16 +20,18 @@ from linkwise.streams.passes import Survey
 from linkwise.streams.soft_passes import refine_pckmeans
 from linkwise.streams.stream_runs import RowSource, StreamRun
 
-Model = PCKMeans | MPCKMeans
+CenterModel = PCKMeans | MPCKMeans
+Model = CenterModel | ClusILC
+SomeModel = TypeVar("SomeModel", bound=Model)
 
 
 def check_stream_model(model: object) -> None:
     """Raise if a model cannot be fitted to chunks."""
     advice = "summarise the rows, by summary = linkwise.summarize(rows), and fit it to summary.X."
-    if not isinstance(model, (PCKMeans, MPCKMeans)):
+    if not isinstance(model, (PCKMeans, MPCKMeans, ClusILC)):
         raise TypeError(
-            f"cluster_rows fits PCKMeans and MPCKMeans, but model is a {type(model).__name__}. Give one of"
-            f" them, or {advice}"
+            f"cluster_rows fits PCKMeans, MPCKMeans and ClusILC, but model is a {type(model).__name__}. Give"
+            f" one of them, or {advice}"
         )
     if isinstance(model, MPCKMeans) and model.metric != "diagonal":
         raise ValueError(
@@ -40,9 +44,26 @@ def check_stream_model(model: object) -> None:
             f" farthest='extreme', or {advice}"
         )
 
+    if isinstance(model, ClusILC):
+        _check_tree(model)
+
+
+def _check_tree(model: ClusILC) -> None:
+    if len(model.nominal):
+        raise ValueError(
+            "cluster_rows fits ClusILC to columns of numbers, but nominal names columns of categories. Give a"
+            " column of 0 and 1 for each category, and nominal=()."
+        )
+    is_bounded = model.n_clusters is not None and model.label_rule == "evidence"
+    if not is_bounded and model.max_leaves is None and model.max_depth is None:
+        raise ValueError(
+            "Nothing bounds the tree, so it would have a leaf for every few rows. Give max_leaves, or"
+            " n_clusters with label_rule='evidence'."
+        )
+
 
 def refine_model(
-    source: RowSource, model: Model, places: NDArray[np.int64], seed: int, step: Callable[[int], object]
+    source: RowSource, model: CenterModel, places: NDArray[np.int64], seed: int, step: Callable[[int], object]
 ) -> StreamRun:
     """Continue a model on all rows; `places` are those of the rows with constraints in the sample."""
     if isinstance(model, PCKMeans):
@@ -52,8 +73,8 @@ def refine_model(
 
 
 def fit_sample(
-    model: Model, survey: Survey, named: NamedStreamRows, scaled: NDArray[np.float32]
-) -> tuple[Model, NDArray[np.int64]]:
+    model: SomeModel, survey: Survey, named: NamedStreamRows, scaled: NDArray[np.float32]
+) -> tuple[SomeModel, NDArray[np.int64]]:
     """Fit the model to the sample with all rows that constraints name; return it and their numbers."""
     numbers, first = np.unique(np.concatenate([survey.sample_rows, named.numbers]), return_index=True)
     sample = np.ascontiguousarray(np.concatenate([survey.sample, scaled])[first])
@@ -73,7 +94,7 @@ def fit_sample(
     return model, numbers
 
 
-def read_run(model: Model, places: NDArray[np.int64]) -> StreamRun:
+def read_run(model: CenterModel, places: NDArray[np.int64]) -> StreamRun:
     """Return the result of a model that was fitted to all rows."""
     return StreamRun(
         model.cluster_centers_,
@@ -85,7 +106,7 @@ def read_run(model: Model, places: NDArray[np.int64]) -> StreamRun:
     )
 
 
-def store_run(model: Model, run: StreamRun, constraints: Constraints) -> Model:
+def store_run(model: CenterModel, run: StreamRun, constraints: Constraints) -> CenterModel:
     """Replace the attributes of a model fitted to a sample by those of all rows."""
     del model.labels_
     model.cluster_centers_, model.n_iter_ = run.centers, run.n_iter
