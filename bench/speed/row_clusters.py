@@ -2,10 +2,10 @@
 
 Rows are those of `speed_large`: float32 in 10 columns around 23 centres, in Parquet files of at most a
 million rows. Each method fits 23 clusters to the same files: linkwise's with 200 constraints, and
-MiniBatchKMeans by `partial_fit` with batches of 100 000 rows, in one pass. Each fit runs in a fresh process
-with two threads.
-The methods take turns; times and memory are medians of three turns. Ratios divide by the median of
-MiniBatchKMeans in the same run. ARI is that of `predict` on 100 000 rows.
+MiniBatchKMeans by `partial_fit` with batches of 100 000 rows, in one pass. ClusILC.fit reads all rows into
+memory, where the tree has all thresholds. Each fit runs in a fresh process with two threads. The methods take
+turns; times and memory are medians of three turns. Ratios divide by the median of MiniBatchKMeans in the same
+run. ARI is that of `predict` on 100 000 rows.
 
     python -m bench run speed_row_clusters [--sizes 1000000] [--quick] [--out DIR]
 """
@@ -33,7 +33,7 @@ QUICK = (50_000,)
 TURNS = 3
 CLUSTERS, PAIRS = CLASSES + RARE, 200
 BATCH = 100_000  # rows of MiniBatchKMeans, and of the comparison
-BASELINE = "MiniBatchKMeans"
+BASELINE, IN_MEMORY = "MiniBatchKMeans", "ClusILC.fit"
 FIELDS = ("n", "method", "seconds", "times_baseline", "peak_MiB", "memory_times_baseline", "passes", "ari")
 
 
@@ -44,10 +44,12 @@ def make_models() -> dict[str, Any]:
     return {
         "PCKMeans": lw.PCKMeans(CLUSTERS, random_state=0),
         "MPCKMeans": lw.MPCKMeans(CLUSTERS, metric="diagonal", random_state=0),
+        "ClusILC": lw.ClusILC(CLUSTERS),
     }
 
 
-METHODS = (BASELINE, "PCKMeans", "MPCKMeans")
+METHODS = (BASELINE, "PCKMeans", "MPCKMeans", "ClusILC", IN_MEMORY)
+READINGS = {"PCKMeans": 3, "MPCKMeans": 4, "ClusILC": 2}  # passes besides those of iterations or leaves
 
 
 def measure(folder: Path, method: str) -> dict[str, float]:
@@ -69,10 +71,22 @@ def measure(folder: Path, method: str) -> dict[str, float]:
             for at in range(0, len(rows), BATCH):
                 fitted.partial_fit(rows[at : at + BATCH])
         passes = 1
+    elif method == IN_MEMORY:
+        rows = np.concatenate(
+            [pl.read_parquet(path).to_numpy() for path in sorted((folder / "rows").iterdir())]
+        )
+        links = lw.Constraints(len(rows), pairs.must_link, pairs.cannot_link)
+        fitted, passes = make_models()["ClusILC"].fit(rows, constraints=links), 1
     else:
-        links = {"must_link": pairs.must_link, "cannot_link": pairs.cannot_link}
-        fitted = lw.cluster_rows(make_models()[method], folder / "rows", **links)
-        passes = fitted.model.n_iter_ + (3 if method == "PCKMeans" else 4)
+        seen: list[int] = []
+        fitted = lw.cluster_rows(
+            make_models()[method],
+            folder / "rows",
+            must_link=pairs.must_link,
+            cannot_link=pairs.cannot_link,
+            progress=lambda done, _: seen.append(done),
+        )
+        passes = getattr(fitted.model, "n_iter_", len(seen)) + READINGS[method]
     found: dict[str, float] = {"seconds": perf_counter() - started, "peak_MiB": peak_mib(), "passes": passes}
     first = pl.read_parquet(min((folder / "rows").iterdir()))[:BATCH].to_numpy()
     labels = fitted.predict(np.ascontiguousarray(first))

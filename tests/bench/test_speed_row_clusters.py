@@ -12,5 +12,7 @@ def test_a_line_for_each_method(tmp_path):
     with (tmp_path / "speed_row_clusters.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [line["method"] for line in lines] == list(row_clusters.METHODS)
-    assert all(float(line["ari"]) > 0.5 for line in lines)
+    ari = {line["method"]: float(line["ari"]) for line in lines}
+    assert min(ari.values()) > 0.35
+    assert abs(ari["ClusILC"] - ari["ClusILC.fit"]) < 0.1
     assert float(lines[0]["times_baseline"]) == 1
