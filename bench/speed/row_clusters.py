@@ -2,10 +2,10 @@
 
 Rows are those of `speed_large`: float32 in 10 columns around 23 centres, in Parquet files of at most a
 million rows. Each method fits 23 clusters to the same files: linkwise's with 200 constraints, and
-MiniBatchKMeans by `partial_fit` with batches of 100 000 rows, in one pass. COBS chooses among clusterings
-with 20, 23 and 26 clusters. Each fit runs in a fresh process with two threads.
-The methods take turns; times and memory are medians of three turns. Ratios divide by the median of
-MiniBatchKMeans in the same run. ARI is that of `predict` on 100 000 rows.
+MiniBatchKMeans by `partial_fit` with batches of 100 000 rows, in one pass. ClusILC.fit reads all rows into
+memory, where the tree has all thresholds. COBS chooses among 20, 23 and 26 clusters. Each fit runs in a fresh
+process with two threads. The methods take turns; times and memory are medians of three turns. Ratios divide
+by the median of MiniBatchKMeans in the same run. ARI is that of `predict` on 100 000 rows.
 
     python -m bench run speed_row_clusters [--sizes 1000000] [--quick] [--out DIR]
 """
@@ -33,7 +33,7 @@ QUICK = (50_000,)
 TURNS = 3
 CLUSTERS, PAIRS = CLASSES + RARE, 200
 BATCH = 100_000  # rows of MiniBatchKMeans, and of the comparison
-BASELINE = "MiniBatchKMeans"
+BASELINE, IN_MEMORY = "MiniBatchKMeans", "ClusILC.fit"
 FIELDS = ("n", "method", "seconds", "times_baseline", "peak_MiB", "memory_times_baseline", "passes", "ari")
 
 
@@ -49,11 +49,17 @@ def make_models() -> dict[str, Any]:
         "COBS": lw.COBS(preset=around, random_state=0),
         "PCKMeans": lw.PCKMeans(CLUSTERS, random_state=0),
         "MPCKMeans": lw.MPCKMeans(CLUSTERS, metric="diagonal", random_state=0),
+        "ClusILC": lw.ClusILC(CLUSTERS),
     }
 
 
-METHODS = (BASELINE, "PCKMeans", "MPCKMeans", "COBS")
-OTHER_PASSES = {"PCKMeans": 3, "MPCKMeans": 4, "COBS": 3}  # beside iterations
+METHODS = (BASELINE, "PCKMeans", "MPCKMeans", "ClusILC", IN_MEMORY, "COBS")
+READINGS = {
+    "PCKMeans": 3,
+    "MPCKMeans": 4,
+    "ClusILC": 2,
+    "COBS": 3,
+}  # passes besides those of iterations or leaves
 
 
 def measure(folder: Path, method: str) -> dict[str, float]:
@@ -75,10 +81,23 @@ def measure(folder: Path, method: str) -> dict[str, float]:
             for at in range(0, len(rows), BATCH):
                 fitted.partial_fit(rows[at : at + BATCH])
         passes = 1
+    elif method == IN_MEMORY:
+        rows = np.concatenate(
+            [pl.read_parquet(path).to_numpy() for path in sorted((folder / "rows").iterdir())]
+        )
+        links = lw.Constraints(len(rows), pairs.must_link, pairs.cannot_link)
+        fitted, passes = make_models()["ClusILC"].fit(rows, constraints=links), 1
     else:
-        links = {"must_link": pairs.must_link, "cannot_link": pairs.cannot_link}
-        fitted = lw.cluster_rows(make_models()[method], folder / "rows", **links)
-        passes = getattr(fitted.model, "n_iter_", 0) + OTHER_PASSES[method]
+        seen: list[int] = []
+        fitted = lw.cluster_rows(
+            make_models()[method],
+            folder / "rows",
+            must_link=pairs.must_link,
+            cannot_link=pairs.cannot_link,
+            progress=lambda done, _: seen.append(done),
+        )
+        own = 0 if method == "COBS" else len(seen)  # COBS counts clusterings of its sample
+        passes = getattr(fitted.model, "n_iter_", own) + READINGS[method]
     found: dict[str, float] = {"seconds": perf_counter() - started, "peak_MiB": peak_mib(), "passes": passes}
     first = pl.read_parquet(min((folder / "rows").iterdir()))[:BATCH].to_numpy()
     labels = fitted.predict(np.ascontiguousarray(first))

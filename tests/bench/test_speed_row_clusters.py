@@ -12,5 +12,9 @@ def test_a_line_for_each_method(tmp_path):
     with (tmp_path / "speed_row_clusters.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [line["method"] for line in lines] == list(row_clusters.METHODS)
-    assert all(float(line["ari"]) > 0.5 for line in lines)
+    ari = {line["method"]: float(line["ari"]) for line in lines}
+    trees = {name: value for name, value in ari.items() if name.startswith("ClusILC")}
+    assert min(trees.values()) > 0.35  # thresholds on columns fit these balls badly, in memory, too
+    assert all(value > 0.5 for name, value in ari.items() if name not in trees)
+    assert abs(ari["ClusILC"] - ari["ClusILC.fit"]) < 0.1
     assert float(lines[0]["times_baseline"]) == 1

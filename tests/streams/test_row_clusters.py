@@ -358,7 +358,7 @@ def test_another_method_names_the_way():
         lw.cluster_rows(lw.MPCKMeans(5), X)
     with pytest.raises(ValueError, match="Give farthest='extreme'"):
         lw.cluster_rows(lw.MPCKMeans.paper(5), X)
-    for model in (lw.PCKMeans(5), lw.MPCKMeans(5)):
+    for model in (lw.PCKMeans(5), lw.MPCKMeans(5), lw.ClusILC(5)):
         with pytest.raises(TypeError, match=r"linkwise\.cluster_rows\(model, rows\)"):
             model.fit("events/*.parquet")
 

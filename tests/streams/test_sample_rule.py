@@ -129,7 +129,7 @@ def test_progress_counts_clusterings():
 
 
 def test_a_method_that_needs_all_rows_names_the_others():
-    with pytest.raises(TypeError, match="fits PCKMeans, MPCKMeans and COBS, but model is a BCKM"):
+    with pytest.raises(TypeError, match="fits PCKMeans, MPCKMeans, ClusILC and COBS, but model"):
         lw.cluster_rows(lw.BCKM(3), X)
 
 

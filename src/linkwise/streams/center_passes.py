@@ -7,7 +7,7 @@ they are. Sums are made in float64, block by block, and merged in the order of t
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,11 @@ from linkwise import native, parallel
 from linkwise.cluster import points
 from linkwise.cluster.kmeans.metrics import Metrics
 from linkwise.cluster.points import Centers
-from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
 from linkwise.streams.nearest import nearest_centers
-from linkwise.streams.passes import Scaling
+from linkwise.streams.passes import Scaling, scale_block
 from linkwise.streams.ranges import map_blocks
 
 
@@ -47,12 +46,7 @@ class Assignment(NamedTuple):
 
         Under metrics, log det is taken off the distances.
         """
-        if block.rows.shape[1] != self.centers.shape[1]:
-            raise DataError(
-                f"The data have changed: they had {self.centers.shape[1]} columns before, and now"
-                f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
-            )
-        rows = self.scaling.apply(block.rows)
+        rows = scale_block(block, self.scaling)
         if self.metrics is None:
             nearest, squares = nearest_centers(rows, self.centers)
             labels = nearest.astype(np.int32)
@@ -65,6 +59,11 @@ class Assignment(NamedTuple):
             labels[at] = self.labels[here]
             squares[at] = self._find_costs(rows[at])[np.arange(len(at)), labels[at]]
         return rows, labels, squares
+
+    def list_arrays(self) -> list[NDArray[Any]]:
+        """List what decides the cluster of each row."""
+        scaling = self.scaling.offset, self.scaling.scale
+        return [*scaling, self.centers, self.numbers, self.labels, *(self.metrics or ())]
 
     def _find_costs(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Compute the (n, k) costs of few rows."""

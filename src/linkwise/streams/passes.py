@@ -54,6 +54,16 @@ class Scaling:
         return np.asarray(scaled, dtype=np.float32)
 
 
+def scale_block(block: Chunk, scaling: Scaling) -> NDArray[np.float32]:
+    """Scale the rows of a block; raise if they have another number of columns than before."""
+    if block.rows.shape[1] != len(scaling.offset):
+        raise DataError(
+            f"The data have changed: they had {len(scaling.offset)} columns before, and now"
+            f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
+        )
+    return scaling.apply(block.rows)
+
+
 class Survey(NamedTuple):
     """What the first pass finds."""
 

@@ -2,7 +2,8 @@
 
 The sample has all rows that constraints name. If it has all rows of the data, the result is that of ``fit``.
 Otherwise the centres of the sample are the start, and each iteration of the clusterer is one pass over the
-rows. Of a clusterer without iterations the rule that the sample gives assigns all rows.
+rows. A tree grows from the root, and the sample gives the edges of its bins. COBS chooses a clustering of the
+sample, whose rule assigns all rows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from sklearn.base import clone
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
+from linkwise.cluster.trees.clusilc import ClusILC
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.center_passes import Assignment
 from linkwise.streams.chunks import RowStream, Source, open_stream
@@ -39,6 +42,7 @@ from linkwise.streams.stream_models import (
     store_run,
 )
 from linkwise.streams.stream_runs import RowSource, compact_run
+from linkwise.streams.tree_models import TreeAssignment, fit_tree
 from linkwise.validation import check_rows, resolve_seed, warn_of_identical
 
 SAMPLE = 20_000  # rows
@@ -53,7 +57,8 @@ class RowClusters:
     Attributes
     ----------
     model : estimator
-        The fitted clusterer, with all attributes but ``labels_``. It knows rows in scaled units.
+        The fitted clusterer, with all attributes but ``labels_`` and ``constraints_``. It knows rows in
+        scaled units.
     n_rows : int
         Number of rows.
     n_sampled : int
@@ -81,7 +86,7 @@ class RowClusters:
     constrained_rows: NDArray[np.int64] = field(repr=False)
     constrained_labels: Labels = field(repr=False)
     id_column: str | None
-    _rule: Assignment | SampleRule = field(repr=False)
+    _rule: Assignment | TreeAssignment | SampleRule = field(repr=False)
 
     def predict(self, rows: ArrayLike) -> Labels:
         """Find the cluster of new rows.
@@ -155,13 +160,8 @@ class RowClusters:
 
     def _hash(self) -> str:
         """Hash what decides the cluster of each row."""
-        found, rule = blake2b(digest_size=16), self._rule
-        if isinstance(rule, SampleRule):
-            found.update(rule.hash())
-            found.update(repr((self.columns, self.id_column)).encode())
-            return found.hexdigest()
-        scaling = rule.scaling.offset, rule.scaling.scale
-        for array in (*scaling, rule.centers, rule.numbers, rule.labels, *(rule.metrics or ())):
+        found = blake2b(digest_size=16)
+        for array in self._rule.list_arrays():
             found.update(array.tobytes())
         found.update(repr((self.columns, self.id_column)).encode())
         return found.hexdigest()
@@ -187,9 +187,10 @@ def cluster_rows(
 
     Parameters
     ----------
-    model : PCKMeans, MPCKMeans or COBS
+    model : PCKMeans, MPCKMeans, ClusILC or COBS
         The clusterer, which is not changed. `MPCKMeans` needs ``metric="diagonal"``, and
-        ``farthest="extreme"``.
+        ``farthest="extreme"``. `ClusILC` needs a bound on the tree, which is `max_leaves`, `max_depth`, or
+        `n_clusters` with ``label_rule="evidence"``, and takes no `nominal` columns.
     rows : array, path, sequence of paths, dask collection, or callable
         A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
         as ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of
@@ -217,8 +218,10 @@ def cluster_rows(
     n_jobs : int, optional
         Number of processes of "loky"; by default as many as there are cores.
     progress : callable, optional
-        ``progress(done, planned)`` is called after each pass over all rows that moves the centres. Most fits
-        need fewer passes than planned. With `COBS` it is called after each clustering of the pool.
+        ``progress(done, planned)`` is called after each pass over all rows that moves the centres, or that
+        reads leaves of the tree. Most fits need fewer passes than planned. For a tree, planned is
+        `max_leaves`, or the current number of passes. With `COBS` it is called after each clustering of the
+        pool.
 
     Returns
     -------
@@ -250,6 +253,14 @@ def cluster_rows(
     differs from that of ``fit`` on all rows in two ways: if the best start of the sample leads to another
     optimum; and if plain k-means satisfies more constraints, which is decided on the sample (``fell_back_``).
 
+    The tree of `ClusILC` is an approximation of that of ``fit`` on all rows: a column has at most 255 places
+    for a threshold, which are quantiles of the sample, and one more at each value of a row that constraints
+    name. All else is that of ``fit``: the order of the splits, the labels of leaves, and the heuristic, which
+    counts all rows and all constraints, implied ones included. So the tree is the same if all values are
+    among these places. The sample is drawn with seed 0, since a tree draws nothing. Each pass reads the sides
+    of the next split, and of other splits that may follow. There are at most as many of these passes as
+    leaves; beams need more. Rows are put into bins of sums, of which a leaf has (places * columns²).
+
     `COBS` is an approximation if the sample does not have all rows: the pool is made of the sample, and so is
     the choice, with all rows that constraints name. Rows of the sample keep their clusters, and ``rule_`` of
     the model assigns all others in one pass. ``model.approximation_`` says so.
@@ -277,49 +288,57 @@ def cluster_rows(
         raise ValueError(f"scale must be 'standard' or 'none', not {scale!r}.")
     if backend not in BACKENDS:
         raise ValueError(f"backend must be 'serial', 'loky' or 'dask', not {backend!r}.")
-    stream, seed = open_stream(rows, columns=columns, id_column=id_column), resolve_seed(model.random_state)
+    stream = open_stream(rows, columns=columns, id_column=id_column)
+    seed = 0 if isinstance(model, ClusILC) else resolve_seed(model.random_state)
     engine = Engine(backend, n_jobs)
     survey = survey_rows(stream, int(n_sample), seed, scale, lambda: None, engine)
     pairs = RowPairs(must_link, cannot_link, must_link_weight, cannot_link_weight)
     named = find_named_stream_rows(stream, pairs, id_column is not None, len(survey.mean), engine)
     scaled = survey.scaling.apply(named.rows)
     warn_of_identical(scaled, named.constraints.cannot_link, lambda row: named.names[row])
+    parts = (survey.mean, survey.variance, named.numbers, scaled, named.constraints, engine)
+    source = RowSource(stream, survey.scaling, *parts, survey.n_rows)
+    make = partial(
+        RowClusters,
+        n_rows=survey.n_rows,
+        columns=stream.columns(),
+        scaling=survey.scaling,
+        constrained_rows=named.numbers,
+        id_column=id_column,
+    )
+    if isinstance(model, ClusILC):
+        grown = fit_tree(model, source, survey, named, progress)
+        return make(
+            model=grown.model,
+            n_sampled=grown.n_sampled,
+            sizes=grown.sizes,
+            constrained_labels=grown.labels,
+            _rule=TreeAssignment(survey.scaling, grown.model.tree_),
+        )
     own = clone(model).set_params(random_state=seed)
     if not isinstance(own, (PCKMeans, MPCKMeans)):
         spread, sampled = fit_sample(own, survey, named, scaled, progress)
         rule, sizes = _spread_sample(spread, sampled, survey, stream, engine)
-        return RowClusters(
+        return make(
             model=spread,
-            n_rows=survey.n_rows,
             n_sampled=len(sampled),
-            columns=stream.columns(),
-            scaling=survey.scaling,
             sizes=sizes,
-            constrained_rows=named.numbers,
             constrained_labels=rule.labels[np.searchsorted(sampled, named.numbers)],
-            id_column=id_column,
             _rule=rule,
         )
     fitted, sampled = fit_sample(own, survey, named, scaled)
     if len(sampled) == survey.n_rows:
         run = read_run(fitted, np.searchsorted(sampled, named.numbers))
     else:
-        parts = (survey.mean, survey.variance, named.numbers, scaled, named.constraints, engine)
-        source = RowSource(stream, survey.scaling, *parts, survey.n_rows)
         planned = own.max_iter + 1
         step = _ignore if progress is None else lambda done: progress(done, planned)
         run = compact_run(refine_model(source, fitted, np.searchsorted(sampled, named.numbers), seed, step))
         check_same_rows(int(run.sizes.sum()), survey.n_rows)
-    return RowClusters(
+    return make(
         model=store_run(fitted, run, named.constraints),
-        n_rows=survey.n_rows,
         n_sampled=len(sampled),
-        columns=stream.columns(),
-        scaling=survey.scaling,
         sizes=run.sizes,
-        constrained_rows=named.numbers,
         constrained_labels=run.labels,
-        id_column=id_column,
         _rule=Assignment(survey.scaling, run.centers, named.numbers, run.labels, run.metrics),
     )
 

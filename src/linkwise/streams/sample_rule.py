@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
-from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
-from linkwise.streams.passes import Scaling
+from linkwise.streams.passes import Scaling, scale_block
 from linkwise.streams.ranges import map_blocks
 
 
@@ -51,24 +49,18 @@ class SampleRule(NamedTuple):
 
     def find_labels(self, block: Chunk) -> NDArray[np.int32]:
         """Find the cluster of each row of a block; -1 for noise."""
-        if block.rows.shape[1] != self.model.n_features_in_:
-            raise DataError(
-                f"The data have changed: they had {self.model.n_features_in_} columns before, and now"
-                f" {block.rows.shape[1]}. A function must return the same chunks each time it is called."
-            )
-        labels = self.model.predict(self.scaling.apply(block.rows)).astype(np.int32)
+        labels = self.model.predict(scale_block(block, self.scaling)).astype(np.int32)
         ends = [block.first, block.first + len(block.rows)]
         here = slice(*np.searchsorted(self.numbers, ends).tolist())
         labels[self.numbers[here] - block.first] = self.labels[here]
         found: NDArray[np.int32] = labels
         return found
 
-    def hash(self) -> bytes:
-        """Hash what decides the clusters: the rule follows from the sample and the parameters."""
-        found = blake2b(repr(sorted(self.model.get_params().items(), key=repr)).encode(), digest_size=16)
-        for array in (self.scaling.offset, self.scaling.scale, self.numbers, self.labels):
-            found.update(array.tobytes())
-        return found.digest()
+    def list_arrays(self) -> list[NDArray[Any]]:
+        """List what decides the cluster of each row: the rule follows from the sample and the parameters."""
+        given = repr(sorted(self.model.get_params().items(), key=repr)).encode()
+        scaling = self.scaling.offset, self.scaling.scale
+        return [np.frombuffer(given, dtype=np.uint8), *scaling, self.numbers, self.labels]
 
 
 def count_clusters(stream: RowStream, rule: SampleRule, engine: Engine = HERE) -> Counter[int]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkwise.asking.learner import Progress
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans, read_metrics, store_metrics
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
+from linkwise.cluster.trees.clusilc import ClusILC
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.streams.metric_passes import StreamStart, refine_mpckmeans
@@ -20,7 +21,8 @@ from linkwise.streams.passes import Survey
 from linkwise.streams.soft_passes import refine_pckmeans
 from linkwise.streams.stream_runs import RowSource, StreamRun
 
-Model = PCKMeans | MPCKMeans
+CenterModel = PCKMeans | MPCKMeans
+Model = CenterModel | ClusILC
 Fitted = TypeVar("Fitted", bound=Any)
 
 
@@ -29,8 +31,8 @@ def check_stream_model(model: object) -> None:
     advice = "summarise the rows, by summary = linkwise.summarize(rows), and fit it to summary.X."
     if not getattr(model, "reads_chunks", False):
         raise TypeError(
-            f"cluster_rows fits PCKMeans, MPCKMeans and COBS, but model is a {type(model).__name__}. Give one"
-            f" of them, or {advice}"
+            f"cluster_rows fits PCKMeans, MPCKMeans, ClusILC and COBS, but model is a {type(model).__name__}."
+            f" Give one of them, or {advice}"
         )
     if isinstance(model, MPCKMeans) and model.metric != "diagonal":
         raise ValueError(
@@ -43,9 +45,26 @@ def check_stream_model(model: object) -> None:
             f" farthest='extreme', or {advice}"
         )
 
+    if isinstance(model, ClusILC):
+        _check_tree(model)
+
+
+def _check_tree(model: ClusILC) -> None:
+    if len(model.nominal):
+        raise ValueError(
+            "cluster_rows fits ClusILC to columns of numbers, but nominal names columns of categories. Give a"
+            " column of 0 and 1 for each category, and nominal=()."
+        )
+    is_bounded = model.n_clusters is not None and model.label_rule == "evidence"
+    if not is_bounded and model.max_leaves is None and model.max_depth is None:
+        raise ValueError(
+            "Nothing bounds the tree, so it would have a leaf for every few rows. Give max_leaves, or"
+            " n_clusters with label_rule='evidence'."
+        )
+
 
 def refine_model(
-    source: RowSource, model: Model, places: NDArray[np.int64], seed: int, step: Callable[[int], object]
+    source: RowSource, model: CenterModel, places: NDArray[np.int64], seed: int, step: Callable[[int], object]
 ) -> StreamRun:
     """Continue a model on all rows; `places` are those of the rows with constraints in the sample."""
     if isinstance(model, PCKMeans):
@@ -83,7 +102,7 @@ def fit_sample(
     return model, numbers
 
 
-def read_run(model: Model, places: NDArray[np.int64]) -> StreamRun:
+def read_run(model: CenterModel, places: NDArray[np.int64]) -> StreamRun:
     """Return the result of a model that was fitted to all rows."""
     return StreamRun(
         model.cluster_centers_,
@@ -95,7 +114,7 @@ def read_run(model: Model, places: NDArray[np.int64]) -> StreamRun:
     )
 
 
-def store_run(model: Model, run: StreamRun, constraints: Constraints) -> Model:
+def store_run(model: CenterModel, run: StreamRun, constraints: Constraints) -> CenterModel:
     """Replace the attributes of a model fitted to a sample by those of all rows."""
     del model.labels_
     model.cluster_centers_, model.n_iter_ = run.centers, run.n_iter

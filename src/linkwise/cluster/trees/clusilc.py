@@ -25,7 +25,7 @@ nominal column becomes one column for each of its values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -39,8 +39,17 @@ from linkwise import parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints
 from linkwise.cluster.trees.columns import build_columns
-from linkwise.cluster.trees.growth import GrowthProblem, search_tree
+from linkwise.cluster.trees.growth import (
+    MARGIN,
+    GrowingTree,
+    GrowthProblem,
+    LeafRows,
+    price_square,
+    search_tree,
+)
 from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
+from linkwise.cluster.trees.table_rows import TableRows, describe_rows
+from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
@@ -89,7 +98,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     Notes
     -----
     Weights of constraints have no effect, since implied constraints have none. Without constraints the tree
-    minimises the sum of squares alone; limit it by `max_leaves` or `min_samples_leaf`.
+    minimises the sum of squares alone; limit it by `max_leaves` or `min_samples_leaf`. For rows that stay in
+    files, see `linkwise.cluster_rows`.
 
     References
     ----------
@@ -105,6 +115,9 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     >>> model.n_clusters_
     3
     """
+
+    reads_chunks: ClassVar[bool] = True
+    tree_: Tree
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True, "sample_weight": True}
 
@@ -216,14 +229,9 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         ValueError
             `n_clusters` is above the number of rows, or `constraints` are about another number of rows.
         """
-        self._validate_params()
         refuse_constraints_as_y(y)
-        rows = check_rows(X, self)
+        rows = check_model(self, X)
         wanted = check_constraints(constraints, rows)
-        if self.n_clusters is not None and self.n_clusters > len(rows):
-            raise ValueError(
-                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}. Ask for fewer clusters."
-            )
         if sample_weight is None:
             problem = self._problem(rows, wanted, None)
         else:
@@ -231,14 +239,11 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
             there = np.flatnonzero(weight)
             problem = self._problem(rows[there], wanted[there], weight[there])
         found = search_tree(problem, progress)
-        self.tree_ = found.tree()
+        store_tree(self, problem, found)
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
         self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(self.labels_)))
         self.constraints_ = wanted
-        self.n_leaves_ = len(found.leaves)
-        self.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
-        self.heuristic_ = problem.heuristic(*found.course[-1])
         return self
 
     def _problem(
@@ -247,23 +252,13 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         columns = build_columns(
             X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
         )
-        linked = find_linked_rows(constraints)
         squares = (columns.features**2).sum(axis=1)
-        return GrowthProblem(
-            columns,
-            weight,
-            linked,
-            float(squares.sum() if weight is None else weight @ squares),
-            count_implied_pairs(linked) + len(constraints.conflicts),
-            len(constraints.conflicts),
-            self.gamma,
-            len(X) if self.n_clusters is None else self.n_clusters,
-            self.min_samples_leaf,
-            self.label_rule == "evidence",
-            len(X) if self.max_leaves is None else self.max_leaves,
-            len(X) if self.max_depth is None else self.max_depth,
-            self.beam_width,
-        )
+
+        def describe(place: NDArray[np.int32], tie: float) -> LeafRows:
+            return describe_rows(TableRows(columns, weight, place, self.min_samples_leaf, tie), columns.order)
+
+        total = float(squares.sum() if weight is None else weight @ squares)
+        return pose_problem(self, describe, len(X), total, constraints)
 
     def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
         words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
@@ -289,3 +284,49 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.tree_.predict(check_rows(X, self, reset=False))
+
+
+def check_model(model: ClusILC, X: ArrayLike, n_rows: int | None = None) -> NDArray[Any]:
+    """Check the parameters of a model, and rows, which may be some of `n_rows`."""
+    model._validate_params()
+    rows: NDArray[Any] = check_rows(X, model)
+    n_rows = len(rows) if n_rows is None else n_rows
+    if model.n_clusters is not None and model.n_clusters > n_rows:
+        raise ValueError(
+            f"n_samples={n_rows} should be >= n_clusters={model.n_clusters}. Ask for fewer clusters."
+        )
+    return rows
+
+
+def pose_problem(
+    model: ClusILC,
+    describe: Callable[[NDArray[np.int32], float], LeafRows],
+    n_rows: int,
+    squares: float,
+    constraints: Constraints,
+) -> GrowthProblem:
+    """Pose the problem of a model; `describe` describes all rows, given places and tie (see `TableRows`)."""
+    linked = find_linked_rows(constraints)
+    per_square = price_square(model.gamma, squares)
+    return GrowthProblem(
+        describe(linked.place, MARGIN / per_square if per_square else np.inf),
+        n_rows,
+        linked,
+        squares,
+        count_implied_pairs(linked) + len(constraints.conflicts),
+        len(constraints.conflicts),
+        model.gamma,
+        n_rows if model.n_clusters is None else model.n_clusters,
+        model.label_rule == "evidence",
+        n_rows if model.max_leaves is None else model.max_leaves,
+        n_rows if model.max_depth is None else model.max_depth,
+        model.beam_width,
+    )
+
+
+def store_tree(model: ClusILC, problem: GrowthProblem, found: GrowingTree) -> None:
+    """Set the attributes that describe the tree."""
+    model.tree_ = found.tree()
+    model.n_leaves_ = len(found.leaves)
+    model.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
+    model.heuristic_ = problem.heuristic(*found.course[-1])

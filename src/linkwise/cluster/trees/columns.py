@@ -43,9 +43,13 @@ class Columns:
         column = int(self.column[number])
         if not np.isnan(self.value[number]):
             return Condition(column, float(self.value[number]), equals=True)
-        high, low = float(self.X[last, column]), float(self.X[following, column])
-        middle = low + (high - low) / 2
-        return Condition(column, middle if low <= middle < high else low)
+        return cut_between(column, float(self.X[following, column]), float(self.X[last, column]))
+
+
+def cut_between(column: int, low: float, high: float) -> Condition:
+    """Return the test that separates two values of a column: the one in the middle, if it is a float."""
+    middle = low + (high - low) / 2
+    return Condition(column, middle if low <= middle < high else low)
 
 
 def build_columns(

@@ -7,9 +7,9 @@ A tree that grows is a value (`GrowingTree`). Each step splits one leaf. The bes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Progress
-from linkwise.cluster.trees.columns import Columns
-from linkwise.cluster.trees.tree import Path, Tree, build_tree
+from linkwise.cluster.trees.tree import Condition, Path, Tree, build_tree
 
 NEW = -1  # a label that no leaf bears yet
 MARGIN = 1e-12  # a smaller gain is rounding
@@ -28,8 +27,9 @@ MARGIN = 1e-12  # a smaller gain is rounding
 class GrowthProblem:
     """Rows, constraints and settings."""
 
-    columns: Columns
-    weight: NDArray[np.float64] | None
+    root: LeafRows
+    """All rows."""
+    n_rows: int
     linked: native.LinkedRows
     squares: float
     """Sum of squares of all rows."""
@@ -39,7 +39,6 @@ class GrowthProblem:
     """Of them those that any clustering breaks."""
     gamma: float
     most_labels: int
-    least: float
     evidence: bool
     max_leaves: int
     max_depth: int
@@ -48,7 +47,7 @@ class GrowthProblem:
     @property
     def per_square(self) -> float:
         """What a unit of squares within leaves adds to H."""
-        return (1 - self.gamma) / self.squares if self.squares > 0 else 0.0
+        return price_square(self.gamma, self.squares)
 
     @property
     def per_broken(self) -> float:
@@ -60,20 +59,28 @@ class GrowthProblem:
         return self.per_square * squares + self.per_broken * broken
 
 
+LikelySplits = Callable[[], list[tuple[Path, int, int]]]
+"""Lists leaf, test and size of the splits that may come next, the likeliest first."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """The rows of a leaf; they are in memory or in files."""
+
+    squares: native.LeafSquares
+    total: Callable[[], tuple[float, NDArray[np.float64]]]
+    """Computes their weight, and the sum of their features."""
+    split: Callable[[int, int, LikelySplits], tuple[Condition, LeafRows, LeafRows]]
+    """Splits them by number and size of a cut; finds the test, and the rows for which it holds or not."""
+
+
 @dataclass(frozen=True, eq=False)
 class Leaf:
     """Rows that the same tests lead to."""
 
-    order: NDArray[np.int32]  # (n_tests, n_rows of the leaf): as in Columns
+    rows: LeafRows
     label: int
     path: Path
-    squares: native.LeafSquares
-
-    @property
-    def rows(self) -> NDArray[np.int32]:
-        """Its rows."""
-        rows: NDArray[np.int32] = self.order[0]
-        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +113,16 @@ class GrowingTree:
         return build_tree([(leaf.path, number[leaf.label]) for leaf in self.leaves])
 
 
+def price_square(gamma: float, squares: float) -> float:
+    """Compute what a unit of squares within leaves adds to H, if all rows have these squares."""
+    return (1 - gamma) / squares if squares > 0 else 0.0
+
+
 def search_tree(problem: GrowthProblem, progress: Progress | None) -> GrowingTree:
     """Refine the trees of the beam until none improves."""
-    n = len(problem.columns.X)
+    n = problem.n_rows
     root = GrowingTree(
-        (make_leaf(problem, problem.columns.order, 0, ()),),
+        (Leaf(problem.root, 0, ()),),
         (None,),
         np.zeros(len(problem.linked.component), dtype=np.int32),
         np.zeros(len(problem.linked.component), dtype=np.int32),
@@ -142,8 +154,9 @@ def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[Growing
         for at, split, value in list_refinements(problem, tree):
             if value < now - MARGIN:
                 candidates.append((value, t, at, split))
+    likely = partial(list_likely_splits, viewed, candidates)
     refined = (
-        refine_tree(problem, viewed[t], at, split)
+        refine_tree(problem, viewed[t], at, split, likely)
         for _, t, at, split in sort_nearly(candidates, problem.beam_width)
     )
     if problem.beam_width == 1:  # no other tree to compare with
@@ -168,6 +181,18 @@ def sort_nearly(
             if left[at][0] < left[best][0] - MARGIN:
                 best = at
         yield left.pop(best)
+
+
+def list_likely_splits(
+    trees: list[GrowingTree], candidates: list[tuple[float, int, int, int]]
+) -> list[tuple[Path, int, int]]:
+    """List leaf, test and size of all candidates, the best first."""
+    found = []
+    for _, t, at, split in sorted(candidates):
+        view = trees[t].views[at]
+        assert view is not None
+        found.append((trees[t].leaves[at].path, *view.found.splits[split][:2]))
+    return found
 
 
 # ---------------------------------------------------------------- splits of a leaf
@@ -204,7 +229,7 @@ def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.Le
     allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
     return native.best_splits(
-        leaf.squares,
+        leaf.rows.squares,
         problem.linked,
         tree.place_label,
         allowed,
@@ -216,23 +241,6 @@ def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.Le
         problem.beam_width,
         parallel.n_threads(),
     )
-
-
-def make_leaf(problem: GrowthProblem, order: NDArray[np.int32], label: int, path: Path) -> Leaf:
-    """Create a leaf with these rows."""
-    columns, place = problem.columns, problem.linked.place
-    tie = MARGIN / problem.per_square if problem.per_square else np.inf
-    squares = native.leaf_squares(
-        columns.features,
-        order,
-        columns.rank,
-        problem.weight,
-        place,
-        problem.least,
-        tie,
-        parallel.n_threads(),
-    )
-    return Leaf(order, label, path, squares)
 
 
 def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tuple[int, int, float]]:
@@ -249,24 +257,23 @@ def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tupl
             yield at, split, per_square * (squares - gain) + per_broken * now_broken
 
 
-def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) -> GrowingTree:
+def refine_tree(
+    problem: GrowthProblem, tree: GrowingTree, at: int, split: int, likely: LikelySplits
+) -> GrowingTree:
     """Split one leaf of the tree."""
     leaf, view = tree.leaves[at], tree.views[at]
     assert view is not None
     number, size, gain, after = view.found.splits[split]
-    one, two = split_order(leaf.order, number, size, len(problem.columns.X))
-    test = problem.columns.test(number, int(leaf.order[number][size - 1]), int(leaf.order[number][size]))
-    bare = [
-        make_leaf(problem, part, leaf.label, (*leaf.path, (test, yes)))
-        for part, yes in ((one, True), (two, False))
+    test, *parts = leaf.rows.split(number, size, likely)
+    labels = choose_labels(problem, tree, at, parts, view.found.counts[split])
+    sides = [
+        Leaf(part, label, (*leaf.path, (test, yes)))
+        for part, label, yes in zip(parts, labels, (True, False), strict=True)
     ]
-    labels = choose_labels(problem, tree, at, bare, view.found.counts[split])
-    sides = [replace(side, label=label) for side, label in zip(bare, labels, strict=True)]
     place_label, place_leaf = tree.place_label.copy(), tree.place_leaf.copy()
     place_leaf[place_leaf > at] += 1
     for position, side in enumerate(sides):
-        places = problem.linked.place[side.rows]
-        places = places[places >= 0]
+        places = side.rows.squares.places[0]  # each test moves all of them
         place_label[places], place_leaf[places] = side.label, at + position
     views = [*tree.views[:at], None, None, *tree.views[at + 1 :]]
     for stale in find_reached_leaves(
@@ -281,16 +288,6 @@ def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) 
         place_leaf,
         (*tree.course, (squares - gain, broken - view.found.broken + after)),
     )
-
-
-def split_order(
-    order: NDArray[np.int32], number: int, size: int, n_rows: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Split the rows of a leaf by a test, in the order of every test."""
-    goes = np.zeros(n_rows, dtype=bool)
-    goes[order[number, :size]] = True
-    first = goes[order]
-    return order[first].reshape(len(order), -1), order[~first].reshape(len(order), -1)
 
 
 def find_reached_leaves(
@@ -309,13 +306,13 @@ def find_reached_leaves(
 
 # ---------------------------------------------------------------- labels of the sides
 def choose_labels(
-    problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf], counts: NDArray[np.int64]
+    problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[LeafRows], counts: NDArray[np.int64]
 ) -> tuple[int, int]:
     """Choose the labels of both sides, the yes side first; of both orders the one that breaks less."""
     own = tree.leaves[at].label
     old, n_free = list_old_labels(tree, own), count_new_labels(problem, tree, own)
     must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
-    near = {} if problem.evidence else label_distances(problem, tree, at, sides)
+    near = {} if problem.evidence else label_distances(tree, at, sides)
 
     def chosen(side: int, banned: int | None, free: int) -> tuple[int, int] | None:
         """Broken constraints and label of one side."""
@@ -343,24 +340,21 @@ def choose_labels(
     return labels[0], labels[1]
 
 
-def label_distances(
-    problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf]
-) -> dict[tuple[int, int], float]:
+def label_distances(tree: GrowingTree, at: int, sides: list[LeafRows]) -> dict[tuple[int, int], float]:
     """Compute squared distances from the mean of each side to that of each label on other leaves."""
 
-    def mean(parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
-        rows = np.concatenate(parts)
-        weight = None if problem.weight is None else problem.weight[rows]
-        average: NDArray[np.float64] = np.average(problem.columns.features[rows], axis=0, weights=weight)
+    def mean(parts: list[LeafRows]) -> NDArray[np.float64]:
+        weights, sums = zip(*(part.total() for part in parts), strict=True)
+        average: NDArray[np.float64] = np.sum(sums, axis=0) / sum(weights)
         return average
 
-    others: dict[int, list[NDArray[np.int32]]] = {}
+    others: dict[int, list[LeafRows]] = {}
     for i, leaf in enumerate(tree.leaves):
         if i != at:
             others.setdefault(leaf.label, []).append(leaf.rows)
     means = {label: mean(parts) for label, parts in others.items()}
     return {
         (s, label): float(((own - m) ** 2).sum())
-        for s, own in enumerate(mean([side.rows]) for side in sides)
+        for s, own in enumerate(mean([side]) for side in sides)
         for label, m in means.items()
     }
