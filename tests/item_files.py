@@ -18,6 +18,7 @@ from linkwise.streams import (
     table_labels,
     table_passes,
 )
+from patience import patience
 
 N_ROWS, KINDS = 900, 3
 
@@ -106,7 +107,7 @@ main()
 def kill_in_a_pass(work, stop, *command):
     """Run a command in another process, which is killed at a call of a function of `linkwise.streams`."""
     words = [sys.executable, "-c", STOPPED, work, str(stop), *map(str, command)]
-    assert subprocess.run(words, capture_output=True, timeout=300).returncode == -signal.SIGKILL
+    assert subprocess.run(words, capture_output=True, timeout=patience()).returncode == -signal.SIGKILL
 
 
 def count_calls(monkeypatch, owner, name):
