@@ -45,13 +45,13 @@ def draw_tables(folder: Path, n_rows: int, n_columns: int) -> None:
 
 def time_first_line(command: list[str], folder: Path) -> tuple[float, str]:
     """Seconds until a command says something, and what it says."""
-    for session in folder.glob("*.linkwise*"):
-        session.unlink() if session.is_file() else None
-    started = perf_counter()
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, cwd=folder, text=True, **pipes) as child:  # type: ignore[call-overload]
-        line = ""
-        for line in child.stdout:
+    for session in folder.glob("*.linkwise"):
+        session.unlink()
+    started, line, pipe = perf_counter(), "", subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=folder, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT
+    ) as child:
+        for line in child.stdout or ():
             if '"question"' in line or "--json" not in command:
                 break
         seconds = perf_counter() - started

@@ -1,9 +1,5 @@
 """Where the nearest centres are found: on a card for much work; otherwise by the processor."""
 
-import sys
-import types
-from importlib.machinery import ModuleSpec
-
 import numpy as np
 import pytest
 
@@ -23,9 +19,6 @@ def calls(monkeypatch):
         made.append(len(rows))
         return native.nearest_points(rows, centers, 1)
 
-    module = types.ModuleType("cupy")
-    module.__spec__ = ModuleSpec("cupy", None)
-    monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.setattr(cuda, "find_card", lambda: cuda.Card("A card", None, {}))
     monkeypatch.setattr(cuda, "nearest_points_on_card", compute)
     return made

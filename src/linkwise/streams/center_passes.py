@@ -20,7 +20,7 @@ from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
 from linkwise.streams.nearest import nearest_centers
-from linkwise.streams.passes import Scaling, scale_block
+from linkwise.streams.passes import Scaling, find_among, scale_block
 from linkwise.streams.ranges import map_blocks
 
 
@@ -54,7 +54,7 @@ class Assignment(NamedTuple):
             offset = np.broadcast_to(-self.metrics.log_det, len(self.centers)).copy()
             maps, n_threads = self.metrics.maps, parallel.n_threads()
             labels, squares = native.metric_nearest(rows, self.centers, maps, offset, n_threads)
-        at, here = self.find_given(block)
+        at, here = find_among(block, self.numbers)
         if len(at):
             labels[at] = self.labels[here]
             squares[at] = self._find_costs(rows[at])[np.arange(len(at)), labels[at]]
@@ -72,12 +72,6 @@ class Assignment(NamedTuple):
         found = native.metric_distances(rows, self.centers, self.metrics.maps, 1)
         costs: NDArray[np.float64] = found - self.metrics.log_det
         return costs
-
-    def find_given(self, block: Chunk) -> tuple[NDArray[np.int64], slice]:
-        """Find the rows of a block whose labels are given: places in the block and in `numbers`."""
-        ends = [block.first, block.first + len(block.rows)]
-        here = slice(*np.searchsorted(self.numbers, ends).tolist())
-        return self.numbers[here] - block.first, here
 
 
 class ClusterTotals(NamedTuple):
@@ -126,7 +120,7 @@ class FarRows(NamedTuple):
     def of(cls, block: Chunk, assignment: Assignment) -> FarRows:
         """Find as many of them in a block as there are centres."""
         rows, labels, squares = assignment.assign(block)
-        squares[assignment.find_given(block)[0]] = 0
+        squares[find_among(block, assignment.numbers)[0]] = 0
         numbers = np.arange(block.first, block.first + len(rows))
         return cls(squares, numbers, labels, rows)._keep(len(assignment.centers))
 

@@ -60,7 +60,7 @@ def refine_mpckmeans(
     model : MPCKMeans
         Fitted to a sample. If plain k-means satisfied more constraints there, this runs plain k-means.
     start : StreamStart
-        What the model found on the sample.
+        The result of the model on the sample.
     seed : int
         Seed of the order in which rows with constraints move.
     step : callable

@@ -5,7 +5,6 @@ Both find the same centres and distances, to the bit.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,10 @@ def nearest_centers(
     ndarray of shape (n,)
         Squared distances.
     """
-    if rows.size * len(centers) >= LEAST_WORK and find_spec("cupy") is not None:
-        card = cuda.find_card()
-        if card is not None:
-            try:
-                return cuda.nearest_points_on_card(card, rows, centers)
-            except Exception:  # such as too little memory on the card: other programs use it, too
-                pass
+    card = cuda.find_card() if rows.size * len(centers) >= LEAST_WORK else None
+    if card is not None:
+        try:
+            return cuda.nearest_points_on_card(card, rows, centers)
+        except Exception:  # such as too little memory on the card: other programs use it, too
+            pass
     return native.nearest_points(rows, centers, parallel.n_threads())

@@ -64,6 +64,13 @@ def scale_block(block: Chunk, scaling: Scaling) -> NDArray[np.float32]:
     return scaling.apply(block.rows)
 
 
+def find_among(block: Chunk, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], slice]:
+    """Find which rows of a block have some numbers, which ascend: places in the block and in `numbers`."""
+    ends = [block.first, block.first + len(block.rows)]
+    here = slice(*np.searchsorted(numbers, ends).tolist())
+    return numbers[here] - block.first, here
+
+
 class Survey(NamedTuple):
     """What the first pass finds."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
@@ -27,12 +26,12 @@ from linkwise.cluster.kmeans.pckmeans import PCKMeans
 from linkwise.cluster.trees.clusilc import ClusILC
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.center_passes import Assignment
-from linkwise.streams.chunks import RowStream, Source, open_stream
+from linkwise.streams.chunks import Source, open_stream
 from linkwise.streams.item_summary import SCALES, check_same_rows
 from linkwise.streams.label_files import LabelForm, write_parts
 from linkwise.streams.named_rows import RowPairs, find_named_stream_rows
-from linkwise.streams.passes import Scale, Scaling, Survey, survey_rows
-from linkwise.streams.sample_rule import SampledClusterer, SampleRule, count_clusters
+from linkwise.streams.passes import Scale, Scaling, survey_rows
+from linkwise.streams.sample_rule import SampledClusterer, SampleRule, spread_sample
 from linkwise.streams.stream_models import (
     Model,
     check_stream_model,
@@ -318,7 +317,7 @@ def cluster_rows(
     own = clone(model).set_params(random_state=seed)
     if not isinstance(own, (PCKMeans, MPCKMeans)):
         spread, sampled = fit_sample(own, survey, named, scaled, progress)
-        rule, sizes = _spread_sample(spread, sampled, survey, stream, engine)
+        rule, sizes = spread_sample(spread, sampled, survey, stream, engine)
         return make(
             model=spread,
             n_sampled=len(sampled),
@@ -341,29 +340,6 @@ def cluster_rows(
         constrained_labels=run.labels,
         _rule=Assignment(survey.scaling, run.centers, named.numbers, run.labels, run.metrics),
     )
-
-
-def _spread_sample(
-    model: SampledClusterer,
-    sampled: NDArray[np.int64],
-    survey: Survey,
-    stream: RowStream,
-    engine: Engine,
-) -> tuple[SampleRule, NDArray[np.int64]]:
-    """Let the rule of a model that was fitted to a sample assign all rows; return it and the sizes."""
-    labels = np.asarray(model.labels_, dtype=np.int32)
-    del model.labels_
-    small = copy(model)
-    vars(small).pop("pool_", None)  # workers need the rule only
-    rule = SampleRule(survey.scaling, small, sampled, labels)
-    found = count_clusters(stream, rule, engine)
-    check_same_rows(found.total(), survey.n_rows)
-    sizes = np.array([found[k] for k in range(int(labels.max()) + 1)], dtype=np.int64)
-    if len(sampled) < survey.n_rows:
-        of_sample = f"a sample of {len(sampled)} of {survey.n_rows} rows was clustered"
-        others = f"every other row is in the cluster of its {model.rule_}"
-        model.approximation_ = "; ".join(filter(None, [of_sample, model.approximation_, others]))
-    return rule, sizes
 
 
 def _ignore(_: int) -> None:

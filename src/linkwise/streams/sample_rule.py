@@ -7,6 +7,7 @@ Rows of the sample keep the clusters in which the clusterer put them. Every othe
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -17,7 +18,8 @@ from linkwise.asking.learner import Labels
 from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
-from linkwise.streams.passes import Scaling, scale_block
+from linkwise.streams.item_summary import check_same_rows
+from linkwise.streams.passes import Scaling, Survey, find_among, scale_block
 from linkwise.streams.ranges import map_blocks
 
 
@@ -50,9 +52,8 @@ class SampleRule(NamedTuple):
     def find_labels(self, block: Chunk) -> NDArray[np.int32]:
         """Find the cluster of each row of a block; -1 for noise."""
         labels = self.model.predict(scale_block(block, self.scaling)).astype(np.int32)
-        ends = [block.first, block.first + len(block.rows)]
-        here = slice(*np.searchsorted(self.numbers, ends).tolist())
-        labels[self.numbers[here] - block.first] = self.labels[here]
+        at, here = find_among(block, self.numbers)
+        labels[at] = self.labels[here]
         found: NDArray[np.int32] = labels
         return found
 
@@ -63,7 +64,49 @@ class SampleRule(NamedTuple):
         return [np.frombuffer(given, dtype=np.uint8), *scaling, self.numbers, self.labels]
 
 
-def count_clusters(stream: RowStream, rule: SampleRule, engine: Engine = HERE) -> Counter[int]:
+def spread_sample(
+    model: SampledClusterer,
+    sampled: NDArray[np.int64],
+    survey: Survey,
+    stream: RowStream,
+    engine: Engine = HERE,
+) -> tuple[SampleRule, NDArray[np.int64]]:
+    """Let the rule of a model that was fitted to a sample assign all rows, in one pass.
+
+    Parameters
+    ----------
+    model : SampledClusterer
+        The fitted clusterer; it loses ``labels_``, and ``approximation_`` says that a sample was clustered.
+    sampled : ndarray of shape (m,)
+        Numbers of the rows of the sample, ascending.
+    survey : Survey
+        The scaling and the number of all rows.
+    stream : RowStream
+        The rows.
+    engine : Engine
+        The processes or the cluster that read the rows.
+
+    Returns
+    -------
+    (SampleRule, ndarray of shape (k,))
+        The rule, and the number of rows of each cluster.
+    """
+    labels = np.asarray(model.labels_, dtype=np.int32)
+    del model.labels_
+    small = copy(model)
+    vars(small).pop("pool_", None)  # workers need the rule only
+    rule = SampleRule(survey.scaling, small, sampled, labels)
+    found = _count_clusters(stream, rule, engine)
+    check_same_rows(found.total(), survey.n_rows)
+    sizes = np.array([found[k] for k in range(int(labels.max()) + 1)], dtype=np.int64)
+    if len(sampled) < survey.n_rows:
+        of_sample = f"a sample of {len(sampled)} of {survey.n_rows} rows was clustered"
+        others = f"every other row is in the cluster of its {model.rule_}"
+        model.approximation_ = "; ".join(filter(None, [of_sample, model.approximation_, others]))
+    return rule, sizes
+
+
+def _count_clusters(stream: RowStream, rule: SampleRule, engine: Engine) -> Counter[int]:
     """Count the rows of each cluster, in one pass; -1 is noise."""
     sizes = Counter[int]()
     work = partial(_count_block, rule=rule)

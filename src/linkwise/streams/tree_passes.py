@@ -28,7 +28,7 @@ from linkwise.cluster.trees.tree import Condition, Path
 from linkwise.errors import DataError
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, read_blocks
-from linkwise.streams.passes import Scaling, scale_block
+from linkwise.streams.passes import Scaling, find_among, scale_block
 from linkwise.streams.ranges import RANGE, map_blocks
 from linkwise.streams.stream_runs import RowSource
 
@@ -118,8 +118,7 @@ class LeafPass(NamedTuple):
     def add(self, block: Chunk) -> list[Bins]:
         """Fill the bins of each leaf with the rows of a block."""
         rows = scale_block(block, self.scaling)
-        low, high = np.searchsorted(self.numbers, [block.first, block.first + len(rows)])
-        free = np.delete(np.arange(len(rows)), self.numbers[low:high] - block.first)
+        free = np.delete(np.arange(len(rows)), find_among(block, self.numbers)[0])
         leaves = (rows[follow_path(rows, free, path)] for path in self.paths)
         return [Bins.of(leaf, self.mean, self.edges) for leaf in leaves]
 

@@ -60,7 +60,7 @@ class GrowthProblem:
 
 
 LikelySplits = Callable[[], list[tuple[Path, int, int]]]
-"""Lists leaf, test and size of the splits that may come next, the likeliest first."""
+"""Lists the splits that may come next, each by its leaf, test and size; the likeliest comes first."""
 
 
 @dataclass(frozen=True, eq=False)
