@@ -1,4 +1,4 @@
-"""Where a pass over rows is, in a file of its own, so that a pass that was interrupted goes on there."""
+"""Save the state of a pass over rows in a file, so that a pass that was interrupted goes on from there."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ OF_TOTALS = (
 
 
 class Checkpoint(NamedTuple):
-    """Where a pass is made."""
+    """The saved state of a pass."""
 
     path: Path
-    """The file for where it is."""
+    """The file of the state."""
     key: str
     """A hash of all that decides what it finds."""
     engine: Engine = HERE
 
     def load(self) -> State | None:
-        """Read what was saved of the same pass; None if there is nothing that can be used."""
+        """Read the saved state of the same pass; None if there is none that can be used."""
         try:
             stored = read_state(self.path)
         except (DataError, OSError):
@@ -42,7 +42,7 @@ class Checkpoint(NamedTuple):
         return stored if is_same else None
 
     def save(self, state: State) -> None:
-        """Save where the pass is."""
+        """Save the state of the pass."""
         write_state(self.path, state._replace(values={**state.values, "key": self.key}))
 
 

@@ -25,7 +25,7 @@ from linkwise.streams.state_files import State
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
 
 N_BINS = 64  # on the way from the medoid to the border row
-DIVIDED = "divided.npz"  # where the pass is
+DIVIDED = "divided.npz"  # state of the pass
 AROUND = 4  # bins on each side of a cut whose rows are counted
 
 
@@ -48,7 +48,7 @@ def split_items(
     mixed : sequence of int
         Border rows that are no items yet, and were put apart from the medoids of theirs.
     folder : Path
-        Folder for where the pass is. If it was interrupted, it goes on.
+        Folder for the state of the pass. If the pass was interrupted, it goes on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine

@@ -34,7 +34,7 @@ from linkwise.streams.table_files import BLOCK, Block, TableFiles
 from linkwise.wording import join_names
 
 MOST_NEW = 100  # items that the rows of one extension become
-ARRIVED, UNFIT = "arrived.npz", "unfit.npz"  # where the passes are
+ARRIVED, UNFIT = "arrived.npz", "unfit.npz"  # states of the passes
 
 ReadBlocks = Callable[[int, int | None], Iterator[Block]]
 
@@ -72,7 +72,7 @@ def extend_items(
     paths : (tuple of str, tuple of str)
         The paths of the earlier files and of the new ones, relative to the folder of the session.
     folder : Path
-        Folder for where the passes are. If those over the same files were interrupted, they go on.
+        Folder for the states of the passes. If passes over the same files were interrupted, they go on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine
@@ -221,7 +221,7 @@ def _collect(
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """Remove where the passes are, once the items are stored."""
+    """Remove the states of the passes, once the items are stored."""
     for name in (ARRIVED, UNFIT):
         (folder / name).unlink(missing_ok=True)
 

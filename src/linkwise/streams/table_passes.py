@@ -58,7 +58,7 @@ def summarize_tables(
     seed : int
         Seed of the sample and of k-means.
     folder : Path
-        Folder for the items, and for where the passes are. If the passes of the same files and choices were
+        Folder for the items, and for the states of the passes. If the passes of the same files and choices were
         interrupted, they go on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
