@@ -58,8 +58,8 @@ def summarize_tables(
     seed : int
         Seed of the sample and of k-means.
     folder : Path
-        Folder for the items, and for the states of the passes. If the passes of the same files and choices were
-        interrupted, they go on.
+        Folder for the items, and for the states of the passes. If passes over the same files with the same
+        choices were interrupted, they go on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
     engine : Engine
