@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+import time
 from contextlib import closing
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from browser.presenters import Bundled, describe_moved, pair, press, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import Items, image_items, series_items, text_items
+from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 
 EVIL = "<img src=x onerror='window.hit=1'><b>bold</b>&amp;\"'"
@@ -198,8 +200,8 @@ def test_the_rows_that_moved_are_shown_and_announced(served, browse):
 
     def check(words, live):
         assert notice(page, words) == words
-        if live == above:  # the notice of the page is behind the dialog
-            assert page.locator("dialog .lw-notice").inner_text() == words
+        if live == above:  # the notice of the page is behind the dialog, whose own comes with the new list
+            page.locator("dialog").get_by_text(words, exact=True).and_(page.locator(".lw-notice")).wait_for()
         page.wait_for_function(
             "([live, words]) => document.querySelector(live).textContent.startsWith(words)",
             arg=[live, words if "“" in words else f"Saved. {words} Next question: "],
@@ -233,6 +235,24 @@ def test_the_rows_that_moved_are_shown_and_announced(served, browse):
     line.wait_for()
     line.get_by_role("button", name="Take back").click()
     check(f"Taken back: “{first}: same”. No row moved.", above)
+
+
+def test_an_outcome_in_the_history_comes_with_the_list(served, browse, monkeypatch):
+    look_up = Presenter.ACTIONS["history"]
+
+    def look_up_slowly(presenter, request):
+        time.sleep(0.3)
+        return look_up(presenter, request)
+
+    monkeypatch.setitem(Presenter.ACTIONS, "history", look_up_slowly)
+    session, X = small([(0, 1, "must-link")])
+    page = browse(served(lambda: plain(session, X)))
+    page.keyboard.press("h")
+    history = page.get_by_role("dialog", name="History")
+    for answer in ("Different", "Same"):
+        history.get_by_role("button", name=answer, exact=True).click()
+        history.locator(".lw-notice", has_text=f"are now “{answer.lower()}”").wait_for()
+        assert history.locator("[aria-pressed=true]").inner_text() == answer
 
 
 def test_merge_done_and_undo(served, browse):

@@ -2144,8 +2144,16 @@ async function openHistory(page) {
   body.append(...listChildren(h("p", { class: "lw-soft" }, advice), notice.node, list, none, more));
   const store = async (request, words) => {
     notice.show("");
-    await controller.store(request, { describe: () => words, show: notice.show });
+    await controller.store(request, { describe: () => words, show });
   };
+  let loaded = Promise.resolve();
+  const show = (
+    /** @type {ShowOutcome} */
+    async (outcome, tone) => {
+      await loaded;
+      notice.show(outcome, tone);
+    }
+  );
   let events = [];
   const load = async (before = null, limit = PAGE_EVENTS) => {
     const reply = await controller.request({ do: "history", before, limit });
@@ -2156,14 +2164,16 @@ async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : void 0;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, notice.show)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, show)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;
     const buttons = [...list.querySelectorAll("button")];
     (buttons.find((node) => node.dataset.key === key) ?? heading).focus();
   };
-  const reload = () => load(null, clamp(events.length, PAGE_EVENTS, MOST_EVENTS));
+  const reload = () => {
+    loaded = load(null, clamp(events.length, PAGE_EVENTS, MOST_EVENTS));
+  };
   controller.watchers.add(reload);
   box.addEventListener("close", () => controller.watchers.delete(reload));
   await load();

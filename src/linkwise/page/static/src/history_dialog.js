@@ -144,7 +144,13 @@ export async function openHistory(page) {
   /** @type {Store} */
   const store = async (request, words) => {
     notice.show("");
-    await controller.store(request, { describe: () => words, show: notice.show });
+    await controller.store(request, { describe: () => words, show });
+  };
+  let loaded = Promise.resolve();
+  /** A button of a line that is not loaded yet may seem to be chosen: the outcome comes after the list. */
+  const show = /** @type {ShowOutcome} */ async (outcome, tone) => {
+    await loaded;
+    notice.show(outcome, tone);
   };
   /** @type {SessionEvent[]} */
   let events = [];
@@ -161,14 +167,16 @@ export async function openHistory(page) {
     }
     events = before === null ? reply.events : [...events, ...reply.events];
     const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : undefined;
-    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, notice.show)));
+    list.replaceChildren(...events.map((event) => renderEvent(page, event, store, show)));
     none.hidden = events.length > 0;
     more.hidden = !reply.more;
     if (!key) return;
     const buttons = [...list.querySelectorAll("button")];
     (buttons.find((node) => node.dataset.key === key) ?? heading).focus();
   };
-  const reload = () => load(null, clamp(events.length, PAGE_EVENTS, MOST_EVENTS));
+  const reload = () => {
+    loaded = load(null, clamp(events.length, PAGE_EVENTS, MOST_EVENTS));
+  };
   controller.watchers.add(reload); // changes come from here, from a dialog above and from other windows
   box.addEventListener("close", () => controller.watchers.delete(reload));
   await load();
