@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.asking.item_labels import ItemLabels, count_labels, read_labels
+from linkwise.asking.consistency import enforce_answers
+from linkwise.asking.item_labels import (
+    ItemLabels,
+    count_labels,
+    count_shared_rows,
+    list_sizes,
+    read_labels,
+    renumber,
+    replace_labels,
+)
 from linkwise.asking.learner import Question
 from linkwise.asking.run import Run
 
@@ -29,6 +38,69 @@ def test_rows_have_the_labels_of_their_items_or_their_own(shown):
     assert labels.dtype == np.int32
     assert labels.tolist() == [own.get(row, shown.items[item]) for row, item in enumerate(shown.of.tolist())]
     assert count_labels(shown).tolist() == np.bincount(labels).tolist()
+
+
+@given(item_labels(), st.data())
+def test_what_is_done_to_items_is_done_to_their_rows(shown, data):
+    labels, n = read_labels(shown), len(shown)
+    assert n == len(labels)
+    numbers, sizes = list_sizes(shown)
+    assert [numbers.tolist(), sizes.tolist()] == [
+        part.tolist() for part in np.unique(labels, return_counts=True)
+    ]
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1)))), dtype=np.int64)
+    assert shown.take(rows).tolist() == labels[rows].tolist()
+    other = np.array(data.draw(st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows))), int)
+    replaced = replace_labels(shown, rows, other)
+    assert read_labels(replaced).tolist() == replace_labels(labels, rows, other).tolist()
+    places = np.array(data.draw(st.permutations(range(10))), np.int32)
+    assert read_labels(renumber(replaced, places)).tolist() == places[read_labels(replaced)].tolist()
+    for one, two in ((shown, replaced), (replaced, shown), (shown, shown)):
+        found = count_shared_rows(one, two)
+        wanted = count_shared_rows(read_labels(one), read_labels(two))
+        assert [part.tolist() for part in found] == [part.tolist() for part in wanted]
+
+
+@given(item_labels(), st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29), st.booleans()), max_size=12))
+def test_answers_are_enforced_as_on_rows(shown, pairs):
+    evidence = lw.Evidence(len(shown))
+    for first, second, together in pairs:
+        if max(first, second) < len(shown) and evidence.verdict(first, second) is None:
+            evidence.add(first, second, "yes" if together else "no")
+    used = np.unique(read_labels(shown))  # numbers without rows stay away, as from a learner
+    shown = renumber(shown, np.searchsorted(used, np.arange(10)).astype(np.int32))
+    enforced = enforce_answers(shown, evidence)
+    assert read_labels(enforced).tolist() == enforce_answers(read_labels(shown), evidence).tolist()
+
+
+def counts_of(before, then):
+    return [part.tolist() for part in count_shared_rows(np.array(before, np.int32), np.array(then, np.int32))]
+
+
+def test_few_clusters_of_many_rows_share_rows():
+    assert counts_of([0, 0, 1, 1, 0], [1, 1, 0, -1, 0]) == [[0, 0, 1, 1], [0, 1, -1, 0], [1, 2, 1, 1]]
+
+
+def test_many_clusters_of_few_rows_share_rows():
+    assert counts_of([5, -1, 5], [9, 9, 9]) == [[-1, 5], [9, 9], [1, 2]]
+    assert counts_of([7, 7, 0], [-1, -1, 8]) == [[0, 7], [8, -1], [1, 2]]
+
+
+def test_numbers_of_clusters_may_be_large():
+    large = 2**31 - 1
+    assert counts_of([0, large, 0], [large, large, 0]) == [[0, 0, large], [0, large, large], [1, 1, 1]]
+
+
+LABELS = st.lists(st.integers(-1, 6), min_size=1, max_size=30)
+
+
+@given(LABELS, st.data())
+def test_shared_counts_rows(before, data):
+    then = data.draw(st.lists(st.integers(-1, 6), min_size=len(before), max_size=len(before)))
+    source, target, rows = count_shared_rows(np.array(before), np.array(then))
+    found = dict(zip(zip(source.tolist(), target.tolist(), strict=True), rows.tolist(), strict=True))
+    pairs = list(zip(before, then, strict=True))
+    assert found == {pair: pairs.count(pair) for pair in pairs}
 
 
 def test_a_question_makes_its_labels_when_they_are_read():

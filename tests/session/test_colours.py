@@ -14,7 +14,6 @@ from linkwise.session.colours import (
     Identities,
     Identity,
     carry_identity,
-    count_shared_rows,
     find_heirs,
     group_clusters,
     match_numbers,
@@ -290,37 +289,6 @@ def test_no_two_clusters_share_a_number_or_shade_and_heirs_keep_theirs(steps):
             fresh = {number for new, number in enumerate(now.numbers) if new not in heirs}
             assert not fresh & given_before
         given_before |= set(now.numbers)
-
-
-# ---------------------------------------------------------------- clusters that share rows
-def counts_of(before, then):
-    return [part.tolist() for part in count_shared_rows(labels(*before), labels(*then))]
-
-
-def test_few_clusters_of_many_rows_share_rows():
-    assert counts_of([0, 0, 1, 1, 0], [1, 1, 0, -1, 0]) == [[0, 0, 1, 1], [0, 1, -1, 0], [1, 2, 1, 1]]
-
-
-def test_many_clusters_of_few_rows_share_rows():
-    assert counts_of([5, -1, 5], [9, 9, 9]) == [[-1, 5], [9, 9], [1, 2]]
-    assert counts_of([7, 7, 0], [-1, -1, 8]) == [[0, 7], [8, -1], [1, 2]]
-
-
-def test_numbers_of_clusters_may_be_large():
-    large = 2**31 - 1
-    assert counts_of([0, large, 0], [large, large, 0]) == [[0, 0, large], [0, large, large], [1, 1, 1]]
-
-
-LABELS = st.lists(st.integers(-1, 6), min_size=1, max_size=30)
-
-
-@given(LABELS, st.data())
-def test_shared_counts_rows(before, data):
-    then = data.draw(st.lists(st.integers(-1, 6), min_size=len(before), max_size=len(before)))
-    source, target, rows = count_shared_rows(np.array(before), np.array(then))
-    found = dict(zip(zip(source.tolist(), target.tolist(), strict=True), rows.tolist(), strict=True))
-    pairs = list(zip(before, then, strict=True))
-    assert found == {pair: pairs.count(pair) for pair in pairs}
 
 
 # ---------------------------------------------------------------- of a session

@@ -79,7 +79,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(workers, tmp_path, plan, n):
             assert [told(e) for e in session.events] == states[stored][0]
             assert image(session) == states[stored][1]
         halfway += done < stored < len(plan)
-        path, done = (path, stored) if stored < len(plan) else (tmp_path / f"{number}.linkwise", 0)
+        path, done = (path, stored) if stored < len(plan) else (tmp_path / f"{number + 1}.linkwise", 0)
     assert halfway > n // 4  # the moments were such that it could have gone wrong
 
 

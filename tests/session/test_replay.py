@@ -115,7 +115,7 @@ def shown(replay):
     return (
         replay.at,
         asked(replay),
-        replay.labels.tolist(),
+        replay.shown.tolist(),
         list(replay.shades),
         facts,
         replay.evidence.n_questions,
@@ -159,7 +159,7 @@ def test_each_event_reaches_the_learner(learner, replay):
     facts += [(2, 3, "yes"), (2, 4, "yes")]
     assert shown(replay) == (5, None, LABELS[4], [0, 2], facts, 2)
     assert replay.reason == "exhausted"
-    assert replay.labels.dtype == np.int32
+    assert replay.shown.dtype == np.int32
     assert learner.notes == [*STARTS, *(("ask", first, min(first, 2)) for first in range(1, 5))]
 
 
@@ -329,7 +329,7 @@ def test_a_learner_that_has_nothing_to_tell(replay):
         assert replay.representatives() is None
         assert replay.column_shares() is None
         assert replay.description() == ()
-    assert replay.snapshot() == Snapshot(1, None, replay.labels, ())
+    assert replay.snapshot() == Snapshot(1, None, replay.shown, ())
 
 
 def test_what_a_learner_tells_is_as_of_the_last_event():
@@ -361,4 +361,4 @@ def test_a_snapshot_holds_what_is_kept():
     follow(replay, STORY)
     kept = replay.snapshot()
     assert (kept.event, kept.reason, kept.description) == (5, "exhausted", ("7 facts", "2 questions"))
-    assert kept.labels is replay.labels
+    assert kept.labels is replay.shown

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native
+from linkwise.asking.item_labels import Shown, count_labels, renumber, replace_labels
 from linkwise.asking.learner import Grouped, Labels
 from linkwise.constraints.evidence import Groups
 
 
-def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Labels:
+@overload
+def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Labels: ...
+@overload
+def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Shown: ...
+def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Shown:
     """Change labels as little as possible so that they contradict no answer.
 
     A learner may treat many rows as one, or show a clustering that is older than the last answer. Every
@@ -20,7 +27,7 @@ def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] 
 
     Parameters
     ----------
-    labels : ndarray of shape (n_rows,)
+    labels : ndarray of shape (n_rows,) or ItemLabels
         Clusters 0, 1, ...
     evidence : Evidence
         The answers.
@@ -29,14 +36,15 @@ def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] 
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        `labels` itself if nothing has to change.
+    ndarray of shape (n_rows,) or ItemLabels
+        Of the kind of `labels`; `labels` itself if nothing has to change.
     """
     groups = evidence.groups()
     if len(groups.row) == 0:
         return labels
-    size = np.bincount(labels) if sizes is None else sizes
-    old, support = _majority_labels(labels, groups, len(size))
+    size = count_labels(labels) if sizes is None else sizes
+    given = labels.take(groups.row)
+    old, support = _majority_labels(given, groups, len(size))
     pairs = groups.cannot_link
     broken = pairs[old[pairs[:, 0]] == old[pairs[:, 1]]]
     divided = support < np.bincount(groups.number)
@@ -44,21 +52,20 @@ def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] 
         return labels
     new = _separate_groups(old, support, broken, len(size))
     moves = (divided | (new != old))[groups.number]
-    rows = groups.row[moves]
-    changed = labels.copy()
-    changed[rows] = new[groups.number[moves]]
+    then = new[groups.number[moves]]
+    changed = replace_labels(labels, groups.row[moves], then)
     n_labels = max(len(size), int(new.max()) + 1)
     size = np.pad(size, (0, n_labels - len(size)))
-    size += np.bincount(changed[rows], minlength=n_labels) - np.bincount(labels[rows], minlength=n_labels)
+    size += np.bincount(then, minlength=n_labels) - np.bincount(given[moves], minlength=n_labels)
     used = size > 0
-    return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
+    return changed if used.all() else renumber(changed, np.cumsum(used, dtype=np.int32) - 1)
 
 
 def _majority_labels(
-    labels: Labels, groups: Groups, n_labels: int
+    given: Labels, groups: Groups, n_labels: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The label that most rows of each group have, the lowest of equals, and how many rows have it."""
-    keys, votes = np.unique(groups.number * n_labels + labels[groups.row], return_counts=True)
+    keys, votes = np.unique(groups.number * n_labels + given, return_counts=True)
     group, label = np.divmod(keys, n_labels)
     first = np.flatnonzero(np.diff(group, prepend=-1))  # position of each group's first label
     support = np.maximum.reduceat(votes, first)

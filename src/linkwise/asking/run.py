@@ -66,9 +66,11 @@ class Run:
     ----------
     question : Question or None
         The open question; None at the end.
-    labels : ndarray of shape (n_rows,)
+    shown : ndarray of shape (n_rows,) or ItemLabels
         The best clustering so far: the learner's, changed where it contradicts an answer (see
         `enforce_answers`) unless the learner's parameter `enforce` is False.
+    labels : ndarray of shape (n_rows,)
+        The cluster of each row in `shown`, made anew at each read if `shown` is about items.
     reason : {"budget", "exhausted"} or None
         Why the run ended; None before.
     state : object
@@ -98,7 +100,7 @@ class Run:
         self.question: Question | None = None
         self.reason: Reason | None = None
         self._learned: Shown = np.zeros(len(X), dtype=np.int32)  # what the learner concluded last
-        self._enforced: Labels | None = None  # the same without contradictions, if somebody has asked
+        self._enforced: Shown | None = None  # the same without contradictions, if somebody has asked
         self._counted: tuple[Shown, NDArray[np.int64]] = self._learned, np.array([len(X)])  # cluster sizes
         self._checked: Question | None = None  # the learner's question, while its answer is checked
         self._rows: tuple[int, ...] = ()  # those that it named for the first time
@@ -285,7 +287,7 @@ class Run:
             self._end("budget")
         else:
             first, second, why = chosen
-            self.question = Question(first, second, self.labels, why)
+            self.question = Question(first, second, self.shown, why)
 
     def _is_spent(self) -> bool:
         return self.budget is not None and self.evidence.n_questions >= self.budget
@@ -324,7 +326,7 @@ class Run:
         if chosen is None:
             return
         first, second, why = chosen
-        self.question, self.reason = Question(first, second, self.labels, why), None
+        self.question, self.reason = Question(first, second, self.shown, why), None
         if self._is_spent():
             self._end("budget")
 
@@ -335,22 +337,24 @@ class Run:
         return self.evidence.verdict(question.first, question.second)
 
     @property
-    def labels(self) -> Labels:
+    def shown(self) -> Shown:
         """The best clustering so far; computed when it is read, since most of them never are."""
         if self._enforced is None:
-            self._enforced = self._enforce(self._learned)
+            self._enforced = self._enforce()
         return self._enforced
+
+    @property
+    def labels(self) -> Labels:
+        """The cluster of each row in `shown`."""
+        return read_labels(self.shown)
 
     def _show(self, labels: Shown) -> None:
         """Take labels of the learner, or the same again after other answers."""
         self._learned, self._enforced = labels, None
 
-    def _enforce(self, shown: Shown) -> Labels:
-        labels = read_labels(shown)
-        if not self._problem.shows_labels:
-            return labels
-        if shown is not self._counted[0]:
-            self._counted = (shown, count_labels(shown))
-        if not self._enforces:
-            return labels
-        return enforce_answers(labels, self.evidence, self._counted[1])
+    def _enforce(self) -> Shown:
+        if not (self._problem.shows_labels and self._enforces):
+            return self._learned
+        if self._learned is not self._counted[0]:
+            self._counted = (self._learned, count_labels(self._learned))
+        return enforce_answers(self._learned, self.evidence, self._counted[1])

@@ -231,9 +231,9 @@ class Evidence:
         self._pairs = array("q")  # first, second, first, second, ...
         self._answers = bytearray()  # index into ANSWERS
         self._origins: dict[int, Origin] = {}  # source, asked and when, of the facts that have any of them
-        # the group of each row, named by one of its rows; copies share it until one of them joins groups
-        self._group = array("q", np.arange(self.n_rows, dtype=np.int64).tobytes())
-        self._shares_group = False
+        # the group of a row has the name of one of its rows: where it moved since, else as given, else itself
+        self._moved: dict[int, int] = {}
+        self._given_group: array[int] | None = None  # never changed, so that copies share it
         self._members: dict[int, list[int]] = {}  # rows of the groups that have two or more
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
@@ -445,7 +445,7 @@ class Evidence:
         self._pairs.frombytes(np.ascontiguousarray(pairs, dtype=np.int64).tobytes())
         self._answers.extend(bytes(len(c.must_link)) + bytes([1]) * len(c.cannot_link))
         first = _first_rows(c.component)
-        self._group = array("q", first[c.component].tobytes())
+        self._given_group = array("q", first[c.component].tobytes())
         linked = np.flatnonzero(np.bincount(c.must_link.ravel()))
         order = linked[np.argsort(c.component[linked], kind="stable")]
         starts = np.flatnonzero(np.diff(c.component[order], prepend=-1)).tolist()
@@ -473,11 +473,12 @@ class Evidence:
         if first == second:
             return "yes"
         try:
-            a, b = self._group[first], self._group[second]
-        except (IndexError, TypeError):
+            exist = 0 <= first < self.n_rows and 0 <= second < self.n_rows
+        except TypeError:
             return None
-        if first < 0 or second < 0:
+        if not exist:
             return None
+        a, b = self._group_of(first), self._group_of(second)
         if a == b:
             return "yes"
         if b in self._apart.get(a, ()):
@@ -499,13 +500,14 @@ class Evidence:
         list
             What `verdict` returns for each.
         """
-        group, own = self._group, self._group[row]
+        own, group_of = self._group_of(row), self._group_of
         apart: set[int] = self._apart.get(own, set())
         found: list[Answer | None] = []
         for other in others:
-            if group[other] == own:
+            group = group_of(other)
+            if group == own:
                 found.append("yes")
-            elif group[other] in apart:
+            elif group in apart:
                 found.append("no")
             else:
                 found.append("unsure" if (min(row, other), max(row, other)) in self._unsure else None)
@@ -553,9 +555,8 @@ class Evidence:
             The same object until an answer changes it.
         """
         if self._groups is None:
-            group, named = self._group_of_each(), self._read_named()
-            row, n_names = named.rows, len(group)
-            of, ends = group[row], group[named.apart]
+            named, n_names = self._read_named(), self.n_rows
+            row, of, ends = named.rows, self._groups_of(named.rows), self._groups_of(named.apart)
             if self.n_rows > FEW_ROWS:
                 names = np.unique(of)
                 of, ends, n_names = np.searchsorted(names, of), np.searchsorted(names, ends), len(names)
@@ -670,10 +671,8 @@ class Evidence:
         ndarray of shape (n,), bool
             Whether `verdict` is not None.
         """
-        group = self._group_of_each()
-        changed = np.zeros(self.n_rows, dtype=bool)
-        changed[group[self._pairs[2 * since :]]] = True
-        touched = np.flatnonzero(changed[group[pairs]].any(axis=1))
+        new = self._groups_of(np.array(self._pairs[2 * since :], dtype=np.int64))
+        touched = np.flatnonzero(np.isin(self._groups_of(pairs), new).any(axis=1))
         known = np.zeros(len(pairs), dtype=bool)
         known[touched] = [self.verdict(i, j) is not None for i, j in pairs[touched].tolist()]
         return known
@@ -718,8 +717,8 @@ class Evidence:
         """
         twin = Evidence.__new__(Evidence)  # a new one would number all rows
         twin.n_rows, twin.n_questions = self.n_rows, self.n_questions
-        twin._group, twin._groups, twin._named = self._group, self._groups, self._named
-        twin._shares_group = self._shares_group = True
+        twin._given_group, twin._moved = self._given_group, self._moved.copy()
+        twin._groups, twin._named = self._groups, self._named
         twin._pairs, twin._answers = self._pairs[:], self._answers[:]
         twin._origins, twin._unsure = self._origins.copy(), self._unsure.copy()
         twin._members = {group: rows.copy() for group, rows in self._members.items()}
@@ -729,18 +728,30 @@ class Evidence:
     def _row(self, row: int) -> int:
         return check_row(row, self.n_rows)
 
-    def _group_of_each(self) -> NDArray[np.int64]:
-        """Group of every row; a view that is valid until the next answer."""
-        return np.frombuffer(self._group, dtype=np.int64)
+    def _group_of(self, row: int) -> int:
+        """Group of a row that exists."""
+        group = self._moved.get(row)
+        if group is not None:
+            return group
+        return row if self._given_group is None else self._given_group[row]
+
+    def _groups_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Group of each of some rows, in an array of any shape."""
+        groups = rows if self._given_group is None else np.frombuffer(self._given_group, dtype=np.int64)[rows]
+        if not self._moved or rows.size == 0:
+            return groups
+        n = len(self._moved)
+        moved, to = np.fromiter(self._moved, np.int64, n), np.fromiter(self._moved.values(), np.int64, n)
+        order = np.argsort(moved)
+        at = order[np.minimum(np.searchsorted(moved, rows, sorter=order), n - 1)]
+        return np.where(moved[at] == rows, to[at], groups)
 
     def _join(self, i: int, j: int) -> None:
         """Merge two groups: move the rows and the cannot-links of the one that has fewer."""
-        small, big = sorted((self._group[i], self._group[j]), key=self._size)
+        small, big = sorted((self._group_of(i), self._group_of(j)), key=self._size)
         moved = self._members.pop(small, [small])
-        if self._shares_group:
-            self._group, self._shares_group = self._group[:], False
         for row in moved:
-            self._group[row] = big
+            self._moved[row] = big
         self._members.setdefault(big, [big]).extend(moved)
         for other in self._apart.pop(small, ()):
             self._apart[other].remove(small)
@@ -751,7 +762,7 @@ class Evidence:
         return len(self._members.get(group, ())) + len(self._apart.get(group, ()))
 
     def _separate(self, i: int, j: int) -> None:
-        a, b = self._group[i], self._group[j]
+        a, b = self._group_of(i), self._group_of(j)
         self._apart.setdefault(a, set()).add(b)
         self._apart.setdefault(b, set()).add(a)
 

@@ -359,9 +359,9 @@ class FallibleEvidence(Evidence):
 
     def _take_closure(self, other: Evidence) -> None:
         """Take over the closure of other evidence, which nobody else uses."""
-        self._pairs, self._answers, self._group = other._pairs, other._answers, other._group
+        self._pairs, self._answers, self._named = other._pairs, other._answers, other._named
+        self._given_group, self._moved = other._given_group, other._moved
         self._members, self._apart, self._unsure = other._members, other._apart, other._unsure
-        self._named, self._shares_group = other._named, other._shares_group
 
     # ------------------------------------------------------------ queries
     def read_believed(self, number: int) -> Iterator[Fact]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.item_labels import count_shared_rows
 from linkwise.asking.learner import Labels
-from linkwise.session.colours import count_shared_rows
 from linkwise.wording import NO_MORE_QUESTIONS, count_noun
 
 WINDOW = 10  # answers that advice looks back on

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import native, parallel
+from linkwise.asking.item_labels import Shown, count_labels, count_shared_rows, read_labels, renumber
 from linkwise.asking.learner import Labels
 from linkwise.session.events import Event
 
@@ -72,7 +72,7 @@ class Identities:
         self._n_applied = 0
 
     def begin(
-        self, imported: Sequence[Event], added: Sequence[Event], labels: Labels, first: Callable[[], Labels]
+        self, imported: Sequence[Event], added: Sequence[Event], labels: Shown, first: Callable[[], Shown]
     ) -> None:
         """Start with the events before the first answer.
 
@@ -84,7 +84,7 @@ class Identities:
             The imports that come first.
         added : sequence of Event
             All other events before the first answer.
-        labels : ndarray of shape (n_rows,)
+        labels : ndarray of shape (n_rows,) or ItemLabels
             The labels that follow from both.
         first : callable
             Returns the labels that follow from the imports alone.
@@ -94,12 +94,12 @@ class Identities:
             return
         start = first() if added else labels
         if self._n_applied == 0:
-            n_clusters = int(start.max()) + 1
+            n_clusters = count_clusters(start)
             shades = tuple(begin_shades(start, self._X))
             self._add_step(imported, Identity(tuple(range(n_clusters)), shades, n_clusters))
         self._add_step(added, carry_identity(self.now, start, labels))
 
-    def follow(self, event: Event, before: Labels, after: Labels) -> None:
+    def follow(self, event: Event, before: Shown, after: Shown) -> None:
         """Add one event, with the labels before and after it."""
         if not self._repeat_step([event]):
             self._add_step([event], carry_identity(self.now, before, after))
@@ -128,11 +128,16 @@ class Identities:
         self._n_applied += 1
 
 
-def number_rows(labels: Labels, numbers: Sequence[int]) -> Labels:
-    """Return the number of the cluster of each row, for labels of the learner; noise stays -1."""
+def count_clusters(labels: Shown) -> int:
+    """Return the number of clusters of the learner; noise is none."""
+    return int(labels.max()) + 1 if isinstance(labels, np.ndarray) else len(count_labels(labels))
+
+
+def number_rows(labels: Shown, numbers: Sequence[int]) -> Shown:
+    """Give each cluster of the learner the number that people see; noise stays -1."""
     if list(numbers) == list(range(len(numbers))):
         return labels
-    return np.array([*numbers, -1], dtype=np.int32).take(labels)
+    return renumber(labels, np.array([*numbers, -1], dtype=np.int32))
 
 
 def match_numbers(before: Labels, after: Labels) -> tuple[int, ...]:
@@ -164,7 +169,7 @@ def show_numbers(numbers: Sequence[int], shown: Sequence[int]) -> tuple[int, ...
     return tuple(shown[number] if number < len(shown) else number for number in numbers)
 
 
-def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identity:
+def carry_identity(identity: Identity, before: Shown, after: Shown) -> Identity:
     """Carry numbers and shades of the clusters before an event over to the clusters after it.
 
     Each new cluster continues the old one with which it shares most rows, if no other one does. All others
@@ -174,7 +179,7 @@ def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identit
     ----------
     identity : Identity
         The numbers and shades of the clusters of `before`.
-    before, after : ndarray of shape (n_rows,)
+    before, after : ndarray of shape (n_rows,) or ItemLabels
         Clusters 0, 1, ...; noise is -1 and has neither number nor shade.
 
     Returns
@@ -185,7 +190,7 @@ def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identit
     if before is after:
         return identity
     heirs, parents = find_heirs(before, after)
-    n_clusters = int(after.max()) + 1
+    n_clusters = count_clusters(after)
     found = {new: identity.numbers[old] for new, old in heirs.items()}
     taken, n_given = set(found.values()), identity.n_given
     for new in range(n_clusters):
@@ -198,7 +203,7 @@ def carry_identity(identity: Identity, before: Labels, after: Labels) -> Identit
     return Identity(tuple(found[new] for new in range(n_clusters)), tuple(shades), n_given)
 
 
-def find_heirs(before: Labels, after: Labels) -> tuple[dict[int, int], dict[int, int]]:
+def find_heirs(before: Shown, after: Shown) -> tuple[dict[int, int], dict[int, int]]:
     """Find the old cluster that each new one continues, if any, and the one that most of its rows come from.
 
     Returns
@@ -224,17 +229,17 @@ def find_heirs(before: Labels, after: Labels) -> tuple[dict[int, int], dict[int,
 
 
 # ---------------------------------------------------------------- families
-def begin_shades(labels: Labels, X: NDArray[Any] | None) -> list[Shade]:
+def begin_shades(labels: Shown, X: NDArray[Any] | None) -> list[Shade]:
     """Give each cluster a family of its own; if there are too few, clusters near each other share one.
 
     Without the rows, families are given in turn.
     """
-    n_clusters = int(labels.max()) + 1
+    n_clusters = count_clusters(labels)
     if n_clusters <= N_FAMILIES or X is None:
         return [(cluster % N_FAMILIES, cluster // N_FAMILIES) for cluster in range(n_clusters)]
     sizes = [0] * N_FAMILIES
     shades = []
-    for family in group_clusters(labels, X).tolist():
+    for family in group_clusters(read_labels(labels), X).tolist():
         shades.append((family, sizes[family]))
         sizes[family] += 1
     return shades
@@ -284,20 +289,3 @@ def carry_shades(
         found[new] = family, shade
         members[family].add(shade)
     return [found[new] for new in range(n_clusters)]
-
-
-# ---------------------------------------------------------------- rows in common
-def count_shared_rows(
-    before: Labels, after: Labels
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of clusters before and after an answer that share rows, and the number of shared rows."""
-    one, other = (np.ascontiguousarray(labels, dtype=np.int32) for labels in (before, after))
-    found = native.shared_rows(one, other, 4 * len(one), parallel.n_threads())
-    if found is None:  # many clusters of few rows
-        low, least = int(one.min()), int(other.min())
-        width = int(other.max()) - least + 1
-        pairs = (one.astype(np.int64) - low) * width + (other.astype(np.int64) - least)
-        keys, counts = np.unique(pairs, return_counts=True)
-        return keys // width + low, keys % width + least, counts
-    source, target = np.nonzero(found.table)
-    return source + found.low[0], target + found.low[1], found.table[source, target]

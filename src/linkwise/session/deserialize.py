@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from linkwise.asking.advice import StopAdvice
+from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.evidence import ANSWERS, Fact
@@ -74,10 +75,15 @@ class Snapshot(NamedTuple):
 
     event: int
     reason: str | None
-    labels: Labels
+    shown: Shown
     description: tuple[str, ...] = ()
     doubts: Doubts | None = None
     advice: StopAdvice | None = None
+
+    @property
+    def labels(self) -> Labels:
+        """The cluster of each row."""
+        return read_labels(self.shown)
 
 
 # ---------------------------------------------------------------- settings

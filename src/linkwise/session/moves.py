@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.asking.item_labels import count_shared_rows
 from linkwise.asking.learner import Labels
-from linkwise.session.colours import count_shared_rows
 from linkwise.wording import count_noun, shorten
 
 LONGEST_NAME = 40  # characters of the name of a cluster

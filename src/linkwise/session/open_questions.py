@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from numbers import Integral
 
+import numpy as np
+
 from linkwise.asking.batches import Expectation, expect
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
@@ -259,8 +261,8 @@ class SessionQuestions(SessionGuidelines):
         return [self._expect_extra(pair) for pair in pairs[:n]]
 
     def _expect_extra(self, pair: tuple[int, int]) -> Expectation:
-        labels = self._current_replay().labels
-        likely: Answer = "yes" if labels[pair[0]] == labels[pair[1]] else "no"
+        first, second = self._current_replay().shown.take(np.array(pair))
+        likely: Answer = "yes" if first == second else "no"
         return Expectation(pair, WHY, likely, is_check=True)
 
     def _is_open(self, lease: Lease) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.advice import Advising, StopAdvice
 from linkwise.asking.batches import Expectation, choose_batch
+from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.learner import (
     Describing,
     Labels,
@@ -52,7 +53,7 @@ class Replay:
         ``progress(done, total)``, called while the learner prepares.
     error_rate : float, None or mapping of str to float or None, default=0
         Share of wrong answers: 0 if all are right, None to estimate it, or one of these for each source.
-    shown : sequence of int, default=()
+    numbers : sequence of int, default=()
         The number that people see for each number of a cluster; higher ones stay.
 
     Attributes
@@ -62,10 +63,10 @@ class Replay:
         attributes are as of this event, also after a later call was interrupted, except that `evidence`
         may then hold more.
     question : Question or None
-    labels : ndarray of shape (n_rows,)
+    shown : ndarray of shape (n_rows,) or ItemLabels
         The number of the cluster of each row, which stays with it; noise is -1.
     shades : dict of int to (int, int)
-        By number, the colour family of each cluster in `labels`, and its shade within the family.
+        By number, the colour family of each cluster in `shown`, and its shade within the family.
     reason : {"exhausted"} or None
     evidence : Evidence
     """
@@ -77,10 +78,10 @@ class Replay:
         seed: int,
         progress: Progress | None = None,
         error_rate: AssumedRate = 0,
-        shown: Sequence[int] = (),
+        numbers: Sequence[int] = (),
     ) -> None:
         self.X = X
-        self._shown = shown
+        self._numbers = numbers
         self._error_rate = error_rate
         self._learner, self._seed = learner, seed
         self._prepared = learner.prepare(X, seed, progress=progress)
@@ -91,7 +92,7 @@ class Replay:
         self._marks: dict[int, Run] = {}  # copies of the run, by the number of events that it had applied
         self.at = -1
         self.question: Question | None = None
-        self.labels: Labels = np.zeros(len(X), dtype=np.int32)
+        self.shown: Shown = np.zeros(len(X), dtype=np.int32)
         self.shades: dict[int, Shade] = {0: (0, 0)}
         self.reason: Reason | None = None
         self.evidence: Evidence = make_evidence(len(X), None, error_rate)
@@ -108,9 +109,9 @@ class Replay:
         for at, event in enumerate(settled[n_applied:], n_applied):
             if at >= len(settled) - self._n_marks:
                 self._mark(run, at)
-            before = run.labels
+            before = run.shown
             _apply_event(run, event)
-            self._identities.follow(event, before, run.labels)
+            self._identities.follow(event, before, run.shown)
         self._run, self._applied = run, list(settled)
         self.question, self._state = run.question, run.state
         self.reason, self.evidence = run.reason, run.evidence
@@ -121,18 +122,18 @@ class Replay:
         """Give the clusters of the learner the numbers that people see."""
         assert self._run is not None
         given, shades, _ = self._identities.now
-        numbers = show_numbers(given, self._shown)
-        self.labels = number_rows(self._run.labels, numbers)
+        numbers = show_numbers(given, self._numbers)
+        self.shown = number_rows(self._run.shown, numbers)
         self.shades = dict(zip(numbers, shades, strict=True))
 
     def keep_numbers(self, before: Labels) -> tuple[int, ...]:
-        """Let clusters keep the numbers that people have seen, -1 for new rows; return `shown`."""
-        self._shown = ()
+        """Let clusters keep the numbers that people have seen, -1 for new rows; return these."""
+        self._numbers = ()
         self._number_clusters()
-        found = match_numbers(before, self.labels)
-        self._shown = found if len(found) <= len(before) else ()  # session files hold no higher number
+        found = match_numbers(before, read_labels(self.shown))
+        self._numbers = found if len(found) <= len(before) else ()  # session files hold no higher number
         self._number_clusters()
-        return tuple(self._shown)
+        return tuple(self._numbers)
 
     def _find_start(self, settled: Sequence[Event]) -> tuple[Run, int]:
         """A run from which settled events go on, and the number of those that it has applied."""
@@ -152,15 +153,15 @@ class Replay:
             return run, n_applied
         self._n_before, self._applied = n_before, list(settled[:n_before])
         run = self._start_run(self._applied)
-        self._begin_identities(self._identities, run.labels)
+        self._begin_identities(self._identities, run.shown)
         return run, n_before
 
-    def _begin_identities(self, identities: Identities, labels: Labels) -> None:
+    def _begin_identities(self, identities: Identities, labels: Shown) -> None:
         """Number the clusters after the events before the first answer."""
         known = self._applied[: self._n_before]
         n_imported = next((at for at, event in enumerate(known) if event.kind != "import"), len(known))
         imported, added = known[:n_imported], known[n_imported:]
-        identities.begin(imported, added, labels, lambda: self._start_run(imported).labels)
+        identities.begin(imported, added, labels, lambda: self._start_run(imported).shown)
 
     def _mark(self, run: Run, at: int) -> None:
         """Keep a copy of a run that has applied so many events, and forget the oldest one."""
@@ -238,11 +239,11 @@ class Replay:
     def labels_by_event(self) -> Iterator[tuple[int, Labels]]:
         """Yield the number of each settled event and the labels after it, in another run; 0 is the start."""
         for (number, run), identity in zip(self._retrace(), self._identities.list_steps(), strict=False):
-            yield number, number_rows(run.labels, show_numbers(identity.numbers, self._shown))
+            yield number, read_labels(number_rows(run.shown, show_numbers(identity.numbers, self._numbers)))
 
     def snapshot(self) -> Snapshot:
         """The labels and sentences that can be read later without the data."""
-        return Snapshot(self.at, self.reason, self.labels, self.description(), self.doubts(), self.advice())
+        return Snapshot(self.at, self.reason, self.shown, self.description(), self.doubts(), self.advice())
 
     def doubts(self) -> Doubts | None:
         """Which answers are probably wrong; None if all of them count as right."""

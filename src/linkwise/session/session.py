@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwise.asking.item_labels import read_labels
 from linkwise.asking.learner import Labels, Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
@@ -384,7 +385,7 @@ class Session(SessionPeople):
             if changes:
                 rows = check_rows(X)
                 self._start_learner(build_learner(self._meta["learner"], rows.shape[1]), rows, progress)
-                changes |= self._keep_numbers(before[1], before[3].labels)
+                changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
                 self._replace_data(changes, backup)
         except BaseException:
             self._events, self._ids, self._meta, self._replay = before

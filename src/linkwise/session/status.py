@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from linkwise.asking.advice import StopAdvice
-from linkwise.asking.learner import Labels
+from linkwise.asking.item_labels import Shown, list_sizes
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.markup import draw_block
@@ -82,7 +80,7 @@ class Status:
 
 def build_status(
     history: Sequence[Event],
-    labels: Labels,
+    labels: Shown,
     known: Evidence,
     reason: str | None,
     description: tuple[str, ...] = (),
@@ -91,9 +89,7 @@ def build_status(
 ) -> Status:
     """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
     answers = [e.answer for e in history if e.kind == "answer" and e.gold is None]
-    low = int(labels.min(initial=0))
-    counts = np.bincount(labels - low)
-    numbers = np.flatnonzero(counts)
+    numbers, sizes = list_sizes(labels)
     return Status(
         n_rows=len(labels),
         n_answers=len(answers),
@@ -104,13 +100,13 @@ def build_status(
         n_imported=sum(len(e.facts) for e in history if e.kind == "import"),
         n_done=sum(e.kind == "done" for e in history),
         n_inferred=known.n_inferred,
-        cluster_sizes=tuple(counts[numbers].tolist()),
+        cluster_sizes=tuple(sizes.tolist()),
         reason=reason,
         description=description,
         is_fallible=doubts is not None,
         error_rate=None if doubts is None else doubts.error_rate,
         n_suspects=0 if doubts is None else len(doubts.suspects),
-        cluster_numbers=tuple((numbers + low).tolist()),
+        cluster_numbers=tuple(numbers.tolist()),
         advice=advice,
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.asking.batches import Expectation
+from linkwise.asking.item_labels import ItemLabels
 from linkwise.asking.learner import Labels, Learner, Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
@@ -172,7 +173,8 @@ class SessionView:
         depend only on the events that count: they are the same when the session is opened again, and after an
         undo they are as before. Noise is -1.
         """
-        return self._clustering()[0].labels.copy()
+        shown = self._clustering()[0].shown
+        return shown.of_rows() if isinstance(shown, ItemLabels) else shown.copy()
 
     @property
     def labels_are_current(self) -> bool:
@@ -419,8 +421,10 @@ class SessionView:
 
         If names were given to several rows of one cluster, the cluster has the latest of them.
         """
-        labels = self._clustering()[0].labels
-        latest = {int(labels[row]): name for row, name in names_of(self._events).items()}
+        shown = self._clustering()[0].shown  # reads new events
+        names = names_of(self._events)
+        clusters = shown.take(np.fromiter(names, np.int64, len(names)))
+        latest = dict(zip(clusters.tolist(), names.values(), strict=True))
         return {cluster: name for cluster, name in latest.items() if name}
 
     @property
@@ -465,10 +469,10 @@ class SessionView:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
         snapshot, is_current = self._clustering()
         if not is_current:
-            snapshot = Snapshot(snapshot.event, None, snapshot.labels)
+            snapshot = Snapshot(snapshot.event, None, snapshot.shown)
         return build_status(
             self._settled_events(),
-            snapshot.labels,
+            snapshot.shown,
             self._current_evidence(),
             snapshot.reason,
             snapshot.description,
@@ -481,7 +485,7 @@ class SessionView:
         if self._store.is_closed:
             return draw_block("A session that is closed", ["Open it again with Session.open(path, X)."])
         status, names = self.status, self.cluster_names
-        sizes = zip(*(found.tolist() for found in np.unique(self.labels, return_counts=True)), strict=True)
+        sizes = zip(status.cluster_numbers, status.cluster_sizes, strict=True)
         rows = [(label, names.get(label, ""), size) if names else (label, size) for label, size in sizes]
         return draw_block(
             f"{self.learner['name']}: {count_noun(len(rows), 'cluster')} of {count_noun(self.n_rows, 'row')}",

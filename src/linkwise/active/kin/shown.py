@@ -94,6 +94,8 @@ def _label_border_rows(posterior: Posterior) -> tuple[Rows, Rows]:
     if not found:
         return NO_ROWS, NO_ROWS
     rows, near, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(rows)
+    rows, near, weight = rows[order], near[order], weight[order]
     likely = sum(weight[:, at, None] * join[near[:, at]] for at in range(near.shape[1]))
     return rows, first_largest(np.asarray(likely))
 

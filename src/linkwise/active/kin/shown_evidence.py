@@ -18,8 +18,7 @@ class ShownRowEvidence:
 
     def __init__(self, evidence: Evidence, row: Rows) -> None:
         self._evidence, self._row = evidence, row
-        self._item = np.full(evidence.n_rows, -1, dtype=np.int64)
-        self._item[row] = np.arange(len(row))
+        self._order = np.argsort(row)
         self._groups: tuple[int, Groups] | None = None
 
     def current(self) -> ShownRowEvidence:
@@ -41,8 +40,9 @@ class ShownRowEvidence:
         return self._groups[1]
 
     def _groups_of_items(self, of_rows: Groups) -> Groups:
-        item = self._item[of_rows.row]
-        shown = np.flatnonzero(item >= 0)
+        at = np.minimum(np.searchsorted(self._row, of_rows.row, sorter=self._order), len(self._row) - 1)
+        item = self._order[at]
+        shown = np.flatnonzero(self._row[item] == of_rows.row)
         shown = shown[np.argsort(item[shown])]
         items, number = item[shown], of_rows.number[shown]
         names, first = np.unique(number, return_index=True)
