@@ -82,7 +82,7 @@ class ItemLabels:
 Shown = NDArray[np.int32] | ItemLabels
 
 
-class SharedRows(NamedTuple):
+class CommonRows(NamedTuple):
     """Pairs of clusters of two clusterings that share rows, ascending, and how many they share."""
 
     one: NDArray[np.int64]
@@ -122,7 +122,7 @@ def renumber(shown: Shown, numbers: NDArray[np.int32]) -> Shown:
     return shown.renumber(numbers) if isinstance(shown, ItemLabels) else numbers.take(shown)
 
 
-def count_shared_rows(one: Shown, other: Shown) -> SharedRows:
+def count_shared_rows(one: Shown, other: Shown) -> CommonRows:
     """Count the rows that each cluster of one clustering shares with each cluster of another."""
     if isinstance(one, ItemLabels) and isinstance(other, ItemLabels) and one.of is other.of:
         return _count_shared_items(one, other)
@@ -131,10 +131,10 @@ def count_shared_rows(one: Shown, other: Shown) -> SharedRows:
     if found is None:  # many clusters of few rows
         return _count_pairs(before.astype(np.int64), after.astype(np.int64))
     source, target = np.nonzero(found.table)
-    return SharedRows(source + found.low[0], target + found.low[1], found.table[source, target])
+    return CommonRows(source + found.low[0], target + found.low[1], found.table[source, target])
 
 
-def _count_shared_items(one: ItemLabels, other: ItemLabels) -> SharedRows:
+def _count_shared_items(one: ItemLabels, other: ItemLabels) -> CommonRows:
     """Count the rows of whole items, then put right the rows that have a label of their own."""
     rows = np.union1d(one.rows, other.rows)
     item = one.of[rows]
@@ -142,12 +142,12 @@ def _count_shared_items(one: ItemLabels, other: ItemLabels) -> SharedRows:
     before, after = (np.concatenate(part).astype(np.int64) for part in parts)
     ones = np.ones(len(rows), dtype=np.int64)
     found = _count_pairs(before, after, np.concatenate([one.size, -ones, ones]))
-    return SharedRows(*(part[found.n_rows > 0] for part in found))
+    return CommonRows(*(part[found.n_rows > 0] for part in found))
 
 
 def _count_pairs(
     one: NDArray[np.int64], other: NDArray[np.int64], weight: NDArray[np.int64] | None = None
-) -> SharedRows:
+) -> CommonRows:
     low, least = int(one.min()), int(other.min())
     width = int(other.max()) - least + 1
     keys, of, counts = np.unique(
@@ -155,4 +155,4 @@ def _count_pairs(
     )
     if weight is not None:
         counts = np.bincount(of, weight, len(keys)).astype(np.int64)  # exact: whole numbers
-    return SharedRows(keys // width + low, keys % width + least, counts)
+    return CommonRows(keys // width + low, keys % width + least, counts)
