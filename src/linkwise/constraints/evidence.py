@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
+from operator import index
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -473,12 +474,12 @@ class Evidence:
         if first == second:
             return "yes"
         try:
-            exist = 0 <= first < self.n_rows and 0 <= second < self.n_rows
+            i, j = index(first), index(second)
         except TypeError:
             return None
-        if not exist:
+        if not (0 <= i < self.n_rows and 0 <= j < self.n_rows):
             return None
-        a, b = self._group_of(first), self._group_of(second)
+        a, b = self._group_of(i), self._group_of(j)
         if a == b:
             return "yes"
         if b in self._apart.get(a, ()):
@@ -500,11 +501,13 @@ class Evidence:
         list
             What `verdict` returns for each.
         """
-        own, group_of = self._group_of(row), self._group_of
+        own, moved, given = self._group_of(row), self._moved, self._given_group
         apart: set[int] = self._apart.get(own, set())
         found: list[Answer | None] = []
-        for other in others:
-            group = group_of(other)
+        groups = others if given is None else [given[other] for other in others]
+        for other, group in zip(others, groups, strict=True):
+            if moved and other in moved:
+                group = moved[other]
             if group == own:
                 found.append("yes")
             elif group in apart:
