@@ -115,9 +115,10 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
             shares[name] += spread / total
     largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
     blocks = frozenset(filter(None, map(block_of, encoded.features)))
-    options = propose_options(table.frame, {**table.choices, "impute": impute})
+    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
+    options = propose_options(frame, {**table.choices, "impute": impute})
     id_column = table.choices.get("id_column") or options.get("id_column")
-    return ColumnSurvey(largest_first, options, blocks, find_near_copies(table.frame, id_column))
+    return ColumnSurvey(largest_first, options, blocks, find_near_copies(frame, id_column))
 
 
 def _percent(share: float) -> str:

@@ -13,6 +13,8 @@ from linkwise import limits
 from linkwise.data.blocks import normalize_directions, weigh_blocks
 from linkwise.data.cells import format_cell
 from linkwise.data.curves import read_curves
+from linkwise.data.cycle_columns import encode_cycle
+from linkwise.data.cycles import cycle_of, read_places
 from linkwise.data.encoded import Encoded, Feature, block_of
 from linkwise.data.log_scale import choose_shift
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
@@ -30,6 +32,12 @@ Impute = Literal["median", "category"]
 Categories = Literal["columns", "codes"]
 Block = tuple[list[Feature], NDArray[np.float64]]
 """Columns of the matrix that one column of the table becomes, of shape (n_rows, n_features)."""
+
+
+_CIRCLES = (
+    "Each cycle is a circle, on which the end touches the beginning, such as 23:59 and 0:00. It counts as"
+    " much as one number."
+)
 
 
 def encode(
@@ -109,14 +117,23 @@ def _encode_records(
     features = set(names)
     columns = {series.name: series for series in table.frame.iter_columns() if series.name in features}
     directions = _list_directions(table, names) if categories == "columns" else set()
+    cycles = {
+        name: read_places(columns[name], cycle_of(name).kind)
+        for name in names
+        if table.roles[name] == "cycle"
+    }
     numbers = {
         name: to_numbers(series)
         for name, series in columns.items()
-        if _is_numeric(table.roles[name], series, with_missing=impute == "category")
+        if name not in cycles and _is_numeric(table.roles[name], series, with_missing=impute == "category")
     }
-    words = {name: to_words(series) for name, series in columns.items() if name not in numbers}
+    words = {
+        name: to_words(series)
+        for name, series in columns.items()
+        if name not in numbers and name not in cycles
+    }
     _check_finite(table, numbers)
-    missing = _count_missing(names, numbers, words)
+    missing = _count_missing(names, numbers | cycles, words)
     if impute is None:
         check_complete(missing)
     if categories == "columns":
@@ -132,6 +149,8 @@ def _encode_records(
     for name in names:
         if name in words:
             fill, block = _encode_words(name, words[name], impute, categories, merged)
+        elif name in cycles:
+            fill, block = encode_cycle(name, cycles[name], impute, scale, categories)
         else:
             own = "none" if name in directions else scale
             fill, block = _scale_column(columns[name], table.roles[name], numbers[name], own, name in log)
@@ -140,11 +159,15 @@ def _encode_records(
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
-    scaled = [name for name in names if table.roles[name] != "category" and name not in directions]
+    scaled = [
+        name for name in names if table.roles[name] not in ("category", "cycle") and name not in directions
+    ]
     encoded = _join_blocks(table, blocks, _describe_choices(blocks, filled, scaled, scale, categories))
     told = [*_describe_logs(encoded.features), *normalize_directions(encoded.X, encoded.features)]
     if directions:
         told.insert(0, _describe_directions(encoded.features))
+    if cycles and categories == "columns":
+        told.insert(0, _CIRCLES)
     return replace(encoded, notes=(*encoded.notes, *told))
 
 

@@ -60,6 +60,7 @@ def read_table(
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
+    cycles: Sequence[str] = (),
     keep_nested: bool = False,
     encoding: str | None = None,
     sheet: str | None = None,
@@ -109,6 +110,8 @@ def read_table(
         where that is certain, with a note.
     sheet : str, optional
         The sheet of a spreadsheet. By default the first one.
+    cycles : sequence of str, default=()
+        Columns of dates or times by whose cycles rows are compared, too; see `from_frame`.
     weights : dict of str to float or "none", optional
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
@@ -173,6 +176,7 @@ def read_table(
             merge_variants=merge_variants,
             as_categories=as_categories,
             log=log,
+            cycles=cycles,
             weights=weights,
             metric=metric,
             text_by=text_by,

@@ -12,6 +12,7 @@ from linkwise.data.cells import format_cell
 from linkwise.data.codes import propose_categories, turn_into_categories
 from linkwise.data.column_names import to_names
 from linkwise.data.column_uses import check_texts, understand_curves, understand_texts
+from linkwise.data.cycles import Cycle, add_cycles, describe_cycles, read_cycles, read_hours
 from linkwise.data.frames import to_narwhals
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
@@ -123,12 +124,17 @@ class Table:
             raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
         if names is None:
             hidden = set(self.choices.get("hide", ()))
-            hidden.update(name for name, role in self.roles.items() if role == "vector")
+            hidden.update(name for name, role in self.roles.items() if _is_shown_otherwise(name, role))
             names = (*(name for name in self.features if name not in hidden), *self.shown)
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
         written = {name: self.written[name][row] for name in names if name in self.written}
         return {name: format_cell(written.get(name, cells[name][0])) for name in names}
+
+
+def _is_shown_otherwise(name: str, role: Role) -> bool:
+    """Whether a column is no help to a person: a number of a list, or a cycle that is read from the date."""
+    return role == "vector" or (role == "cycle" and not name.endswith("(weekday)"))
 
 
 def from_frame(
@@ -145,6 +151,7 @@ def from_frame(
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
+    cycles: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
@@ -186,6 +193,11 @@ def from_frame(
         Columns of amounts, such as incomes, of which a few are far larger than the others. Rows are compared
         by the logarithms, and see the amounts. If there are zeros, the smallest positive value is added to
         all values of the column first. Negative values are an error.
+    cycles : sequence of str, default=()
+        Columns of dates or times by whose cycles rows are compared, too: hours of the day, days of the week
+        and days of the year, those of them that the values go through more than once. ``"sent=hour"``,
+        ``"sent=weekday"`` and ``"sent=season"`` name a single one. Each counts as one column, such as ``sent
+        (hour)``, which `weights` may name.
     weights : dict of str to float or "none", optional
         How much columns and blocks count in the squared distance, 1 where a name is missing. Each column of
         texts and each column of lists is a block, and all other columns together are the block "columns".
@@ -226,6 +238,7 @@ def from_frame(
         merge_variants=merge_variants,
         as_categories=as_categories,
         log=log,
+        cycles=cycles,
         weights=weights,
         metric=metric,
         text_by=text_by,
@@ -251,6 +264,7 @@ def understand(
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
+    cycles: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
@@ -275,6 +289,8 @@ def understand(
     as_categories : sequence of str, default=()
         As for `from_frame`.
     log : sequence of str, default=()
+        As for `from_frame`.
+    cycles : sequence of str, default=()
         As for `from_frame`.
     weights : dict of str to float or "none", optional
         As for `from_frame`.
@@ -301,9 +317,9 @@ def understand(
     """
     text, is_mixed = names.text, names.columns is not None or names.takes_all
     as_categories = to_names(as_categories) or ()
-    log = to_names(log) or ()
+    log, cycles = to_names(log) or (), to_names(cycles) or ()
     weights = check_weights(weights)
-    _check_kind(names, is_mixed, series, merge_variants, as_categories, log, weights, metric, text_by)
+    _check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -320,7 +336,10 @@ def understand(
         found, told = understand_curves(frame, names.columns, id_column, names.drop, names.show)
     elif is_mixed or not used.text:
         frame = turn_into_categories(frame, used, as_categories)
-        frame, found, told = _understand_records(frame, used, parts, merge_variants, as_categories)
+        turns = read_cycles(cycles, frame, names.drop)
+        frame = add_cycles(frame, turns)
+        frame, found, told = _understand_records(frame, used, parts, merge_variants, as_categories, turns)
+        told += describe_cycles(turns)
     else:
         found, told = understand_texts(frame, used.text, id_column, names.drop)
     if isinstance(weights, dict):
@@ -342,6 +361,7 @@ def understand(
         **({"merge_variants": True} if merge_variants else {}),
         **({"as_categories": list(as_categories)} if as_categories else {}),
         **({"log": list(log)} if log else {}),
+        **({"cycles": list(cycles)} if cycles else {}),
         **({"weights": weights or {}} if weights or has_blocks else {}),
         **({} if metric is None else {"metric": metric}),
         **({} if text_by == "words" else {"text_by": text_by}),
@@ -357,6 +377,7 @@ def _check_kind(
     merge_variants: bool,
     as_categories: Sequence[str],
     log: Sequence[str],
+    cycles: Sequence[str],
     weights: Weights | None,
     metric: Metric | None,
     text_by: Unit,
@@ -373,6 +394,8 @@ def _check_kind(
         raise DataError("Only columns of records can be categories. Leave as_categories out.")
     if log and (series or not is_record):
         raise DataError("Only numbers of records have a logarithm. Leave log out.")
+    if cycles and (series or not is_record):
+        raise DataError("Only dates and times of records go in cycles. Leave cycles out.")
     if merge_variants and (series or not is_record):
         raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
     if weights not in (None, "none", {}) and series:
@@ -398,6 +421,7 @@ def _understand_records(
     parts: Mapping[str, tuple[str, ...]],
     merges: bool,
     as_categories: Sequence[str],
+    cycles: Sequence[Cycle] = (),
 ) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
     """Decide the role of each column of records, and describe the choices in sentences.
 
@@ -405,8 +429,14 @@ def _understand_records(
     """
     columns, there = names.columns, list(frame.columns)
     numbers = {part: name for name, some in parts.items() for part in some}
+    turns = {cycle.name: cycle for cycle in cycles}
+    times = {cycle.column for cycle in cycles if read_hours(frame[cycle.column]) is not None}
 
     def assign(series: nw.Series[Any]) -> Column:
+        if series.name in times or (series.name in turns and series.name in names.show):
+            return Column(series.name, "left out", "only shown")
+        if series.name in turns:
+            return Column(series.name, "cycle", f"a cycle of '{turns[series.name].column}'")
         if series.name in numbers:
             return Column(series.name, "vector", f"a number of the lists of '{numbers[series.name]}'")
         if series.name in names.text:
@@ -416,7 +446,7 @@ def _understand_records(
         return _assign_role(series, series.name, there, chosen)
 
     ignored = {name for name in there if columns is not None and name not in columns}
-    skipped = {names.id_column, *names.drop, *names.show, *names.text, *numbers, *ignored}
+    skipped = {names.id_column, *names.drop, *names.show, *names.text, *numbers, *turns, *times, *ignored}
     frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
     found = _assign_roles(frame, assign, variant_notes)
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}

@@ -143,6 +143,9 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
     if options.get("log"):
         tails = join_names(f"'{name}'" for name in options["log"])
         reasons.append(f"a few values of {tails} are far larger than the others")
+    if options.get("cycles"):
+        columns = dict.fromkeys(one.rpartition("=")[0] or one for one in options["cycles"])
+        reasons.append(f"{join_names(f'{name!r}' for name in columns)} may follow a cycle")
     if options.get("drop"):
         reasons.append(f"{join_names(f'{name!r}' for name in options['drop'])} only counts the rows")
     if options.get("impute"):

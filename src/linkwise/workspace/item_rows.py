@@ -210,6 +210,7 @@ def _choose(data: Path, reading: Reading) -> TableChoices:
         show=_to_tuple(reading.show) or (),
         hide=_to_tuple(reading.hide) or (),
         as_categories=_to_tuple(reading.as_categories) or (),
+        cycles=_to_tuple(reading.cycles) or (),
         weights=reading.weights,  # type: ignore[arg-type]  # checked where it is parsed
         metric=reading.metric or ("euclidean" if reading.scale is not None else None),  # type: ignore[arg-type]
         scale=reading.scale or "unit",  # type: ignore[arg-type]

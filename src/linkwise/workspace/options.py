@@ -70,7 +70,7 @@ OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
-OF_RECORDS = ("merge_variants", "as_categories", "log")
+OF_RECORDS = ("merge_variants", "as_categories", "log", "cycles")
 OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
@@ -203,6 +203,13 @@ class Reading:
         "columns of amounts, such as incomes, compared by their logarithms",
         "data",
         metavar="A,B",
+        parse=_names,
+    )
+    cycles: Sequence[str] | None = option(
+        "--cycles",
+        "columns of dates or times, compared by hour, day of the week and season, too; A=hour names one",
+        "data",
+        metavar="A,B=hour",
         parse=_names,
     )
     keep_nested: bool | None = option(

@@ -73,6 +73,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "merge_variants": lambda value: isinstance(value, bool),
     "as_categories": _are_names,
     "log": _are_names,
+    "cycles": _are_names,
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
     "sheet": _is_name,
@@ -143,7 +144,7 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
         return "impute"
     if source["scale"] is not None and (folder or are_texts):
         return "scale"
-    for name in ("merge_variants", "as_categories", "log"):
+    for name in ("merge_variants", "as_categories", "log", "cycles"):
         if choices.get(name) and (are_texts or choices.get("series")):
             return name
     if choices.get("series_by") and not choices.get("series"):
