@@ -83,8 +83,8 @@ class Feature:
 
 
 def block_of(feature: Feature) -> str | None:
-    """Return the column of texts or of lists that a feature was made from; None for another column."""
-    if feature.role == "document":
+    """Return the column of texts, pictures or lists that a feature was made from; None for another column."""
+    if feature.role in ("document", "image"):
         return feature.source
     return feature.source.rpartition("[")[0] if feature.role == "vector" else None
 

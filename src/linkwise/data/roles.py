@@ -39,7 +39,7 @@ Role = Literal[
     "left out",
 ]
 FEATURE_ROLES: tuple[Role, ...] = (
-    "numeric", "category", "date", "cycle", "document", "sample", "curve", "vector",
+    "numeric", "category", "date", "cycle", "document", "image", "sample", "curve", "vector",
 )  # fmt: skip
 
 MOST_CATEGORIES = 30  # more of them are free text unless the user names the column
@@ -63,9 +63,9 @@ class Column:
     name : str
         Its name in the table.
     role : str
-        numeric, category, date or cycle (records are compared by these); document (texts to compare); sample
-        (one value of each curve) or curve (lists of all values); vector (one number of each list); id; or
-        text, label, constant or left out (not used for clustering).
+        numeric, category, date or cycle (records are compared by these); document (texts to compare); image
+        (pictures to compare); sample (one value of each curve) or curve (lists of all values); vector (one
+        number of each list); id; or text, label, constant or left out (not used for clustering).
     reason : str
         Why it has this role, in a few words.
     """

@@ -317,7 +317,7 @@ def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
     import narwhals as nw
 
     frame = survey.kept.sort(ROW).drop(ROW)
-    names = NamedColumns(choices.id_column, choices.columns, (), (), choices.show, choices.hide)
+    names = NamedColumns(choices.id_column, choices.columns, drop=(), show=choices.show, hide=choices.hide)
     if choices.columns == ("all",) and "all" not in frame.columns:
         names = names._replace(columns=None, takes_all=True)
     table = understand(

@@ -132,6 +132,8 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
     if options.get("text"):
         texts = join_names(f"'{name}'" for name in options["text"])
         reasons.append(f"{texts} {'holds' if len(options['text']) == 1 else 'hold'} texts")
+    if options.get("image"):
+        reasons.append(f"{join_names(f'{name!r}' for name in options['image'])} holds pictures")
     if options.get("text_by"):
         reasons.append("many rows seem to be records of the same things")
     if options.get("series"):
