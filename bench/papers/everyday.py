@@ -46,7 +46,7 @@ SETS: Mapping[str, Everyday] = {
         "customers.csv", "--impute median", "--id customer --impute median --merge-variants"
     ),
     "tickets": Everyday("tickets.jsonl", "", "--id ticket --text body"),
-    "products": Everyday("products.csv", "", "--id sku --text title"),
+    "products": Everyday("products.csv", "", "--id sku --text title --image picture"),
     "sensors": Everyday("sensors.csv", "", "--id sensor --series"),
     "articles": Everyday("articles.npy", "", "--show titles.csv"),
     "contacts": Everyday(

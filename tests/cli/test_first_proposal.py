@@ -14,7 +14,7 @@ import make_everyday  # noqa: E402
 SETS = {
     "customers": ("customers.csv", ["--id", "customer", "--impute", "median", "--merge-variants"]),
     "tickets": ("tickets.jsonl", ["--id", "ticket", "--text", "body"]),
-    "products": ("products.csv", ["--id", "sku", "--text", "title"]),
+    "products": ("products.csv", ["--id", "sku", "--text", "title", "--image", "picture"]),
     "sensors": ("sensors.csv", ["--id", "sensor", "--series"]),
     "articles": ("articles.npy", None),  # the cosine is chosen without an option
     "contacts": (

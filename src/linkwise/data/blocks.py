@@ -1,6 +1,6 @@
 """Blocks of columns, and the shares of the squared distance that they take.
 
-Each column of texts and each column of lists is a block, and all other columns together are one. 20 topics
+Each column of texts, of pictures and of lists is a block, and all other columns together are one. 20 topics
 and 384 numbers differ in scale, so that one would drown the other. So with several blocks each is scaled to
 the same mean squared distance between two rows. Within the block of all other columns, each column is scaled
 in the same way, for a category would otherwise count several times as much as a number.
@@ -136,7 +136,8 @@ def _describe_shares(
             equally = "equally " if len(sources) > 1 and not mine[0].is_direction else ""
             names.append(f"{COLUMNS} ({equally}{join_names(sources, 5)})")
         else:
-            names.append(f"{block} ({'texts' if mine[0].role == 'document' else 'lists'})")
+            what = {"document": "texts", "image": "pictures"}.get(mine[0].role, "lists")
+            names.append(f"{block} ({what})")
     shares = f"Each of {len(blocks)} blocks takes the same share of the squared distance"
     if weights:
         return f"{shares}, times its weight: {join_names(names)}. Weights are {told}."

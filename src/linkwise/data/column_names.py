@@ -31,6 +31,7 @@ def check_names(
     text: Sequence[str] = (),
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
+    image: Sequence[str] = (),
 ) -> None:
     """Check that all named columns exist and that each has one use.
 
@@ -46,6 +47,8 @@ def check_names(
         The columns that hold texts to compare.
     show, hide : sequence of str, default=()
         The columns to show without a comparison, and to compare without showing them.
+    image : sequence of str, default=()
+        The columns that hold paths of pictures to compare.
 
     Raises
     ------
@@ -54,13 +57,14 @@ def check_names(
     """
     single = [] if id_column is None else [id_column]
     known = set(there)
-    for name in (*single, *text, *(columns or ()), *drop, *show, *hide):
+    for name in (*single, *text, *image, *(columns or ()), *drop, *show, *hide):
         if name not in known:
             raise DataError(unknown_column(name, there))
     uses: dict[str, set[str]] = {
         "the id": set() if id_column is None else {id_column},
         "a feature": set(columns or ()),
         "the text": set(text),
+        "a picture": set(image),
         "dropped": set(drop),
         "only shown": set(show),
         "hidden": set(hide),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -11,8 +13,10 @@ import numpy as np
 
 from linkwise.data.encoded import Encoded, block_of
 from linkwise.data.near_copies import NearCopies, find_near_copies
+from linkwise.data.pictures import find_pictures, holds_pictures
 from linkwise.data.proposed_options import propose_options
 from linkwise.data.table import Table
+from linkwise.errors import DataError
 
 MOST_NAMED = 8  # columns whose shares are named
 _MOST_OF_IT = 0.505  # share from which one column decides: two of equal weight differ by rounding
@@ -25,13 +29,14 @@ class ColumnSurvey:
     Attributes
     ----------
     shares : dict of str to float
-        For each column, or block of texts or lists, its share of the mean squared distance between two random
-        rows, the largest first. They add up to 1, or are all 0 if numbers are too large to measure.
+        For each column, or block of texts, pictures or lists, its share of the mean squared distance between
+        two random rows, the largest first. They add up to 1, or are all 0 if numbers are too large to
+        measure.
     options : dict
         Arguments of `read_table` and `encode` by which these rows are probably better compared, such as
         ``{"text": ["body"], "id_column": "ticket"}``; empty if the table is read well.
     blocks : frozenset of str
-        The names in `shares` that are blocks of texts or lists.
+        The names in `shares` that are blocks of texts, pictures or lists.
     copies : NearCopies or None
         How many rows have copies that are written nearly alike, if many do. Then this is record linkage.
     """
@@ -104,8 +109,8 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
     ColumnSurvey
         The shares and the proposal, which follow from the data alone.
     """
-    of_curves = {"sample": "curve", "image": "image"}  # what is measured of them counts as one
-    names = [of_curves.get(one.role) or block_of(one) or one.source for one in encoded.features]
+    # the samples of a curve count as one
+    names = ["curve" if one.role == "sample" else block_of(one) or one.source for one in encoded.features]
     shares = dict.fromkeys(names, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
         spreads = encoded.X.var(axis=0)
@@ -115,9 +120,32 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
             shares[name] += spread / total
     largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
     blocks = frozenset(filter(None, map(block_of, encoded.features)))
-    options = propose_options(table.frame, {**table.choices, "impute": impute})
+    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
+    options = propose_options(frame, {**table.choices, "impute": impute})
+    options |= _propose_pictures(table, options)
     id_column = table.choices.get("id_column") or options.get("id_column")
-    return ColumnSurvey(largest_first, options, blocks, find_near_copies(table.frame, id_column))
+    return ColumnSurvey(largest_first, options, blocks, find_near_copies(frame, id_column))
+
+
+def _propose_pictures(table: Table, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare by the first column with paths of pictures that are there, beside what is compared."""
+    others = {*table.choices.get("show", ()), *table.choices.get("hide", ()), options.get("id_column")}
+    reasons = {column.name: column.reason for column in table.columns if column.role in ("text", "left out")}
+    free = [name for name, reason in reasons.items() if name not in others and reason not in _CHOSEN]
+    if "image" in table.roles.values() or table.kind == "series" or {"series", "text_by"} & options.keys():
+        return {}
+    column = next((name for name in free if holds_pictures(table.frame[name])), None)
+    if column is None or find_spec("PIL") is None:
+        return {}
+    with suppress(DataError):
+        find_pictures(table.frame[column], table.folder)
+        has_text = bool(options.get("text") or table.choices.get("text"))
+        keeps_columns = table.choices.get("columns") is None and not has_text
+        return {"image": [column], **({"columns": ["all"]} if keeps_columns else {})}
+    return {}
+
+
+_CHOSEN = ("dropped", "not among the columns named")
 
 
 def _percent(share: float) -> str:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from linkwise.data.cells import is_missing
 from linkwise.data.curves import holds_lists
+from linkwise.data.pictures import PICTURES, holds_pictures, is_picture
 from linkwise.data.roles import Column, Role, is_label_like, value_kind
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -19,9 +21,13 @@ Found = tuple[tuple[Column, ...], list[str]]
 
 
 def understand_texts(
-    frame: nw.DataFrame[Any], texts: Sequence[str], id_column: str | None, drop: Sequence[str]
+    frame: nw.DataFrame[Any],
+    texts: Sequence[str],
+    images: Sequence[str],
+    id_column: str | None,
+    drop: Sequence[str],
 ) -> Found:
-    """Decide what the columns of a table of texts are.
+    """Decide what the columns of a table of texts or pictures are.
 
     Parameters
     ----------
@@ -29,6 +35,8 @@ def understand_texts(
         The table.
     texts : sequence of str
         The columns of texts to compare.
+    images : sequence of str
+        The columns of paths of pictures to compare.
     id_column : str or None
         The column that names the rows.
     drop : sequence of str
@@ -44,13 +52,20 @@ def understand_texts(
     Raises
     ------
     DataError
-        A column does not hold texts.
+        A column does not hold texts, or does not hold paths of pictures.
     """
     for name in texts:
         check_texts(frame[name])
-    found = _assign_roles(frame, dict.fromkeys(texts, "document"), id_column, drop)
-    names = join_names(f"'{name}'" for name in texts)
-    return found, _note_shown_columns(f"Rows are compared by the texts of {names} alone", found)
+    for name in images:
+        check_paths(frame[name])
+    used: dict[str, Role] = {**dict.fromkeys(texts, "document"), **dict.fromkeys(images, "image")}
+    found = _assign_roles(frame, used, id_column, drop)
+    parts = [
+        f"the {what} of {join_names(f'{name!r}' for name in names)}"
+        for what, names in (("texts", texts), ("pictures", images))
+        if names
+    ]
+    return found, _note_shown_columns(f"Rows are compared by {' and '.join(parts)} alone", found)
 
 
 def check_texts(series: nw.Series[Any]) -> None:
@@ -59,6 +74,18 @@ def check_texts(series: nw.Series[Any]) -> None:
     if what != "words":
         values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
         raise DataError(f"Column '{series.name}' holds {values}. Give --text a column of texts.")
+
+
+def check_paths(series: nw.Series[Any]) -> None:
+    """Check that a column holds the path of a picture in each row."""
+    if holds_pictures(series):
+        return
+    wrong = next((word for word in series.to_list() if not is_picture(word)), None)
+    example = "no value" if is_missing(wrong) else f"{wrong!r:.60}"
+    raise DataError(
+        f"Column '{series.name}' holds {example}, which is no path of a picture ({', '.join(PICTURES)})."
+        " Give --image a column with a path in each row."
+    )
 
 
 def understand_curves(

@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 from linkwise import limits
 from linkwise.data.blocks import normalize_directions, weigh_blocks
 from linkwise.data.cells import format_cell
+from linkwise.data.column_uses import check_paths
 from linkwise.data.curves import read_curves
+from linkwise.data.cycle_columns import encode_cycle
+from linkwise.data.cycles import cycle_of, read_places
 from linkwise.data.encoded import Encoded, Feature, block_of
+from linkwise.data.images import encode_pictures
 from linkwise.data.log_scale import choose_shift
+from linkwise.data.pictures import find_pictures
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.series import encode_series
 from linkwise.data.table import Table
@@ -30,6 +35,12 @@ Impute = Literal["median", "category"]
 Categories = Literal["columns", "codes"]
 Block = tuple[list[Feature], NDArray[np.float64]]
 """Columns of the matrix that one column of the table becomes, of shape (n_rows, n_features)."""
+
+
+_CIRCLES = (
+    "Each cycle is a circle, on which the end touches the beginning, such as 23:59 and 0:00. It counts as"
+    " much as one number."
+)
 
 
 def encode(
@@ -69,7 +80,9 @@ def encode(
     ------
     DataError
         The table has infinite values, missing values without `impute`, values too large for the scale, or
-        texts or series that cannot be encoded (see `encode_texts`, `encode_series`).
+        texts, pictures or series that cannot be encoded (see `encode_texts`, `encode_series`).
+    ImportError
+        The rows are compared by pictures, and Pillow is missing.
     ValueError
         `scale`, `impute` or `categories` is not one of its choices, or does not apply to this kind of data.
     """
@@ -79,23 +92,29 @@ def encode(
         raise ValueError(f"impute must be 'median', 'category' or None, not {impute!r}.")
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
-    texts = [name for name in table.features if table.roles[name] == "document"]
-    others = tuple(name for name in table.features if name not in texts)
-    if categories == "codes" and texts and others:
-        raise ValueError("Texts have no codes, and these rows hold texts. Leave categories out.")
+    texts, pictures = (
+        [name for name in table.features if table.roles[name] == role] for role in ("document", "image")
+    )
+    others = tuple(name for name in table.features if name not in (*texts, *pictures))
+    if categories == "codes" and (texts or pictures) and others:
+        what = "Texts" if texts else "Pictures"
+        raise ValueError(f"{what} have no codes, and these rows hold {what.lower()}. Leave categories out.")
     if table.kind == "series" or not others:
         _check_no_scale(table, scale, impute)
     if table.kind == "series":
         return _encode_series(table, scale)
     unit = table.choices.get("text_by", "words")
     parts = [encode_texts(to_words(table.frame[name]), name, unit) for name in texts]
+    for name in pictures:
+        check_paths(table.frame[name])
+        parts.append(encode_pictures(find_pictures(table.frame[name], table.folder), name))
     if others:
         parts.insert(0, _encode_records(table, others, scale or "unit", impute, categories))
-    return _join_parts(table, parts) if categories == "columns" or texts else parts[0]
+    return _join_parts(table, parts) if categories == "columns" or texts or pictures else parts[0]
 
 
 def _join_parts(table: Table, parts: Sequence[Encoded]) -> Encoded:
-    """Put the columns of records and texts side by side, each block with its share."""
+    """Put the columns of records, texts and pictures side by side, each block with its share."""
     features = [feature for part in parts for feature in part.features]
     X = parts[0].X if len(parts) == 1 else np.hstack([part.X for part in parts])
     X, weighed, notes = weigh_blocks(X, features, table.choices.get("weights"))
@@ -109,14 +128,23 @@ def _encode_records(
     features = set(names)
     columns = {series.name: series for series in table.frame.iter_columns() if series.name in features}
     directions = _list_directions(table, names) if categories == "columns" else set()
+    cycles = {
+        name: read_places(columns[name], cycle_of(name).kind)
+        for name in names
+        if table.roles[name] == "cycle"
+    }
     numbers = {
         name: to_numbers(series)
         for name, series in columns.items()
-        if _is_numeric(table.roles[name], series, with_missing=impute == "category")
+        if name not in cycles and _is_numeric(table.roles[name], series, with_missing=impute == "category")
     }
-    words = {name: to_words(series) for name, series in columns.items() if name not in numbers}
+    words = {
+        name: to_words(series)
+        for name, series in columns.items()
+        if name not in numbers and name not in cycles
+    }
     _check_finite(table, numbers)
-    missing = _count_missing(names, numbers, words)
+    missing = _count_missing(names, numbers | cycles, words)
     if impute is None:
         check_complete(missing)
     if categories == "columns":
@@ -132,6 +160,8 @@ def _encode_records(
     for name in names:
         if name in words:
             fill, block = _encode_words(name, words[name], impute, categories, merged)
+        elif name in cycles:
+            fill, block = encode_cycle(name, cycles[name], impute, scale, categories)
         else:
             own = "none" if name in directions else scale
             fill, block = _scale_column(columns[name], table.roles[name], numbers[name], own, name in log)
@@ -140,11 +170,15 @@ def _encode_records(
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
-    scaled = [name for name in names if table.roles[name] != "category" and name not in directions]
+    scaled = [
+        name for name in names if table.roles[name] not in ("category", "cycle") and name not in directions
+    ]
     encoded = _join_blocks(table, blocks, _describe_choices(blocks, filled, scaled, scale, categories))
     told = [*_describe_logs(encoded.features), *normalize_directions(encoded.X, encoded.features)]
     if directions:
         told.insert(0, _describe_directions(encoded.features))
+    if cycles and categories == "columns":
+        told.insert(0, _CIRCLES)
     return replace(encoded, notes=(*encoded.notes, *told))
 
 
@@ -201,6 +235,8 @@ def _check_no_scale(table: Table, scale: Scale | None, impute: str | None) -> No
         raise ValueError(
             f"scale={scale!r} is not for texts, which all become points of unit length. Leave scale out."
         )
+    if table.kind == "image" and scale is not None:
+        raise ValueError(f"scale={scale!r} is not for pictures. Leave scale out.")
 
 
 def _encode_series(table: Table, scale: Scale | None) -> Encoded:

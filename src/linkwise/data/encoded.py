@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.column_names import unknown_column
+from linkwise.data.cycles import Cycle, CycleKind, add_cycles, cycle_of, read_places, to_coordinates
 from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.table import Table
 from linkwise.data.variants import match_spellings
@@ -34,8 +35,9 @@ class Feature:
     category : str or None
         For a column of 0 and 1: the value that 1 stands for.
     role : str
-        numeric, category or date (a date is in days since 1970-01-01 in original units); document for a
-        topic of texts, sample for a value of curves, image for what is measured of pictures.
+        numeric, category or date (a date is in days since 1970-01-01 in original units); cycle for a time in
+        a cycle; document for a topic of texts, sample for a value of curves, image for what is measured of
+        pictures.
     offset, scale : float
         Original value = `offset + scale * X[:, j]`, or its exponential less `log_shift`.
     categories : tuple of str
@@ -52,6 +54,11 @@ class Feature:
     log_shift : float or None
         For a column that is compared by its logarithm: what was added to the values before. None for another
         column.
+    cycle : {"hour", "weekday", "season"} or None
+        The cycle of a time. Its original value is a place in it: hours from 0 to 24, or days since 1 January
+        of a year without a leap day; a day of the week is a code.
+    coordinate : {"sin", "cos"} or None
+        For a cycle whose places are on a circle: which of both coordinates on the unit circle.
     """
 
     name: str
@@ -66,6 +73,8 @@ class Feature:
     has_merged_variants: bool = False
     is_direction: bool = False
     log_shift: float | None = None
+    cycle: CycleKind | None = None
+    coordinate: Literal["sin", "cos"] | None = None
 
     def to_original(self, x: Any) -> Any:
         """Return values of this column of the matrix in the units of the table."""
@@ -74,8 +83,8 @@ class Feature:
 
 
 def block_of(feature: Feature) -> str | None:
-    """Return the column of texts or of lists that a feature was made from; None for another column."""
-    if feature.role == "document":
+    """Return the column of texts, pictures or lists that a feature was made from; None for another column."""
+    if feature.role in ("document", "image"):
         return feature.source
     return feature.source.rpartition("[")[0] if feature.role == "vector" else None
 
@@ -141,6 +150,7 @@ def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
     frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)
     lists = {feature.source.rpartition("[")[0] for feature in features if feature.role == "vector"}
     frame = expand_lists(frame, [name for name in frame.columns if name in lists]).frame
+    frame = add_cycles(frame, [one for one in list_cycles(features) if one.name not in frame.columns])
     for feature in features:
         if feature.role in ("document", "sample", "image"):
             raise DataError(
@@ -154,6 +164,11 @@ def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
     for at in list_directions(features):
         X[:, at] = scale_to_unit_norm(X[:, at]) / [features[j].scale for j in at]
     return X
+
+
+def list_cycles(features: Sequence[Feature]) -> list[Cycle]:
+    """Return the cycles that features were made from, each once."""
+    return [cycle_of(name) for name in dict.fromkeys(one.source for one in features if one.cycle is not None)]
 
 
 def list_directions(features: Sequence[Feature]) -> list[list[int]]:
@@ -184,6 +199,8 @@ def _known_words(features: Sequence[Feature]) -> dict[str, list[str]]:
 
 
 def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:
+    if feature.cycle is not None and feature.coordinate is not None:
+        return encode_coordinate(feature, _find_known_places(feature, series))
     truth = feature.category == "true" and feature.name == feature.source
     if feature.categories or (feature.category is not None and not truth):
         return _encode_words(feature, series, known)
@@ -198,6 +215,20 @@ def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str
     if feature.log_shift is not None:
         values = _take_logs(feature, values, feature.log_shift)
     return values if feature.is_direction else (values - feature.offset) / feature.scale
+
+
+def _find_known_places(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
+    assert feature.cycle is not None
+    places = read_places(series, feature.cycle)
+    _check_rows(feature, np.flatnonzero(np.isnan(places)))
+    return places
+
+
+def encode_coordinate(feature: Feature, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Encode places in a cycle as one of both coordinates; a missing place is the centre of the circle."""
+    assert feature.cycle is not None
+    at = 0 if feature.coordinate == "sin" else 1
+    return to_coordinates(places, feature.cycle)[:, at] / feature.scale
 
 
 def _take_logs(feature: Feature, values: NDArray[np.float64], shift: float) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.items import LARGEST, Items
+from linkwise.data.pictures import PICTURES
 from linkwise.data.png import png, to_bytes
 from linkwise.errors import DataError
 from linkwise.parallel import n_threads, one_blas_thread
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from linkwise.asking.learner import Progress
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
+ENDINGS = PICTURES
 _FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # and no others, whatever the file says
 MOST_PIXELS = 100_000_000
 SIDE, CELL, DIRECTIONS, FIELDS = 64, 8, 9, 4
@@ -45,6 +47,7 @@ _COLOUR_WEIGHT = 5.0  # differences of colour are small beside those of brightne
 _SOFT = 0.01  # keeps cells without edges from being made of noise
 _AT_ONCE = 64
 _LUMA = np.array([0.299, 0.587, 0.114])
+WAY_OUT = "Take them away, or leave them out with --skip-broken (in Python: skip_broken=True)."
 _DIGITS = 9  # of a value: below them processors differ
 
 
@@ -141,8 +144,23 @@ def file_items(paths: Sequence[Path]) -> Items:
 
 
 # ---------------------------------------------------------------- as points
+def encode_pictures(paths: Sequence[Path], column: str) -> Encoded:
+    """Encode the pictures of a column as points, one for each row; see `encode_files`."""
+    require_pillow()
+    encoded, _ = encode_files(paths, way_out=f"Replace them, or leave these rows out of column '{column}'.")
+    features = tuple(
+        replace(one, name=f"{column} {k}", source=column) for k, one in enumerate(encoded.features, start=1)
+    )
+    notes = (encoded.notes[0].replace("Images are", f"The pictures of '{column}' are"), *encoded.notes[1:])
+    return Encoded(encoded.X, features, notes)
+
+
 def encode_files(
-    paths: Sequence[Path], *, skip_broken: bool = False, progress: Progress | None = None
+    paths: Sequence[Path],
+    *,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+    way_out: str = WAY_OUT,
 ) -> tuple[Encoded, list[int]]:
     """Encode the pictures of files as points.
 
@@ -156,6 +174,8 @@ def encode_files(
         Whether to leave out files that cannot be read. Otherwise one such file is an error.
     progress : callable, optional
         Called as ``progress(n_read, n_files)``.
+    way_out : str, optional
+        What the error about files that cannot be read advises.
 
     Returns
     -------
@@ -183,17 +203,16 @@ def encode_files(
     with _allow_large_pictures(), one_blas_thread():  # sums are then the same for any number of threads
         parts = list(_measure_files(paths, first, broken, advance))
         if not parts:
-            raise DataError(_describe_broken_files(broken))
+            raise DataError(_describe_broken_files(broken, way_out))
         sample = np.concatenate([values for _, values in parts])
         if len(sample) < 2:
-            raise DataError(
-                f"Only 1 image can be read, and at least 2 are needed. {_describe_broken_files(broken)}"
-            )
+            why = _describe_broken_files(broken, way_out)
+            raise DataError(f"Only 1 image can be read, and at least 2 are needed. {why}")
         mean, directions, share = _principal_components(sample)
         every = chain(parts, _measure_files(paths, others, broken, advance))
         points = [(rows, (values - mean) @ directions) for rows, values in every]
     if broken and not skip_broken:
-        raise DataError(_describe_broken_files(broken))
+        raise DataError(_describe_broken_files(broken, way_out))
     rows = [row for some, _ in points for row in some]
     order = np.argsort(rows)
     X = np.ascontiguousarray(np.concatenate([values for _, values in points])[order], dtype=np.float64)
@@ -224,11 +243,10 @@ def _canvas_or_reason(path: Path) -> NDArray[np.float32] | str:
         return str(error)
 
 
-def _describe_broken_files(broken: Sequence[str]) -> str:
+def _describe_broken_files(broken: Sequence[str], way_out: str) -> str:
     return (
         f"{count_noun(len(broken), 'file')} cannot be used: {', '.join(broken[:3])}"
-        f"{f' and {len(broken) - 3} more' if len(broken) > 3 else ''}. Take them away, or leave them out with"
-        " --skip-broken (in Python: skip_broken=True)."
+        f"{f' and {len(broken) - 3} more' if len(broken) > 3 else ''}. {way_out}"
     )
 
 

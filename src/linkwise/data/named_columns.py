@@ -27,6 +27,8 @@ class NamedColumns(NamedTuple):
         The columns neither used nor shown.
     text : tuple of str
         The columns of texts that the rows are compared by.
+    image : tuple of str
+        The columns of paths of pictures that the rows are compared by.
     show : tuple of str
         The columns that are shown and not used.
     hide : tuple of str
@@ -39,9 +41,15 @@ class NamedColumns(NamedTuple):
     columns: tuple[str, ...] | None
     drop: tuple[str, ...]
     text: tuple[str, ...] = ()
+    image: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
     takes_all: bool = False
+
+    @property
+    def has_blocks_alone(self) -> bool:
+        """Whether rows are compared by texts or pictures, and by no other columns."""
+        return bool(self.text or self.image) and not self.columns and not self.takes_all
 
 
 def resolve_names(
@@ -52,6 +60,7 @@ def resolve_names(
     text: str | Sequence[str] | None,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
+    image: Sequence[str] = (),
 ) -> NamedColumns:
     """Check the names that were given, and find the id column if none was.
 
@@ -59,7 +68,7 @@ def resolve_names(
     ----------
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The table as it was read; columns of text may be unparsed.
-    id_column, columns, drop, text, show, hide
+    id_column, columns, drop, text, show, hide, image
         As for `linkwise.data.from_frame`.
 
     Returns
@@ -74,11 +83,13 @@ def resolve_names(
     """
     columns, drop = to_names(columns), to_names(drop) or ()
     show, hide, texts = to_names(show) or (), to_names(hide) or (), to_names(text) or ()
+    images = to_names(image) or ()
     takes_all = columns == ("all",) and "all" not in frame.columns
     if takes_all:
         columns = None
     check_name_lengths(frame.columns)
-    check_names(frame.columns, id_column, columns, drop, texts, show, hide)
+    check_names(frame.columns, id_column, columns, drop, texts, show, hide, images)
     check_dates(frame, drop)  # before `find_id` reads values, which Python must be able to hold
-    used = {*(columns or ()), *drop, *show, *hide, *texts}
-    return NamedColumns(find_id(frame, id_column, used), columns, drop, texts, show, hide, takes_all)
+    used = {*(columns or ()), *drop, *show, *hide, *texts, *images}
+    id_column = find_id(frame, id_column, used)
+    return NamedColumns(id_column, columns, drop, texts, images, show, hide, takes_all)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.cells import is_missing
+from linkwise.data.cycles import read_hours
 from linkwise.data.roles import value_kind
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> tuple[tup
     columns, with_words = [], []
     for name in frame.columns:
         series = frame.get_column(name)
-        is_text = value_kind(series) == "words"
+        is_text = value_kind(series) == "words" and read_hours(series) is None
         can_identify = is_text or series.dtype.is_integer() or series.dtype.is_temporal()
         if name == id_column or not can_identify or series.n_unique() < _LEAST_DISTINCT * len(frame):
             continue

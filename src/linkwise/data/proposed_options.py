@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwise.data.cells import is_missing
 from linkwise.data.codes import find_codes
+from linkwise.data.cycles import find_cycles, read_cycles, read_hours
 from linkwise.data.ids import find_id, is_key
 from linkwise.data.log_scale import find_heavy_tails
 from linkwise.data.near_copies import find_near_copies
@@ -53,7 +54,7 @@ def propose_options(
     -------
     dict
         ``id_column``, ``text``, ``text_by``, ``columns``, ``series``, ``merge_variants``, ``as_categories``,
-        ``log``, ``drop`` and ``impute``, those of them that the values suggest.
+        ``log``, ``cycles``, ``drop`` and ``impute``, those of them that the values suggest.
     """
     if len(frame) < 2:
         return {}
@@ -113,9 +114,27 @@ def _propose_for_records(
     tails = [name for name in find_heavy_tails(frame, compared) if name not in (*named, *codes)]
     if tails and given.get("metric") != "cosine":
         proposed["log"] = [*named, *tails]
+    if given.get("metric") != "cosine":
+        proposed |= _propose_cycles(frame, found, given)
     if given.get("impute") is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
         proposed["impute"] = "median"
     return proposed
+
+
+def _propose_cycles(
+    frame: nw.DataFrame[Any], found: Sequence[Column], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The cycles in which dates and times have a rhythm, if one of them is not given."""
+    named = tuple(given.get("cycles") or ())
+    known = set(read_cycles(named, frame))
+    columns = [
+        column.name
+        for column in found
+        if column.role == "date"
+        or (column.role in ("text", "category") and read_hours(frame.get_column(column.name)) is not None)
+    ]
+    new = [cycle.option for cycle in find_cycles(frame, columns) if cycle not in known]
+    return {"cycles": [*named, *new]} if new else {}
 
 
 def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[Column]:

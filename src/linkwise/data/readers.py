@@ -53,6 +53,7 @@ def read_table(
     drop: Sequence[str] = (),
     delimiter: str | None = None,
     text: str | Sequence[str] | None = None,
+    image: str | Sequence[str] = (),
     series: bool = False,
     series_by: Sequence[str] | None = None,
     show: Sequence[str] = (),
@@ -60,6 +61,7 @@ def read_table(
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
+    cycles: Sequence[str] = (),
     keep_nested: bool = False,
     encoding: str | None = None,
     sheet: str | None = None,
@@ -86,6 +88,9 @@ def read_table(
         or vertical bar.
     text : str or sequence of str, optional
         As for `from_frame`.
+    image : str or sequence of str, default=()
+        Columns of paths of pictures that the rows are compared by, from the folder of the file; see
+        `from_frame`.
     series : bool, default=False
         As for `from_frame`.
     show : sequence of str, default=()
@@ -109,6 +114,8 @@ def read_table(
         where that is certain, with a note.
     sheet : str, optional
         The sheet of a spreadsheet. By default the first one.
+    cycles : sequence of str, default=()
+        Columns of dates or times by whose cycles rows are compared, too; see `from_frame`.
     weights : dict of str to float or "none", optional
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
@@ -159,9 +166,9 @@ def read_table(
             frame, more = pivot_series(frame, by, parse)
             id_column, series, choices = by.id, True, {**choices, "series_by": list(by)}
             notes = [*notes, *more]
-        names = resolve_names(frame, id_column, columns, drop, text, show, hide)
+        names = resolve_names(frame, id_column, columns, drop, text, show, hide, to_names(image) or ())
         if ending in _WITH_TEXTS and by is None:
-            keep = {names.id_column, *names.text, *names.drop, *names.show}
+            keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
             frame, parse_notes, written = _parse_text(frame, keep, ending, used_delimiter)
             check_dates(frame, names.drop)
             notes = [*notes, *parse_notes]
@@ -173,10 +180,12 @@ def read_table(
             merge_variants=merge_variants,
             as_categories=as_categories,
             log=log,
+            cycles=cycles,
             weights=weights,
             metric=metric,
             text_by=text_by,
             written=written,
+            folder=path.parent,
             reader_choices=choices,
             notes=notes,
         )

@@ -26,6 +26,7 @@ Role = Literal[
     "numeric",
     "category",
     "date",
+    "cycle",
     "document",
     "sample",
     "curve",
@@ -37,7 +38,9 @@ Role = Literal[
     "constant",
     "left out",
 ]
-FEATURE_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "document", "sample", "curve", "vector")
+FEATURE_ROLES: tuple[Role, ...] = (
+    "numeric", "category", "date", "cycle", "document", "image", "sample", "curve", "vector",
+)  # fmt: skip
 
 MOST_CATEGORIES = 30  # more of them are free text unless the user names the column
 MOST_NAMED_CATEGORIES = 1000  # and more than these are refused even then
@@ -60,9 +63,9 @@ class Column:
     name : str
         Its name in the table.
     role : str
-        numeric, category or date (records are compared by these); document (texts to compare); sample (one
-        value of each curve) or curve (lists of all values); vector (one number of each list); id; or text,
-        label, constant or left out (not used for clustering).
+        numeric, category, date or cycle (records are compared by these); document (texts to compare); image
+        (pictures to compare); sample (one value of each curve) or curve (lists of all values); vector (one
+        number of each list); id; or text, label, constant or left out (not used for clustering).
     reason : str
         Why it has this role, in a few words.
     """

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from linkwise.data.cells import MISSING
 from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded
+from linkwise.data.images import file_items
 from linkwise.data.items import Items, SideTable, record_items, series_items, text_items
+from linkwise.data.pictures import find_pictures
 from linkwise.data.roles import Role, to_words
 from linkwise.data.table import Table
 
@@ -48,7 +50,7 @@ class Rows(NamedTuple):
 
 
 def items_of(table: Table) -> Items:
-    """Show the rows of a table as records, texts or curves, with its other columns beside them.
+    """Show the rows of a table as records, texts, pictures or curves, with its other columns beside them.
 
     Parameters
     ----------
@@ -62,6 +64,8 @@ def items_of(table: Table) -> Items:
     """
     if table.kind == "record":
         return record_items(table)
+    if table.kind == "image":
+        return _show_images(table)
 
     texts = [name for name in table.features if table.roles[name] == "document"]
     hidden = set(table.choices.get("hide", ()))
@@ -77,4 +81,15 @@ def items_of(table: Table) -> Items:
     return text_items(shown, fields)
 
 
-RECORD_ROLES: tuple[Role, ...] = ("numeric", "category", "date")
+def _show_images(table: Table) -> Items:
+    """Show the pictures of the first column that rows are compared by, with the other columns beside them."""
+    first, *others = table.features
+    shown = file_items(find_pictures(table.frame[first], table.folder))
+
+    def fields(row: int) -> dict[str, str]:
+        return {**shown.fields(row), **table.item(row, (*others, *table.shown))}
+
+    return Items("image", fields, shown.content, shown.pixels)
+
+
+RECORD_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "cycle")

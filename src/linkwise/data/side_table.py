@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from linkwise.data.cells import MISSING, format_cell, is_missing
 from linkwise.data.encode import encode
 from linkwise.data.encoded import Encoded
 from linkwise.data.ids import find_id, id_texts
-from linkwise.data.images import ENDINGS as PICTURES
 from linkwise.data.images import file_items, require_pillow
 from linkwise.data.items import Content, Items, SideTable, no_fields
 from linkwise.data.named_columns import NamedColumns
+from linkwise.data.pictures import find_pictures, holds_pictures
 from linkwise.data.readers import read_frame
-from linkwise.data.roles import to_words, value_kind
+from linkwise.data.roles import value_kind
 from linkwise.data.rows import Rows
 from linkwise.data.table import Table, understand
 from linkwise.errors import DataError
@@ -26,8 +26,6 @@ from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-_FILE = "file://"
 
 
 def read_side_table(path: str | os.PathLike[str], table: Table) -> SideTable:
@@ -68,8 +66,10 @@ def read_side_table(path: str | os.PathLike[str], table: Table) -> SideTable:
         if not names:
             raise DataError(f"The only column is the id, '{key}'. Add columns to show.")
         written, typed = (frame[list(order)] for frame in (read.written, read.typed))
-        picture = next((name for name in names if _holds_pictures(typed[name])), None)
-        paths = [] if picture is None else _find_pictures(typed[picture], path.parent)
+        picture = next((name for name in names if holds_pictures(typed[name])), None)
+        if picture is not None:
+            require_pillow()
+        paths = [] if picture is None else find_pictures(typed[picture], path.parent)
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
     cells = _format_rows(written, typed, names)
@@ -114,7 +114,7 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
 
 
 def show_pictures(rows: Rows, folder: Path) -> Rows:
-    """Show pictures beside records and texts, if a column that is only shown holds their paths.
+    """Show pictures beside records and texts, if a column that is compared or only shown holds their paths.
 
     Parameters
     ----------
@@ -131,11 +131,14 @@ def show_pictures(rows: Rows, folder: Path) -> Rows:
     """
     table, own = rows.table, rows.items
     given = (name for name in table.choices.get("show", ()) if name in table.shown)
-    column = next((name for name in given if _holds_pictures(table.frame[name])), None)
-    if column is None or own.kind == "series":
+    compared = (name for name, role in table.roles.items() if role == "image")
+    shown = (name for name in given if holds_pictures(table.frame[name]))
+    column = next(chain(compared, shown), None)
+    if column is None or own.kind in ("series", "image"):
         return rows
     try:
-        pictures = file_items(_find_pictures(table.frame[column], folder))
+        require_pillow()
+        pictures = file_items(find_pictures(table.frame[column], folder))
     except (DataError, ImportError) as error:
         note = f"You see the paths in column '{column}' in place of the pictures. {error}"
         return rows._replace(table=replace(table, notes=(*table.notes, note)))
@@ -251,29 +254,6 @@ def _choose_items(
 
 def _leave_out(cells: Mapping[str, str], name: str) -> dict[str, str]:
     return {other: value for other, value in cells.items() if other != name}
-
-
-def _holds_pictures(series: nw.Series[Any]) -> bool:
-    """Whether all values are names of pictures."""
-    if value_kind(series) != "words":
-        return False
-    words = to_words(series)
-    return all(word is not None and word.strip().lower().endswith(PICTURES) for word in words)
-
-
-def _find_pictures(series: nw.Series[Any], folder: Path) -> list[Path]:
-    require_pillow()
-    names = [str(word).strip() for word in to_words(series)]
-    paths = [
-        folder / (unquote(name.removeprefix(_FILE)) if name.startswith(_FILE) else name) for name in names
-    ]
-    lost = [name for name, path in zip(names, paths, strict=True) if not path.is_file()]
-    if lost:
-        raise DataError(
-            f"Column '{series.name}' holds names of pictures, and {len(lost)} of {len(names)} are not there:"
-            f" {join_names(lost, 3)}. Give paths from the folder of the file, or leave the column out of it."
-        )
-    return paths
 
 
 def _encode_columns(frame: nw.DataFrame[Any], key: str | None) -> Encoded | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from linkwise.data.cells import format_cell
 from linkwise.data.codes import propose_categories, turn_into_categories
 from linkwise.data.column_names import to_names
-from linkwise.data.column_uses import check_texts, understand_curves, understand_texts
+from linkwise.data.column_uses import check_paths, check_texts, understand_curves, understand_texts
+from linkwise.data.cycles import Cycle, add_cycles, describe_cycles, read_cycles, read_hours
 from linkwise.data.frames import to_narwhals
 from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
@@ -53,6 +55,8 @@ class Table:
     choices : dict
         The arguments that give this table again; JSON can hold them. Those that few tables need are
         there only where they were given or detected.
+    folder : Path
+        The folder from which relative paths of pictures begin.
     written : dict of str to narwhals.Series
         For each column whose numbers are written with a unit or other marks: the text that a person sees.
     """
@@ -63,6 +67,7 @@ class Table:
     notes: tuple[str, ...]
     choices: dict[str, Any]
     written: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False)
+    folder: Path = Path()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -89,8 +94,10 @@ class Table:
 
     @property
     def kind(self) -> Kind:
-        """What a row is: a record, a text or a series."""
+        """What a row is: a record, a text, an image or a series."""
         roles = {column.role for column in self.columns}
+        if "image" in roles and roles & {*FEATURE_ROLES} == {"image"}:
+            return "image"
         return "text" if "document" in roles else "series" if roles & {"sample", "curve"} else "record"
 
     @cached_property
@@ -123,12 +130,17 @@ class Table:
             raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
         if names is None:
             hidden = set(self.choices.get("hide", ()))
-            hidden.update(name for name, role in self.roles.items() if role == "vector")
+            hidden.update(name for name, role in self.roles.items() if _is_shown_otherwise(name, role))
             names = (*(name for name in self.features if name not in hidden), *self.shown)
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
         written = {name: self.written[name][row] for name in names if name in self.written}
         return {name: format_cell(written.get(name, cells[name][0])) for name in names}
+
+
+def _is_shown_otherwise(name: str, role: Role) -> bool:
+    """Whether a column is no help to a person: a number of a list, or a cycle that is read from the date."""
+    return role == "vector" or (role == "cycle" and not name.endswith("(weekday)"))
 
 
 def from_frame(
@@ -138,6 +150,7 @@ def from_frame(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     text: str | Sequence[str] | None = None,
+    image: str | Sequence[str] = (),
     series: bool = False,
     series_by: Sequence[str] | None = None,
     show: Sequence[str] = (),
@@ -145,6 +158,7 @@ def from_frame(
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
+    cycles: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
@@ -166,6 +180,9 @@ def from_frame(
         Columns neither used nor shown.
     text : str or sequence of str, optional
         Columns of texts that the rows are compared by, and by nothing else unless `columns` names it.
+    image : str or sequence of str, default=()
+        Columns of paths of pictures that the rows are compared by, and by nothing else unless `columns` or
+        `text` names it. Relative paths begin from the current folder.
     series : bool, default=False
         Whether each row is a curve: one column of lists, or a column of numbers for each sample, in the
         order of the table.
@@ -186,9 +203,14 @@ def from_frame(
         Columns of amounts, such as incomes, of which a few are far larger than the others. Rows are compared
         by the logarithms, and see the amounts. If there are zeros, the smallest positive value is added to
         all values of the column first. Negative values are an error.
+    cycles : sequence of str, default=()
+        Columns of dates or times by whose cycles rows are compared, too: hours of the day, days of the week
+        and days of the year, those of them that the values go through more than once. ``"sent=hour"``,
+        ``"sent=weekday"`` and ``"sent=season"`` name a single one. Each counts as one column, such as ``sent
+        (hour)``, which `weights` may name.
     weights : dict of str to float or "none", optional
         How much columns and blocks count in the squared distance, 1 where a name is missing. Each column of
-        texts and each column of lists is a block, and all other columns together are the block "columns".
+        texts, of pictures and of lists is a block, and all other columns together are the block "columns".
         With several blocks each takes the same share of the squared distance, times its weight; the weight
         of a column counts within its block. A column of weight 0 is only shown. "none" leaves the blocks as
         they are.
@@ -218,7 +240,7 @@ def from_frame(
     if by is not None:
         table, more = pivot_frame(table, by)
         id_column, series, choices, notes = by.id, True, {"series_by": list(by)}, [*notes, *more]
-    names = resolve_names(table, id_column, columns, drop, text, show, hide)
+    names = resolve_names(table, id_column, columns, drop, text, show, hide, to_names(image) or ())
     return understand(
         table,
         names,
@@ -226,6 +248,7 @@ def from_frame(
         merge_variants=merge_variants,
         as_categories=as_categories,
         log=log,
+        cycles=cycles,
         weights=weights,
         metric=metric,
         text_by=text_by,
@@ -251,10 +274,12 @@ def understand(
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
+    cycles: Sequence[str] = (),
     weights: Weights | None = None,
     metric: Metric | None = None,
     text_by: Unit = "words",
     written: Mapping[str, nw.Series[Any]] = MappingProxyType({}),
+    folder: Path = Path(),
     reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Table:
@@ -276,6 +301,8 @@ def understand(
         As for `from_frame`.
     log : sequence of str, default=()
         As for `from_frame`.
+    cycles : sequence of str, default=()
+        As for `from_frame`.
     weights : dict of str to float or "none", optional
         As for `from_frame`.
     metric : {"euclidean", "cosine"}, optional
@@ -284,6 +311,8 @@ def understand(
         As for `from_frame`.
     written : dict of str to narwhals.Series, default={}
         The numbers as they are written, for columns where this differs from plain numbers.
+    folder : Path, optional
+        The folder from which relative paths of pictures begin; the current one by default.
     reader_choices : dict, default={}
         Further choices about the file, which the table keeps.
     notes : sequence of str, default=()
@@ -301,9 +330,9 @@ def understand(
     """
     text, is_mixed = names.text, names.columns is not None or names.takes_all
     as_categories = to_names(as_categories) or ()
-    log = to_names(log) or ()
+    log, cycles = to_names(log) or (), to_names(cycles) or ()
     weights = check_weights(weights)
-    _check_kind(names, is_mixed, series, merge_variants, as_categories, log, weights, metric, text_by)
+    _check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -311,43 +340,49 @@ def understand(
     id_column = names.id_column
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
     used = _leave_out_weightless(names, weights)
-    is_mixed = used.takes_all or bool(used.columns)
+    is_of_records = not series and not used.has_blocks_alone
     parts: Mapping[str, tuple[str, ...]] = {}
-    if not series and (is_mixed or not used.text):
+    if is_of_records:
         frame, parts = expand_lists(frame, used.columns or ())
     found: tuple[Column, ...]
     if series:
         found, told = understand_curves(frame, names.columns, id_column, names.drop, names.show)
-    elif is_mixed or not used.text:
+    elif is_of_records:
         frame = turn_into_categories(frame, used, as_categories)
-        frame, found, told = _understand_records(frame, used, parts, merge_variants, as_categories)
+        turns = read_cycles(cycles, frame, names.drop)
+        frame = add_cycles(frame, turns)
+        frame, found, told = _understand_records(frame, used, parts, merge_variants, as_categories, turns)
+        told += describe_cycles(turns)
     else:
-        found, told = understand_texts(frame, used.text, id_column, names.drop)
+        found, told = understand_texts(frame, used.text, used.image, id_column, names.drop)
     if isinstance(weights, dict):
         check_weighed_names(weights, found, list(parts))
-    if not series and (is_mixed or not used.text):
+    if is_of_records:
         metric = choose_metric(frame, found, parts, metric)
     check_log(log, frame, found, as_categories)
     told = [*told, *_describe_hidden(found, [name for name in names.hide if name not in parts])]
-    has_blocks = len({*parts, *used.text}) > 1 or (is_mixed and bool(parts or used.text))
+    blocks = {*parts, *used.text, *used.image}
+    has_blocks = len(blocks) > 1 or (is_of_records and bool(blocks))
     choices = {
         "id_column": id_column,
         "columns": ["all"] if names.takes_all else None if names.columns is None else list(names.columns),
         "drop": list(names.drop),
         "delimiter": delimiter,
         **({"text": text[0] if len(text) == 1 else list(text)} if text else {}),
+        **({"image": list(names.image)} if names.image else {}),
         **({"series": True} if series else {}),
         **({"show": list(names.show)} if names.show else {}),
         **({"hide": list(names.hide)} if names.hide else {}),
         **({"merge_variants": True} if merge_variants else {}),
         **({"as_categories": list(as_categories)} if as_categories else {}),
         **({"log": list(log)} if log else {}),
+        **({"cycles": list(cycles)} if cycles else {}),
         **({"weights": weights or {}} if weights or has_blocks else {}),
         **({} if metric is None else {"metric": metric}),
         **({} if text_by == "words" else {"text_by": text_by}),
         **reader_choices,
     }
-    return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices, written)
+    return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices, written, folder)
 
 
 def _check_kind(
@@ -357,6 +392,7 @@ def _check_kind(
     merge_variants: bool,
     as_categories: Sequence[str],
     log: Sequence[str],
+    cycles: Sequence[str],
     weights: Weights | None,
     metric: Metric | None,
     text_by: Unit,
@@ -366,13 +402,17 @@ def _check_kind(
         raise DataError(f"Texts are compared by words or letters, not by {text_by!r}. Correct text_by.")
     if text_by != "words" and not names.text:
         raise DataError("Letters are those of columns of texts. Name them with text, or leave text_by out.")
+    if names.image and series:
+        raise DataError("Curves are compared by their samples alone. Leave the images or the series out.")
     if names.text and series:
         raise DataError("Curves are compared by their samples alone. Leave the texts or the series out.")
-    is_record = is_mixed or not names.text
+    is_record = is_mixed or not (names.text or names.image)
     if as_categories and (series or not is_record):
         raise DataError("Only columns of records can be categories. Leave as_categories out.")
     if log and (series or not is_record):
         raise DataError("Only numbers of records have a logarithm. Leave log out.")
+    if cycles and (series or not is_record):
+        raise DataError("Only dates and times of records go in cycles. Leave cycles out.")
     if merge_variants and (series or not is_record):
         raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
     if weights not in (None, "none", {}) and series:
@@ -388,8 +428,8 @@ def _leave_out_weightless(names: NamedColumns, weights: Weights | None) -> Named
     if not zero:
         return names
     columns = None if names.columns is None else tuple(name for name in names.columns if name not in zero)
-    texts = tuple(name for name in names.text if name not in zero)
-    return names._replace(columns=columns, text=texts, show=(*names.show, *zero))
+    texts, images = (tuple(n for n in some if n not in zero) for some in (names.text, names.image))
+    return names._replace(columns=columns, text=texts, image=images, show=(*names.show, *zero))
 
 
 def _understand_records(
@@ -398,6 +438,7 @@ def _understand_records(
     parts: Mapping[str, tuple[str, ...]],
     merges: bool,
     as_categories: Sequence[str],
+    cycles: Sequence[Cycle] = (),
 ) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
     """Decide the role of each column of records, and describe the choices in sentences.
 
@@ -405,18 +446,37 @@ def _understand_records(
     """
     columns, there = names.columns, list(frame.columns)
     numbers = {part: name for name, some in parts.items() for part in some}
+    turns = {cycle.name: cycle for cycle in cycles}
+    times = {cycle.column for cycle in cycles if read_hours(frame[cycle.column]) is not None}
 
     def assign(series: nw.Series[Any]) -> Column:
+        if series.name in times or (series.name in turns and series.name in names.show):
+            return Column(series.name, "left out", "only shown")
+        if series.name in turns:
+            return Column(series.name, "cycle", f"a cycle of '{turns[series.name].column}'")
         if series.name in numbers:
             return Column(series.name, "vector", f"a number of the lists of '{numbers[series.name]}'")
         if series.name in names.text:
             check_texts(series)
             return Column(series.name, "document", "rows are compared by its words")
+        if series.name in names.image:
+            check_paths(series)
+            return Column(series.name, "image", "rows are compared by its pictures")
         chosen = names._replace(columns=(series.name,)) if series.name in as_categories else names
         return _assign_role(series, series.name, there, chosen)
 
     ignored = {name for name in there if columns is not None and name not in columns}
-    skipped = {names.id_column, *names.drop, *names.show, *names.text, *numbers, *ignored}
+    skipped = {
+        names.id_column,
+        *names.drop,
+        *names.show,
+        *names.text,
+        *names.image,
+        *numbers,
+        *turns,
+        *times,
+        *ignored,
+    }
     frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
     found = _assign_roles(frame, assign, variant_notes)
     hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}

@@ -82,9 +82,23 @@ def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str]) -> Expanded:
     ]
     if not rest.columns:
         return Expanded(nw.from_dict({one.name: one for one in columns}, backend=library), parts)
-    if hasattr(rest.to_native(), "set_axis"):  # pandas aligns by index
-        rest = nw.from_native(rest.to_native().reset_index(drop=True), eager_only=True)
-    return Expanded(rest.with_columns(*columns), parts)
+    return Expanded(append_columns(rest, columns), parts)
+
+
+def append_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
+    """Append columns of the same length to a table that has at least one, whatever its index is.
+
+    Raises
+    ------
+    DataError
+        A name occurs twice.
+    """
+    import narwhals as nw
+
+    check_unique([*frame.columns, *(one.name for one in columns)])
+    if hasattr(frame.to_native(), "set_axis"):  # pandas aligns by index
+        frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
+    return frame.with_columns(*columns)
 
 
 def _read_vectors(series: nw.Series[Any]) -> NDArray[np.float64]:

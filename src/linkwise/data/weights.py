@@ -21,7 +21,7 @@ Weights = Mapping[str, float] | Literal["none"]
 Metric = Literal["euclidean", "cosine"]
 
 COLUMNS = "columns"
-"""Name of the block of all columns that hold neither texts nor lists."""
+"""Name of the block of all columns that hold neither texts, pictures nor lists."""
 _UNIT = 1e-3  # how far the norm of an embedding in half precision may be from 1
 
 
@@ -78,8 +78,8 @@ def check_weighed_names(weights: Mapping[str, float], found: Sequence[Column], l
     """
     columns = [c.name for c in found if c.role in FEATURE_ROLES and c.role != "vector"]
     compared = [*columns, *lists]
-    others = any(column.role not in ("document", "vector", *_UNUSED) for column in found)
-    if others and len({*lists, *(c.name for c in found if c.role == "document")}) > 0:
+    others = any(column.role not in ("document", "image", "vector", *_UNUSED) for column in found)
+    if others and (lists or any(column.role in ("document", "image") for column in found)):
         compared.append(COLUMNS)
     there = {column.name for column in found}
     for name, weight in weights.items():
@@ -131,7 +131,7 @@ def choose_metric(
     """
     if given not in (None, "euclidean", "cosine"):
         raise DataError(f"The metric is {given!r:.60}. Give 'euclidean' or 'cosine'.")
-    used = [c for c in found if c.role in FEATURE_ROLES and c.role != "document"]
+    used = [c for c in found if c.role in FEATURE_ROLES and c.role not in ("document", "image")]
     others = [column for column in used if column.role != "numeric"]
     if given == "cosine" and not lists and (others or len(used) < 2):
         why = f"'{others[0].name}' is a {others[0].role}" if others else "there are fewer than 2 such columns"

@@ -82,4 +82,5 @@ def locate_numbers(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int],
 
 def numeric_columns(encoded: Encoded) -> dict[int, str]:
     """Return the names of the columns that hold numbers or dates, by position."""
-    return {j: feature.source for j, feature in enumerate(encoded.features) if feature.role != "category"}
+    others = ("category", "cycle")
+    return {j: feature.source for j, feature in enumerate(encoded.features) if feature.role not in others}

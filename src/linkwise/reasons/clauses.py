@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Condition, Tree, Way
 from linkwise.data import Feature
+from linkwise.data.cycles import format_place
 from linkwise.reasons.round_numbers import format_number, round_between
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -23,7 +24,7 @@ SURE_DIGITS = 12  # reliable digits of a value that was scaled and is scaled bac
 ULPS = 8  # by which such a value may be wrong
 STEPS = (1.0, 24.0, 24.0 * 60, 24.0 * 3600, 24.0 * 3600 * 1000)  # days, hours, minutes, ... in a day
 
-Kind = Literal["number", "day", "moment"]
+Kind = Literal["number", "day", "moment", "hour", "season"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,11 @@ class Between:
     ----------
     column : str
     above, up_to : float
-        Infinite for no bound; days since 1970-01-01 for dates.
-    kind : {"number", "day", "moment"}
-        A moment is a date with a time of day; no row lies exactly on a bound that is a moment.
+        Infinite for no bound; days since 1970-01-01 for dates, hours for times of day, and days since 1
+        January for seasons.
+    kind : {"number", "day", "moment", "hour", "season"}
+        A moment is a date with a time of day, an hour is a time of day and a season is a day of the year; no
+        row lies exactly on a bound that is a moment or an hour.
     unit : str
         Of the numbers, or the time zone of the moments.
     """
@@ -54,9 +57,9 @@ class Between:
             if isfinite(self.above) and isfinite(self.up_to):
                 return f"{low} < {name} ≤ {high}"
             return f"{name} > {low}{unit}" if isfinite(self.above) else f"{name} ≤ {high}"
-        first, last = ("after", "up to") if self.kind == "day" else ("from", "before")
+        first, last = ("after", "up to") if self.kind in ("day", "season") else ("from", "before")
         parts = [
-            f"{word} {_moment(bound, self.kind)}{unit}"
+            f"{word} {_format_time(bound, self.kind)}{unit}"
             for word, bound in ((first, self.above), (last, self.up_to))
             if isfinite(bound)
         ]
@@ -72,7 +75,11 @@ class Between:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         low, high = (
-            None if not isfinite(bound) else bound if self.kind == "number" else _moment(bound, self.kind)
+            None
+            if not isfinite(bound)
+            else bound
+            if self.kind == "number"
+            else _format_time(bound, self.kind)
             for bound in (self.above, self.up_to)
         )
         return {"column": self.column, "above": low, "up_to": high} | (
@@ -136,8 +143,10 @@ def quote_word(word: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
 
 
-def _moment(days: float, kind: Kind) -> str:
-    """A day, or a moment with as many digits of its time as needed."""
+def _format_time(days: float, kind: Kind) -> str:
+    """A place in a cycle, a day, or a moment with as many digits of its time as needed."""
+    if kind in ("hour", "season"):
+        return format_place(days, kind)
     moment = EPOCH + timedelta(microseconds=round(days * 86_400e6))
     if kind == "day" and moment.time() == EPOCH.time():
         return moment.date().isoformat()
@@ -179,6 +188,10 @@ def _clause(
         return Among(feature.source, frozenset([feature.category]), known)
     here = X[rows, test.column].astype(np.float64)
     low, high = (_in_own_units(bound, feature) for bound in gap(here, test.value))
+    if feature.cycle == "hour":
+        return Between(feature.source, above=24 * _between(low / 24, high / 24), kind="hour")
+    if feature.cycle == "season":
+        return Between(feature.source, above=_day(low, high), kind="season")
     if feature.role != "date":
         return Between(feature.source, above=round_between(low, high), unit=feature.unit)
     whole = _in_own_units(X[:, test.column].astype(np.float64), feature)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.data import Encoded, Feature
+from linkwise.data.cycles import PERIODS, CycleKind, format_place, to_coordinates
 from linkwise.errors import DataError
 from linkwise.reasons.clauses import EPOCH, quote_word
 from linkwise.reasons.round_numbers import format_number
@@ -128,6 +129,8 @@ def _compare(
         return _compare_codes(x, feature.categories, name, group, size)
     if feature.category is not None:
         return _compare_codes(x, ("", feature.category), name, group, size)
+    if feature.cycle is not None:
+        return _compare_places(x, feature.cycle, name, group, size)
     if feature.role not in ("numeric", "date"):
         return [[] for _ in size]
     return _compare_numbers(x, feature, name, group, size)
@@ -159,6 +162,35 @@ def _compare_numbers(
         return f"{name} {inside} (others {outside})"
 
     return [[Trait(difference[at], partial(describe, at))] for at in range(len(size))]
+
+
+def _compare_places(
+    x: NDArray[np.float64], kind: CycleKind, name: str, group: NDArray[np.intp], size: NDArray[np.intp]
+) -> list[list[Trait]]:
+    """Compare how many rows lie near the middle of a cluster, where most of its rows do."""
+    points, period = to_coordinates(x, kind), PERIODS[kind]
+    sums = np.stack([np.bincount(group, points[:, at]) for at in (0, 1)], axis=1)
+    rest = np.asarray(sums.sum(axis=0) - sums, dtype=np.float64)
+    middles, others = _find_middles(np.asarray(sums, dtype=np.float64), period), _find_middles(rest, period)
+    traits: list[list[Trait]] = []
+    for at, middle in enumerate(middles.tolist()):
+        away = np.abs((x - middle + period / 2) % period - period / 2)
+        reach = np.percentile(away[group == at], 100 * (INNER[1] - INNER[0]))
+        is_near = away <= reach
+        near = int(is_near[group == at].sum())
+        difference = near / size[at] - (int(is_near.sum()) - near) / max(len(x) - int(size[at]), 1)
+        here, there = format_place(middle, kind), format_place(float(others[at]), kind)
+        line = f"{name} around {here} (others around {there})"
+        traits.append([Trait(difference, partial(str, line))])
+    return traits
+
+
+def _find_middles(sums: NDArray[np.float64], period: float) -> NDArray[np.float64]:
+    """The middle of places from the sums of their coordinates, to a quarter of an hour or to the day."""
+    middles = np.arctan2(sums[:, 0], sums[:, 1]) * (period / (2 * np.pi))
+    steps = 4 if period == PERIODS["hour"] else 1
+    rounded: NDArray[np.float64] = (np.round(middles * steps) / steps) % period
+    return rounded
 
 
 def _inner_range(

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.encoded import Encoded, Feature, list_directions, scale_to_unit_norm
+from linkwise.data.cycles import CycleKind, add_cycles, read_places
+from linkwise.data.encoded import (
+    Encoded,
+    Feature,
+    encode_coordinate,
+    list_cycles,
+    list_directions,
+    scale_to_unit_norm,
+)
 from linkwise.data.roles import FEATURE_ROLES, Column, to_numbers, to_words
 from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table
@@ -77,6 +85,7 @@ class Encoding:
         DataError
             A value is missing, infinite or too large, and the error says where.
         """
+        frame = self._add_cycles(frame)
         X = np.empty((len(frame), len(self.features)))
         places: dict[str, list[int]] = {}
         for at, feature in enumerate(self.features):
@@ -87,6 +96,10 @@ class Encoding:
                 for at in at_all:
                     word = self.features[at].category
                     X[:, at] = (codes.of == codes.number.get(str(word), -1)) / self.features[at].scale
+            elif (kind := self.features[at_all[0]].cycle) is not None:
+                in_cycle = self._find_places(frame[name], kind, locate)
+                for at in at_all:
+                    X[:, at] = encode_coordinate(self.features[at], in_cycle)
             else:
                 (at,) = at_all
                 feature, values = self.features[at], self._find_numbers(frame[name], locate)
@@ -99,6 +112,24 @@ class Encoding:
             name = self.features[place].source
             raise DataError(f"{locate(row)} holds too large a value in column '{name}'. {WAY_OUT}")
         return X
+
+    def _add_cycles(self, frame: pl.DataFrame) -> pl.DataFrame:
+        import narwhals as nw
+
+        cycles = list_cycles(self.features)
+        if not cycles:
+            return frame
+        added: pl.DataFrame = add_cycles(nw.from_native(frame, eager_only=True), cycles).to_native()
+        return added
+
+    def _find_places(self, series: pl.Series, kind: CycleKind, locate: Locate) -> NDArray[np.float64]:
+        import narwhals as nw
+
+        places = read_places(nw.from_native(series, series_only=True), kind)
+        missing = np.isnan(places)
+        if missing.any():  # they stay missing, which is the middle of the circle
+            self._find_fill(series.name, int(missing.argmax()), locate)
+        return places
 
     def _find_numbers(self, series: pl.Series, locate: Locate) -> NDArray[np.float64]:
         import narwhals as nw
@@ -142,7 +173,7 @@ class Encoding:
         names = [column.name for column in self.columns]
         table = Table(
             ids,
-            nw.from_native(frame.select(names), eager_only=True),
+            nw.from_native(self._add_cycles(frame).select(names), eager_only=True),
             self.columns,
             self.notes,
             dict(self.choices),
@@ -184,8 +215,15 @@ class Encoding:
 
     @property
     def feature_columns(self) -> tuple[str, ...]:
-        """Columns that rows are compared by."""
-        return tuple(column.name for column in self.columns if column.role in FEATURE_ROLES)
+        """Columns of the files that rows are compared by."""
+        compared = {column.name for column in self.columns if column.role in FEATURE_ROLES}
+        compared |= {cycle.column for cycle in list_cycles(self.features)}
+        return tuple(name for name in self.file_columns if name in compared)
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        """Columns that are read from the files, in their order."""
+        return tuple(column.name for column in self.columns if column.role != "cycle")
 
 
 class _Codes:
@@ -219,6 +257,6 @@ class EncodedTables:
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[Chunk]:
         """Read the rows in order, in whole blocks."""
-        names = [column.name for column in self._encoding.columns]
+        names = self._encoding.file_columns
         for block in self._tables.blocks(names, start, stop):
             yield Chunk(block.first, self._encoding.apply(block.frame, block.locate), None, block.frame)

@@ -207,7 +207,7 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
                 "cuts": ("f", (k,)),
             },
         )
-        names = [column.name for column in encoding.columns]
+        names = list(encoding.file_columns)
         if values["format"] != FORMAT or k == 0 or state.frame is None or len(state.frame) != k:
             raise ValueError("The format differs.")
         _check_steps(*(arrays[name] for name in OF_STEPS))

@@ -88,7 +88,7 @@ def extend_items(
     DataError
         A file cannot be read, and the error names it; or an id is not new.
     """
-    names = [column.name for column in items.encoding.columns]
+    names = list(items.encoding.file_columns)
     counts, key = tables.count_rows(), hash_items(items, tables)
     n_blocks = -(-sum(counts) // BLOCK)
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.data.cycle_columns import MIDDLE
+from linkwise.data.cycles import cycle_of
 from linkwise.data.encode import Impute, Scale, check_complete, encode, median
 from linkwise.data.encoded import Feature
 from linkwise.data.named_columns import NamedColumns
@@ -44,6 +46,7 @@ class TableChoices(NamedTuple):
     show: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
     as_categories: tuple[str, ...] = ()
+    cycles: tuple[str, ...] = ()
     weights: Weights | None = None
     metric: Metric | None = None
     scale: Scale = "unit"
@@ -314,31 +317,33 @@ def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
     import narwhals as nw
 
     frame = survey.kept.sort(ROW).drop(ROW)
-    names = NamedColumns(choices.id_column, choices.columns, (), (), choices.show, choices.hide)
+    names = NamedColumns(choices.id_column, choices.columns, drop=(), show=choices.show, hide=choices.hide)
     if choices.columns == ("all",) and "all" not in frame.columns:
         names = names._replace(columns=None, takes_all=True)
     table = understand(
         nw.from_native(frame, eager_only=True),
         names,
         as_categories=choices.as_categories,
+        cycles=choices.cycles,
         weights=choices.weights,
         metric=choices.metric,
     )
     used = [name for name in table.features if table.roles[name] in FEATURE_ROLES]
+    in_file = {name: cycle_of(name).column if table.roles[name] == "cycle" else name for name in used}
     if any(table.roles[name] == "vector" for name in used):
         raise DataError("Lists cannot be compared in data of this size. Make a column of each number.")
-    _check_values(survey, used, choices.impute)
+    _check_values(survey, list(dict.fromkeys(in_file.values())), choices.impute)
     encoded = encode(table, scale=choices.scale, impute=choices.impute)
     features = tuple(
-        _take_exact(feature, encoded.X[:, at], survey.columns[feature.source], choices.scale)
+        _take_exact(feature, encoded.X[:, at], survey.columns[in_file[feature.source]], choices.scale)
         for at, feature in enumerate(encoded.features)
     )
     fills = {name: _find_fill(name, table, features, survey) for name in used} if choices.impute else {}
     told = [note for note in encoded.notes if not note.startswith("Missing values")]
     filled = [
-        f"{name} ({count_noun(survey.columns[name].n_missing, 'value')}: {_write_fill(fills[name])})"
+        f"{name} ({count_noun(survey.columns[in_file[name]].n_missing, 'value')}: {_write_fill(fills[name])})"
         for name in fills
-        if survey.columns[name].n_missing
+        if survey.columns[in_file[name]].n_missing
     ]
     if filled:
         told.insert(0, f"Missing values are filled in, by the median of a sample: {join_names(filled)}.")
@@ -362,7 +367,7 @@ def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) 
 
 def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTotals, scale: str) -> Feature:
     """Replace the mean and deviation of a sample by those of all rows."""
-    is_number = feature.category is None and not feature.is_direction
+    is_number = feature.category is None and feature.cycle is None and not feature.is_direction
     if scale != "standard" or not is_number or not found.n:
         return feature
     spread, exact = float(values.std()), float(np.sqrt(found.squares / found.n))
@@ -373,7 +378,10 @@ def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTota
 
 def _find_fill(name: str, table: Table, features: Sequence[Feature], survey: TableSurvey) -> float | str:
     """What a missing value of a column counts as."""
-    feature, found = next(one for one in features if one.source == name), survey.columns[name]
+    feature = next(one for one in features if one.source == name)
+    if feature.cycle is not None:
+        return MIDDLE
+    found = survey.columns[name]
     if feature.missing is not None:
         return feature.missing
     if feature.category is None:

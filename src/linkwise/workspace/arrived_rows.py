@@ -95,7 +95,7 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
         open_tables(old, reading),
         reading.id_column,
     )
-    check_types(items, tables, [column.name for column in items.encoding.columns], id_column)
+    check_types(items, tables, list(items.encoding.file_columns), id_column)
     check_no_copies(tables, known_tables)
     if id_column is not None:
         check_new_ids(tables, known_tables, id_column, progress, engine)

@@ -132,6 +132,8 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
     if options.get("text"):
         texts = join_names(f"'{name}'" for name in options["text"])
         reasons.append(f"{texts} {'holds' if len(options['text']) == 1 else 'hold'} texts")
+    if options.get("image"):
+        reasons.append(f"{join_names(f'{name!r}' for name in options['image'])} holds pictures")
     if options.get("text_by"):
         reasons.append("many rows seem to be records of the same things")
     if options.get("series"):
@@ -143,6 +145,9 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
     if options.get("log"):
         tails = join_names(f"'{name}'" for name in options["log"])
         reasons.append(f"a few values of {tails} are far larger than the others")
+    if options.get("cycles"):
+        columns = dict.fromkeys(one.rpartition("=")[0] or one for one in options["cycles"])
+        reasons.append(f"{join_names(f'{name!r}' for name in columns)} may follow a cycle")
     if options.get("drop"):
         reasons.append(f"{join_names(f'{name!r}' for name in options['drop'])} only counts the rows")
     if options.get("impute"):

@@ -30,7 +30,7 @@ from linkwise.workspace.reading import read_shown_rows
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
 UNFIT = (
-    "text", "text_by", "series", "series_by", "merge_variants", "log", "keep_nested", "encoding",
+    "text", "text_by", "image", "series", "series_by", "merge_variants", "log", "keep_nested", "encoding",
     "sheet", "skip_broken",
 )  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
@@ -210,6 +210,7 @@ def _choose(data: Path, reading: Reading) -> TableChoices:
         show=_to_tuple(reading.show) or (),
         hide=_to_tuple(reading.hide) or (),
         as_categories=_to_tuple(reading.as_categories) or (),
+        cycles=_to_tuple(reading.cycles) or (),
         weights=reading.weights,  # type: ignore[arg-type]  # checked where it is parsed
         metric=reading.metric or ("euclidean" if reading.scale is not None else None),  # type: ignore[arg-type]
         scale=reading.scale or "unit",  # type: ignore[arg-type]

@@ -70,7 +70,7 @@ OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
-OF_RECORDS = ("merge_variants", "as_categories", "log")
+OF_RECORDS = ("merge_variants", "as_categories", "log", "cycles")
 OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
@@ -172,6 +172,13 @@ class Reading:
         "data",
         type=("words", "letters"),
     )
+    image: Sequence[str] | None = option(
+        "--image",
+        "compare rows by the pictures whose paths these columns hold, beside --text and --columns alone",
+        "data",
+        metavar="A,B",
+        parse=_names,
+    )
     series: bool | None = option(
         "--series",
         "each row is a curve: numeric columns in order, or one column of lists",
@@ -203,6 +210,13 @@ class Reading:
         "columns of amounts, such as incomes, compared by their logarithms",
         "data",
         metavar="A,B",
+        parse=_names,
+    )
+    cycles: Sequence[str] | None = option(
+        "--cycles",
+        "columns of dates or times, compared by hour, day of the week and season, too; A=hour names one",
+        "data",
+        metavar="A,B=hour",
         parse=_names,
     )
     keep_nested: bool | None = option(
@@ -260,8 +274,9 @@ class Reading:
 
     @property
     def is_of_records(self) -> bool:
-        """Whether rows of a file are compared by columns, maybe beside texts."""
-        return not self.is_of_series and (self.text is None or self.columns is not None)
+        """Whether rows of a file are compared by columns, maybe beside texts or pictures."""
+        has_blocks = self.text is not None or self.image is not None
+        return not self.is_of_series and (not has_blocks or self.columns is not None)
 
     @property
     def is_of_series(self) -> bool:
@@ -302,10 +317,13 @@ class Reading:
                 )
             if self.text is not None and name in ("series", "series_by"):
                 raise UsageError(f"--text compares rows by their words. Leave {flag_of(name)} out.")
-            if self.text is not None and not self.is_of_records and name in OF_COLUMNS:
+            if self.image is not None and name in ("series", "series_by"):
+                raise UsageError(f"--image compares rows by pictures. Leave {flag_of(name)} out.")
+            if not self.is_of_series and not self.is_of_records and name in OF_COLUMNS:
+                what = "--image compares rows by pictures" if self.text is None else _BY_WORDS
                 raise UsageError(
-                    f"--text compares rows by their words alone. Leave {flag_of(name)} out, or compare by "
-                    "columns, too, with --columns A,B or --columns all."
+                    f"{what} alone. Leave {flag_of(name)} out, or compare by columns, too, with "
+                    "--columns A,B or --columns all."
                 )
             if self.text is None and name == "text_by":
                 raise UsageError("--text-by is about columns of texts. Name them with --text A,B.")
@@ -317,6 +335,9 @@ class Reading:
                 raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
         if self.metric == "cosine" and self.scale is not None:
             raise UsageError("--metric cosine scales each row of numbers to norm 1. Leave --scale out.")
+
+
+_BY_WORDS = "--text compares rows by their words"
 
 
 def _in_one(value: Any) -> str:

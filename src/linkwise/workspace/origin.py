@@ -66,6 +66,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "drop": _are_names,
     "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
     "text": lambda value: _is_name(value) or (_are_names(value) and len(value) > 0),
+    "image": _are_names,
     "series": lambda value: isinstance(value, bool),
     "series_by": lambda value: _are_names(value) and len(value) == 3,
     "show": _are_names,
@@ -73,6 +74,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "merge_variants": lambda value: isinstance(value, bool),
     "as_categories": _are_names,
     "log": _are_names,
+    "cycles": _are_names,
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
     "sheet": _is_name,
@@ -138,18 +140,20 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
 
 def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) -> str | None:
     """The first choice that does not fit the kind of rows; None if all fit."""
-    are_texts = choices.get("text") is not None and choices.get("columns") is None
+    has_blocks = choices.get("text") is not None or bool(choices.get("image"))
+    are_texts = has_blocks and choices.get("columns") is None
     if source["impute"] is not None and (folder or are_texts or choices.get("series")):
         return "impute"
     if source["scale"] is not None and (folder or are_texts):
         return "scale"
-    for name in ("merge_variants", "as_categories", "log"):
+    for name in ("merge_variants", "as_categories", "log", "cycles"):
         if choices.get(name) and (are_texts or choices.get("series")):
             return name
     if choices.get("series_by") and not choices.get("series"):
         return "series_by"
-    if choices.get("text") is not None and choices.get("series"):
-        return "text"
+    for name in ("text", "image"):
+        if choices.get(name) and choices.get("series"):
+            return name
     if choices.get("text_by") is not None and choices.get("text") is None:
         return "text_by"
     if choices.get("metric") == "cosine" and (are_texts or choices.get("series")):

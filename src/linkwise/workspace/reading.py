@@ -45,6 +45,8 @@ def read_rows(
     try:
         encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
         return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
 
@@ -101,7 +103,9 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
     if rows.encoded.features[0].role in ("sample", "image"):
         return None
     choices = {name: value for name, value in rows.table.choices.items() if name != "log"}
-    return encode(replace(rows.table, choices=choices), scale="none", impute=impute, categories="codes")
+    columns = tuple(column for column in rows.table.columns if column.role != "image")
+    table = replace(rows.table, choices=choices, columns=columns)
+    return encode(table, scale="none", impute=impute, categories="codes")
 
 
 def check_exists(data: Path) -> Path:

@@ -206,7 +206,7 @@ def make_scale(encoded: Encoded | None) -> Callable[[Question], dict[str, tuple[
     """Where the numbers of two rows stand between the lowest and the highest of their columns."""
     if encoded is None:
         return lambda question: {}
-    numeric = [j for j, feature in enumerate(encoded.features) if feature.role != "category"]
+    numeric = [j for j, feature in enumerate(encoded.features) if feature.role not in ("category", "cycle")]
     names = [encoded.features[j].source for j in numeric]
     low = encoded.X.min(axis=0)[numeric]
     spread = np.ptp(encoded.X, axis=0)[numeric]
