@@ -109,7 +109,7 @@ LEARNERS = (
         predicts=True,
         known_k=True,
     ),
-    Entry("RecordLinkage", lambda **seed: lw.RecordLinkage(**seed), exact=True),
+    Entry("RecordLinkage", lambda **seed: lw.RecordLinkage(**seed), exact=True, predicts=True),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False, predicts=True),
 )
 

@@ -103,3 +103,33 @@ def test_groups_and_single_rows_are_described():
     state = learner.start(Problem(X, learner.prepare(X, 0), evidence, 0))
     assert state.labels.tolist() == [0, 0, 1, 1, 2]
     assert learner.describe(state) == ("There are 2 groups of several rows, and 1 row alone.",)
+
+
+def test_new_rows_join_a_group_or_none():
+    X, y = make_groups()
+    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=9)
+    assert (model.predict(X) == model.labels_).all()
+    assert 0.02 <= model.threshold_ < 1
+    assert model.predict(X[:3] + 0.001).tolist() == model.labels_[:3].tolist()
+    assert model.predict([[-3.0], [1000.0]]).tolist() == [-1, -1]
+    by_rows = lw.RecordLinkage().fit(X, constraints=lw.Constraints(len(X), must_link=[(0, 1)]))
+    assert by_rows.threshold_ == np.inf
+    assert by_rows.predict([[1000.0]])[0] in by_rows.labels_
+
+
+@pytest.mark.parametrize("copies", [0, 1])
+def test_the_rows_are_merged_once_before_the_first_question(monkeypatch, copies):
+    X, y = make_groups(20)
+    X, y = np.vstack([X, X[:copies]]), np.r_[y, y[:copies]]
+    calls, agglomerate = [], record_linkage.native.agglomerate
+    monkeypatch.setattr(
+        record_linkage.native,
+        "agglomerate",
+        lambda *given: calls.append(len(given[1])) or agglomerate(*given),
+    )
+    session = lw.Session(X, lw.RecordLinkage())
+    first = session.question
+    assert calls == [len(X), *([len(X) - 1] if copies else [])]
+    session.answer(bool(y[first.first] == y[first.second]))
+    assert session.question is not None
+    assert len(calls) == 2 + copies

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
@@ -26,6 +27,7 @@ from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.evidence import Evidence, Groups
 from linkwise.errors import DataError
+from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 
 MOST_ROWS = 10_000  # their distances take 0.8 GB, twice during a merge
@@ -56,6 +58,10 @@ class Distances:
     ----------
     between : ndarray of float64, shape (n_rows, n_rows)
         Distances in units of the largest absolute value.
+    rows : ndarray of float64, shape (n_rows, n_features)
+        The rows around their mean, in these units.
+    mean : ndarray of float64, shape (n_features,)
+    unit : float
     point : ndarray of int64, shape (n_rows,)
         Identical rows have the same number.
     merges : LinkageMerges
@@ -63,6 +69,9 @@ class Distances:
     """
 
     between: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    unit: float
     point: NDArray[np.int64]
     merges: LinkageMerges
 
@@ -79,11 +88,14 @@ class LinkageState:
         The clustering at the last question.
     open : Question or None
         The question that waits for its answer.
+    merged : tuple or None
+        The component of each row and the merges at the start, until the first question uses them.
     """
 
     problem: Problem
     labels: Labels
     open: Question | None = None
+    merged: tuple[NDArray[np.int64], LinkageMerges] | None = None
 
 
 class RecordLinkage(ActiveLearner):
@@ -98,6 +110,9 @@ class RecordLinkage(ActiveLearner):
     ----------
     labels_ : ndarray of shape (n_rows,), int32
         Cluster of each row.
+    threshold_ : float
+        Largest distance of a new row from the nearest row of the group that it belongs to, in the units of
+        X. It is infinite after `fit` without an oracle.
     n_clusters_, n_questions_, history_, reason_, constraints_, violations_
         As for `COBRAS`.
 
@@ -122,6 +137,7 @@ class RecordLinkage(ActiveLearner):
     [0, 0, 1, 1, 2]
     """
 
+    leaves_noise: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
 
     def __init__(self, *, random_state: int | np.random.RandomState | None = None) -> None:
@@ -135,8 +151,7 @@ class RecordLinkage(ActiveLearner):
                 " Link a sample, or use a program that compares within blocks, such as dedupe or Splink."
             )
         report = progress or (lambda done, planned: None)
-        rows = X - X.mean(axis=0, dtype=np.float64)
-        rows /= float(np.abs(rows).max()) or 1.0  # squares might leave the range of a float otherwise
+        mean, rows, unit = _scale_rows(X)
         between = native.squared_distances(rows, rows, parallel.n_threads())
         np.sqrt(between, out=between)
         report(1, 2)
@@ -144,24 +159,25 @@ class RecordLinkage(ActiveLearner):
         merges = LinkageMerges(*native.agglomerate(between.copy(), size, "average", 1))
         report(2, 2)
         point = np.unique(X + 0.0, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
-        return Distances(between, point, merges)
+        return Distances(between, rows, mean, unit, point, merges)
 
     def start(self, problem: Problem) -> LinkageState:
         """Cluster by what is known before the first question."""
-        number, merges = _merge_components(problem.prepared, problem.evidence)
+        merged = _merge_components(problem.prepared, problem.evidence)
         threshold = find_threshold(problem.prepared.merges, problem.evidence)
-        return LinkageState(problem, _cut(number, merges, threshold))
+        return LinkageState(problem, _cut(*merged, threshold), merged=merged)
 
     def fork(self, state: LinkageState, problem: Problem) -> LinkageState:
         """Copy a run; the copy first yields the question that is open."""
-        return LinkageState(problem, state.labels, state.open)
+        return LinkageState(problem, state.labels, state.open, state.merged)
 
     def ask(self, state: LinkageState) -> Asking:
         """Ask about the open merge that is nearest to the threshold, until no merge is open."""
         problem, prepared = state.problem, state.problem.prepared
         while True:
             if state.open is None:
-                number, merges = _merge_components(prepared, problem.evidence)
+                number, merges = state.merged or _merge_components(prepared, problem.evidence)
+                state.merged = None
                 threshold = find_threshold(prepared.merges, problem.evidence)
                 state.labels = _cut(number, merges, threshold)
                 pair = _choose_pair(problem, number, merges, threshold)
@@ -175,6 +191,39 @@ class RecordLinkage(ActiveLearner):
         """The clustering at the last question."""
         return state.labels
 
+    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
+        """Cluster by the constraints alone, in which no threshold is learned."""
+        mean, rows, unit = _scale_rows(X)
+        self._fitted, self.threshold_ = (mean, rows, unit), np.inf
+        return super()._unasked(X, evidence, seed)
+
+    def _keep_more(self, X: NDArray[Any], state: LinkageState) -> None:
+        """Keep the threshold, and the rows that new ones are compared with."""
+        prepared = state.problem.prepared
+        self._fitted = prepared.mean, prepared.rows, prepared.unit
+        self.threshold_ = find_threshold(prepared.merges, state.problem.evidence) * prepared.unit
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Predict the group of new rows: that of the nearest row of `fit`, if it is near enough.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The new rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row; -1 for a row that is farther than `threshold_` from all rows of `fit`, and so
+            belongs to none of their groups.
+        """
+        check_is_fitted(self, "labels_")
+        mean, fitted, unit = self._fitted
+        rows = (check_rows(X, self, reset=False) - mean) / unit
+        nearest, squared = native.nearest_points(rows, fitted, parallel.n_threads())
+        is_near = np.sqrt(squared) * unit <= self.threshold_
+        return np.where(is_near, self.labels_[nearest], -1).astype(np.int32)
+
     def describe(self, state: LinkageState) -> tuple[str, ...]:
         """How many groups there are, and how many rows have a group of their own."""
         sizes = np.bincount(state.labels)
@@ -182,6 +231,14 @@ class RecordLinkage(ActiveLearner):
         return (
             f"There are {count_noun(groups, 'group')} of several rows, and {count_noun(alone, 'row')} alone.",
         )
+
+
+def _scale_rows(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """The mean of the rows, the rows around it in units of their largest absolute value, and this unit."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    rows = X - mean
+    unit = float(np.abs(rows).max()) or 1.0
+    return mean, rows / unit, unit  # squares might leave the range of a float otherwise
 
 
 # ---------------------------------------------------------------- the threshold
@@ -239,8 +296,13 @@ def _meeting_heights(merges: LinkageMerges, pairs: list[tuple[int, int]], n_rows
 
 # ---------------------------------------------------------------- merging under answers
 def _merge_components(prepared: Distances, evidence: Evidence) -> tuple[NDArray[np.int64], LinkageMerges]:
-    """The component of each row, in order of first rows, and all merges of components that may be made."""
+    """The component of each row, in order of first rows, and all merges of components that may be made.
+
+    Without answers and copies of rows these are the prepared merges.
+    """
     groups = evidence.groups()
+    if len(groups.row) == 0 and prepared.point.max() == len(prepared.point) - 1:
+        return np.arange(len(prepared.point)), prepared.merges
     number = find_components(evidence.n_rows, _link_rows(prepared.point, groups))
     first, size = np.unique(number, return_index=True, return_counts=True)[1:]
     distances = prepared.between[np.ix_(first, first)]
