@@ -114,6 +114,21 @@ def test_plusplus_over_several_chunks_equals_its_twin():
     assert rows.tolist() == [twin.kmeans_plusplus(X, 9, seed, 4).tolist() for seed in range(3)]
 
 
+def test_rows_too_many_to_be_transposed_give_the_same():
+    few = np.random.default_rng(0).integers(-99, 99, (5000, 3)) / 8.0
+    many = np.hstack([few, np.zeros((5000, 27))])  # more numbers than are transposed at once
+    seeds = np.arange(3, dtype=np.uint64)
+    rows = native.kmeans_plusplus(few, 9, seeds, 5, 1)
+    assert rows.tolist() == native.kmeans_plusplus(many, 9, seeds, 5, 1).tolist()
+    runs, of_many = (native.lloyd(X, X[rows], 300, 0.0, 1) for X in (few, many))
+    assert (runs.labels == of_many.labels).all()
+    assert (runs.n_iter == of_many.n_iter).all()
+    one_by_one = [native.lloyd(few, few[start][None], 300, 0.0, 1) for start in rows]
+    assert all((one.labels[0] == labels).all() for one, labels in zip(one_by_one, runs.labels, strict=True))
+    moved, of_many = (native.exchange(X, runs.labels, 9, 300, 1)[0] for X in (few, many))
+    assert (moved == of_many).all()
+
+
 @settings(deadline=None)
 @given(problems(), st.integers(1, 5), st.integers(0, 2**32 - 1), st.booleans())
 def test_nearest_rows_equal_their_twin(X, k, seed, masked):

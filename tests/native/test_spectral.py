@@ -40,6 +40,20 @@ def test_weights_are_the_same_on_any_number_of_threads():
     assert (weights(X, 0.7, 1) == weights(X, 0.7, 3)).all()
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 7, 9), (12, 300, 257), (40, 65, 8)])
+def test_products_of_a_block_are_numpys(shape):
+    b, n, m = shape
+    rng = np.random.default_rng(0)
+    block, matrix = rng.normal(size=(b, n)), rng.normal(size=(n, m))
+    np.testing.assert_allclose(native.block_product(block, matrix, 1), block @ matrix, atol=1e-12)
+
+
+def test_products_of_a_block_are_the_same_on_any_number_of_threads():
+    rng = np.random.default_rng(1)
+    block, matrix = rng.normal(size=(12, 900)), rng.normal(size=(900, 901))
+    assert (native.block_product(block, matrix, 1) == native.block_product(block, matrix, 3)).all()
+
+
 def sums_of_squares(X, labels, k):
     """Of all clusters together."""
     clusters = [X[labels == c] for c in range(k)]
@@ -97,6 +111,11 @@ def test_exchanges_are_the_same_on_any_number_of_threads():
             "X must",
         ),
         (lambda: native.gaussian_weights(np.zeros((3, 1)), 1, np.empty((2, 3)), 1), ValueError, r"\(3, 3\)"),
+        (
+            lambda: native.block_product(np.zeros((2, 4)), np.zeros((3, 3)), 1),
+            ValueError,
+            r"\(≥1, 3\)",
+        ),
         (
             lambda: native.gaussian_weights(np.zeros((3, 1)), -1, np.empty((3, 3)), 1),
             ValueError,

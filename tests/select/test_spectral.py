@@ -107,6 +107,20 @@ def residual(graph, placed):
     return np.abs(after - values * column)[degree > 0].max(), values
 
 
+def test_from_the_main_directions_of_rows_wide_graphs_need_fewer_products(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(900, 12)) * np.linspace(1, 0.1, 12)
+    X[:, 5] = 1.0
+    graph, products = build_gaussian_graph(X, 6.0), []
+    block_product = random_walk.native.block_product
+    monkeypatch.setattr(
+        random_walk.native, "block_product", lambda *a: products.append(a) or block_product(*a)
+    )
+    usual, usually = embed_graph(graph.copy(), 8), len(products)
+    placed = embed_graph(graph.copy(), 8, 2, X)
+    assert len(products) - usually <= usually - 2
+    np.testing.assert_allclose(placed, usual, atol=1e-6 * np.abs(usual).max())
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_columns_are_the_first_eigenvectors_of_the_walk(name):
     for words, graph in graphs(SETS[name]):

@@ -29,7 +29,7 @@ from linkwise.native.dbscan import all_dbscans
 from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
 from linkwise.native.forest import add_shared, random_trees
 from linkwise.native.gains import ClusterGains, SparseRows, best_clusters, multiply_sparse, sparse_forms
-from linkwise.native.graphs import distance_range, gaussian_weights
+from linkwise.native.graphs import block_product, distance_range, gaussian_weights
 from linkwise.native.icm import conditional_modes
 from linkwise.native.kmeans import (
     LloydRuns,
@@ -79,6 +79,7 @@ __all__ = [
     "assign_by_priority",
     "best_clusters",
     "best_splits",
+    "block_product",
     "bregman_projections",
     "colour_apart",
     "conditional_modes",

@@ -69,6 +69,9 @@ def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) 
 def gaussian_weights(
     X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int
 ) -> None: ...
+def block_product(
+    block: NDArray[np.float64], matrix: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
 def exchange(
     X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...

@@ -1,4 +1,4 @@
-"""Gaussian similarities of all pairs of rows."""
+"""Gaussian similarities of all pairs of rows, and products with them."""
 
 from __future__ import annotations
 
@@ -51,3 +51,28 @@ def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float
         raise ValueError(f"scale must not be negative, got {scale}")
     check_count("n_threads", n_threads)
     library.gaussian_weights(X, scale, out, n_threads)
+
+
+def block_product(
+    block: NDArray[np.float64], matrix: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]:
+    """Multiply a few vectors by a large matrix, which is read once and never copied.
+
+    Parameters
+    ----------
+    block : (b, n) float64, C-contiguous
+        The vectors, one a row.
+    matrix : (n, m) float64, C-contiguous
+        The matrix.
+    n_threads : int, at least 1
+        Number of threads; it does not change the result.
+
+    Returns
+    -------
+    (b, m) float64 array
+        Each number is summed in the order of the rows of the matrix.
+    """
+    check_array("matrix", matrix, (None, None))
+    check_array("block", block, (None, len(matrix)))
+    check_count("n_threads", n_threads)
+    return library.block_product(block, matrix, n_threads)

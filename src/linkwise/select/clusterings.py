@@ -251,7 +251,7 @@ def _cluster_by_gaussian(work: PoolWork, at: int) -> list[PoolClustering]:
             GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found
         )
     graph = build_gaussian_graph(X, sigma, n_threads=work.n_threads)
-    found = spectral_labels(graph, work.clusters, seed, work.n_threads)
+    found = spectral_labels(graph, work.clusters, seed, work.n_threads, X)
     return _name_graph_clusterings(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
 
 

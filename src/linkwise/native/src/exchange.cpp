@@ -18,6 +18,7 @@ inline constexpr int64_t kPiece = 512;
 
 struct Exchange {
     const double* X;
+    const Tiles* tiles;
     int64_t n, d, k;
     double* centers;  // k x d, means of the clusters
     double* counts;   // k
@@ -67,19 +68,21 @@ LINKWISE_INLINE void move_row(Exchange& t, const T* x, int32_t from, int32_t to)
 
 // What the rows of a tile cost where they are, and the least elsewhere.
 template <typename T>
-LINKWISE_INLINE void tile_costs(Exchange& t, const T* X, const int32_t* rows, TileRow* scratch, double* stays,
-                                double* least) {
-    tile_distances(X, t.d, rows, t.centers, t.k, scratch, t.squares);
-    for (int64_t j = 0; j < kTile; ++j) {
-        const int32_t own = t.labels[rows[j]];
-        stays[j] = leaving(t.counts[own]) * t.squares[own].value[j] * (1 - kGain);
-        t.squares[own].value[j] = __builtin_inf();
-        least[j] = __builtin_inf();
-    }
+LINKWISE_INLINE void tile_costs(Exchange& t, const T* X, const int32_t* rows, const TileRow* columns,
+                                TileRow* scratch, double* stays, double* least) {
+    if (columns)
+        column_distances(columns, t.d, t.centers, t.k, t.squares);
+    else
+        tile_distances(X, t.d, rows, t.centers, t.k, scratch, t.squares);
+    double own[kTile];
+    for (int64_t j = 0; j < kTile; ++j) own[j] = t.labels[rows[j]], least[j] = __builtin_inf();
     for (int64_t c = 0; c < t.k; ++c) {
-        const double weight = joining(t.counts[c]);
-        if (weight > 0)
-            for (int64_t j = 0; j < kTile; ++j) least[j] = std::min(least[j], weight * t.squares[c].value[j]);
+        const double leaves = leaving(t.counts[c]), joins = joining(t.counts[c]), of = static_cast<double>(c);
+        const double* square = t.squares[c].value;
+        for (int64_t j = 0; j < kTile; ++j) stays[j] = own[j] == of ? leaves * square[j] * (1 - kGain) : stays[j];
+        if (joins > 0)
+            for (int64_t j = 0; j < kTile; ++j)
+                least[j] = own[j] == of ? least[j] : std::min(least[j], joins * square[j]);
         else  // an empty cluster: infinity times 0 is no number
             std::fill_n(least, kTile, 0.0);
     }
@@ -90,23 +93,26 @@ template <typename T>
 LINKWISE_INLINE void exchange(Exchange& t, const T* X) {
     TileRow scratch[kFeatures];
     int32_t rows[kPiece + kTile];
-    alignas(64) double stays[kTile], least[kTile];
+    alignas(64) double stays[kTile]{}, least[kTile], sizes[kTile], gaps[kTile];
     t.moved = 0;
     for (int64_t piece = 0; piece < t.n; piece += kPiece) {
+        const int64_t end = std::min(t.n, piece + kPiece);
         int64_t m = 0;
-        for (int64_t i = piece; i < std::min(t.n, piece + kPiece); ++i) {
+        for (int64_t i = piece; i < end; ++i) {
             rows[m] = static_cast<int32_t>(i);
             m += !(t.gap[i] > t.size[i] * t.turn + 2.5 * t.drift);
         }
         for (int64_t j = m; m > 0 && j < m + kTile; ++j) rows[j] = rows[m - 1];  // fills the last tile
         for (int64_t s = 0; s < m; s += kTile) {
-            tile_costs(t, X, rows + s, scratch, stays, least);
-            for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
-                const int64_t i = rows[s + j];
+            const TileRow* columns = m == end - piece ? t.tiles->from(piece + s, t.d) : nullptr;
+            tile_costs(t, X, rows + s, columns, scratch, stays, least);
+            for (int64_t j = 0; j < kTile; ++j) {
                 const double a = std::sqrt(stays[j]), b = std::sqrt(least[j]);
-                t.size[i] = a + b;
-                t.gap[i] = (b - a) + (a + b) * (t.turn - 2 * kGain) + 2.5 * t.drift;
+                sizes[j] = a + b;
+                gaps[j] = (b - a) + (a + b) * (t.turn - 2 * kGain) + 2.5 * t.drift;
             }
+            for (int64_t j = 0; j < std::min(kTile, m - s); ++j)
+                t.size[rows[s + j]] = sizes[j], t.gap[rows[s + j]] = gaps[j];
             for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
                 if (!(least[j] < stays[j])) continue;
                 const int64_t i = rows[s + j];
@@ -123,9 +129,9 @@ LINKWISE_INLINE void exchange(Exchange& t, const T* X) {
 
 LINKWISE_SIMD void exchange_pass(Exchange& t) { exchange(t, t.X); }
 
-// Means and sizes of the clusters; the sum of squared distances from the means.
-double settle(const double* X, int64_t n, int64_t d, int64_t k, const int32_t* labels, double* centers,
-              double* counts) {
+// Means and sizes of the clusters.
+void find_means(const double* X, int64_t n, int64_t d, int64_t k, const int32_t* labels, double* centers,
+                double* counts) {
     std::fill_n(centers, k * d, 0.0);
     std::fill_n(counts, k, 0.0);
     for (int64_t i = 0; i < n; ++i) {
@@ -134,6 +140,10 @@ double settle(const double* X, int64_t n, int64_t d, int64_t k, const int32_t* l
     }
     for (int64_t c = 0; c < k; ++c)
         for (int64_t a = 0; a < d; ++a) centers[c * d + a] /= std::max(counts[c], 1.0);
+}
+
+// The sum of squared distances from the means.
+double sum_squares(const double* X, int64_t n, int64_t d, const int32_t* labels, const double* centers) {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i) sum += row_distance(X + i * d, centers + labels[i] * d, d);
     return sum;
@@ -146,15 +156,17 @@ nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int
     {
         nb::gil_scoped_release release;
         std::copy_n(labels.data(), runs * n, found.get());
+        const Tiles tiles(X.data(), n, d);
         Crew crew(std::min<int64_t>(runs, useful_threads(threads, 4 * runs * n * d * k)));
         crew.run(runs, [&](int64_t r, int) {
             std::vector<double> centers(static_cast<size_t>(k * d)), counts(static_cast<size_t>(k));
             std::vector<double> gap(static_cast<size_t>(n)), size(static_cast<size_t>(n));
             std::vector<TileRow> squares(static_cast<size_t>(k));
             int32_t* of_run = found.get() + r * n;
-            settle(X.data(), n, d, k, of_run, centers.data(), counts.data());
-            Exchange t{X.data(),   n, d, k, centers.data(), counts.data(), of_run, squares.data(), gap.data(),
+            find_means(X.data(), n, d, k, of_run, centers.data(), counts.data());
+            Exchange t{X.data(), &tiles, n, d, k, centers.data(), counts.data(), of_run, squares.data(), gap.data(),
                        size.data(), 0, 0, 0};
+            bool as_found = true;
             for (int pass = 0; pass < max_passes; ++pass) {
                 if (pass == 0 || std::isinf(t.drift)) {
                     std::fill(gap.begin(), gap.end(), -__builtin_inf());
@@ -162,8 +174,10 @@ nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int
                 }
                 exchange_pass(t);
                 if (t.moved == 0) break;
+                as_found = false;
             }
-            inertia.get()[r] = settle(X.data(), n, d, k, of_run, centers.data(), counts.data());
+            if (!as_found) find_means(X.data(), n, d, k, of_run, centers.data(), counts.data());
+            inertia.get()[r] = sum_squares(X.data(), n, d, of_run, centers.data());
         });
     }
     const size_t R = runs, N = n;

@@ -1,5 +1,6 @@
-// Gaussian weights between all rows, each made once and written in both its places.
+// Gaussian weights between all rows, each made once and written in both its places, and products with them.
 #include <bit>
+#include <cstring>
 #include <vector>
 
 #include "kernels.hpp"
@@ -91,11 +92,73 @@ void gaussian_weights(Matrix<double> X, double scale, nb::ndarray<double, nb::nd
     });
 }
 
+inline constexpr int64_t kStrip = 256;  // columns of a matrix that are multiplied at once
+inline constexpr int64_t kRowsAtOnce = 8;
+
+// Some columns of a block of vectors times a matrix: each number is summed in the order of the matrix's rows.
+struct Strip {
+    const double* block;   // b x n
+    const double* matrix;  // n x m, from the first column of the strip on
+    int64_t b, n, m, width;
+    double* out;  // b x m, likewise
+};
+
+// Adds the products of `rows` rows of the matrix from row i on.
+template <int rows>
+LINKWISE_INLINE void add_products(const Strip& t, int64_t i, double* factors) {
+    for (int64_t v = 0; v < t.b; ++v)
+        for (int64_t r = 0; r < rows; ++r) factors[v * rows + r] = t.block[v * t.n + i + r];
+    const double* top = t.matrix + i * t.m;
+    int64_t j = 0;
+    for (; j + 8 <= t.width; j += 8) {
+        Lanes row[rows];
+        for (int r = 0; r < rows; ++r) std::memcpy(&row[r], top + r * t.m + j, sizeof row[r]);
+        for (int64_t v = 0; v < t.b; ++v) {
+            Lanes sum;
+            std::memcpy(&sum, t.out + v * t.m + j, sizeof sum);
+            for (int r = 0; r < rows; ++r) sum += factors[v * rows + r] * row[r];
+            std::memcpy(t.out + v * t.m + j, &sum, sizeof sum);
+        }
+    }
+    for (; j < t.width; ++j)
+        for (int64_t v = 0; v < t.b; ++v)
+            for (int r = 0; r < rows; ++r) t.out[v * t.m + j] += factors[v * rows + r] * top[r * t.m + j];
+}
+
+template <typename T>
+LINKWISE_INLINE void multiply(const Strip& t, T* factors) {
+    for (int64_t v = 0; v < t.b; ++v) std::fill_n(t.out + v * t.m, t.width, 0.0);
+    int64_t i = 0;
+    for (; i + kRowsAtOnce <= t.n; i += kRowsAtOnce) add_products<kRowsAtOnce>(t, i, factors);
+    for (; i < t.n; ++i) add_products<1>(t, i, factors);
+}
+
+LINKWISE_SIMD void multiply_strip(const Strip& t, double* factors) { multiply(t, factors); }
+
+nb::ndarray<nb::numpy, double> block_product(Matrix<double> block, Matrix<double> matrix, int threads) {
+    const int64_t b = block.shape(0), n = matrix.shape(0), m = matrix.shape(1);
+    Result<double> out(b * m);
+    {
+        nb::gil_scoped_release release;
+        Crew crew(useful_threads(threads, b * n * m / 2));
+        std::vector<double> factors(static_cast<size_t>(crew.size() * b * kRowsAtOnce));
+        crew.run((m + kStrip - 1) / kStrip, [&](int64_t strip, int thread) {
+            const int64_t left = strip * kStrip;
+            multiply_strip(Strip{block.data(), matrix.data() + left, b, n, m, std::min(kStrip, m - left),
+                                 out.get() + left},
+                           &factors[thread * b * kRowsAtOnce]);
+        });
+    }
+    return out.release({static_cast<size_t>(b), static_cast<size_t>(m)});
+}
+
 }  // namespace
 
 void register_gaussian(nb::module_& m) {
     m.def("gaussian_weights", &gaussian_weights, nb::arg("X").noconvert(), nb::arg("scale"),
           nb::arg("out").noconvert(), nb::arg("n_threads"));
+    m.def("block_product", &block_product, nb::arg("block").noconvert(), nb::arg("matrix").noconvert(),
+          nb::arg("n_threads"));
 }
 
 }  // namespace linkwise

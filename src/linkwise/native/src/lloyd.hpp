@@ -29,6 +29,7 @@ LINKWISE_INLINE float as_float(double gap) {
 template <typename T, typename L>
 struct Assignment {
     const T* X;  // first row of the chunk
+    const TileRow* columns;  // of the chunk, transposed; null: not there
     const int64_t* weight;  // of its rows; null: 1 each
     int64_t rows, d, k;
     const double* centers;
@@ -98,7 +99,10 @@ LINKWISE_INLINE void assign(Assignment<T, L>& t) {
     for (int64_t j = m; m > 0 && j < m + kTile; ++j) rows[j] = rows[m - 1];  // fills the last tile
     t.changed = 0;
     for (int64_t s = 0; s < m; s += kTile) {
-        tile_distances(t.X, t.d, rows + s, t.centers, t.k, scratch, t.squares);
+        if (t.columns && m == t.rows)
+            column_distances(t.columns + s / kTile * t.d, t.d, t.centers, t.k, t.squares);
+        else
+            tile_distances(t.X, t.d, rows + s, t.centers, t.k, scratch, t.squares);
         tile_nearest(t.squares, t.k, label, gap);
         for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
             const int64_t i = rows[s + j], now = label[j], weight = weight_of(t.weight, i);
@@ -150,8 +154,8 @@ double inertia_chunk(const Inertia<double, uint8_t>& t);
 template <typename T, typename L>
 class Lloyd {
    public:
-    Lloyd(const T* X, const int64_t* weight, int64_t n, int64_t d, int64_t k, Crew& crew)
-        : X_(X), weight_(weight), n_(n), d_(d), k_(k), chunks_(chunk_count(n)), crew_(crew),
+    Lloyd(const T* X, const Tiles& tiles, const int64_t* weight, int64_t n, int64_t d, int64_t k, Crew& crew)
+        : X_(X), tiles_(tiles), weight_(weight), n_(n), d_(d), k_(k), chunks_(chunk_count(n)), crew_(crew),
           gap_(new float[static_cast<size_t>(n)]),
           chunk_sums_(chunks_ * k * d), chunk_counts_(chunks_ * k), chunk_out_(chunks_),
           sums_(k * d), counts_(k), drift_(k), moved_(k), squares_(crew.size() * k) {}
@@ -196,7 +200,7 @@ class Lloyd {
     int64_t assign_all(const double* centers, L* labels, bool first) {
         crew_.run(chunks_, [&](int64_t c, int thread) {
             const int64_t start = c * kChunk;
-            Assignment<T, L> t{X_ + start * d_, weights_from(start), std::min(kChunk, n_ - start), d_, k_,
+            Assignment<T, L> t{X_ + start * d_, tiles_.from(start, d_), weights_from(start), std::min(kChunk, n_ - start), d_, k_,
                                centers, drift_.data(), first, labels + start, gap_.get() + start,
                                &chunk_sums_[c * k_ * d_], &chunk_counts_[c * k_],
                                &squares_[thread * k_], 0};
@@ -270,6 +274,7 @@ class Lloyd {
     }
 
     const T* X_;
+    const Tiles& tiles_;
     const int64_t* weight_;
     int64_t n_, d_, k_, chunks_;
     Crew& crew_;

@@ -16,6 +16,7 @@ namespace {
 template <typename T>
 struct Potential {
     const T* X;  // first row of the chunk
+    const TileRow* columns;  // of the chunk, transposed; null: not there
     const int64_t* weight;  // of its rows; null: 1 each
     int64_t rows, d, k;
     const double* candidates;  // k x d
@@ -23,27 +24,56 @@ struct Potential {
     double* after;             // k columns of `stride`: the same if the candidate is chosen
     int64_t stride;
     TileRow* squares;  // scratch, k
-    double* sums;      // out, k
+    double* ends;      // out, k x kTiles: their sums up to the end of each tile
 };
+
+inline constexpr int64_t kTiles = kChunk / kTile;
+
+// Adds columns of `rows` numbers to as many sums, each in the order of the rows. A sum waits for its own last
+// addition: several at once take hardly longer than one.
+template <int count>
+LINKWISE_INLINE void add_columns(const double* after, int64_t stride, int64_t rows, const int64_t* weight,
+                                 double* sums) {
+    double sum[count];
+    for (int c = 0; c < count; ++c) sum[c] = sums[c];
+    if (weight)
+        for (int64_t j = 0; j < rows; ++j)
+            for (int c = 0; c < count; ++c) sum[c] += static_cast<double>(weight[j]) * after[c * stride + j];
+    else
+        for (int64_t j = 0; j < rows; ++j)
+            for (int c = 0; c < count; ++c) sum[c] += after[c * stride + j];
+    for (int c = 0; c < count; ++c) sums[c] = sum[c];
+}
 
 template <typename T>
 LINKWISE_INLINE void potential(const Potential<T>& t) {
     TileRow scratch[kFeatures];
     int32_t rows[kTile];
-    for (int64_t c = 0; c < t.k; ++c) t.sums[c] = 0;
+    double sums[4];
     for (int64_t s = 0; s < t.rows; s += kTile) {
-        const int64_t m = std::min(kTile, t.rows - s);
-        for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
-        tile_distances(t.X, t.d, rows, t.candidates, t.k, scratch, t.squares);
+        const int64_t m = std::min(kTile, t.rows - s), tile = s / kTile;
+        if (t.columns) {
+            column_distances(t.columns + tile * t.d, t.d, t.candidates, t.k, t.squares);
+        } else {
+            for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
+            tile_distances(t.X, t.d, rows, t.candidates, t.k, scratch, t.squares);
+        }
         for (int64_t c = 0; c < t.k; ++c) {
             const double* square = t.squares[c].value;
             double* after = t.after + c * t.stride + s;
             for (int64_t j = 0; j < m; ++j)
                 after[j] = t.nearest ? std::min(t.nearest[s + j], square[j]) : square[j];
-            if (t.weight)
-                for (int64_t j = 0; j < m; ++j) t.sums[c] += static_cast<double>(t.weight[s + j]) * after[j];
-            else
-                for (int64_t j = 0; j < m; ++j) t.sums[c] += after[j];
+        }
+        for (int64_t c = 0; c < t.k; c += 4) {
+            const int64_t count = std::min<int64_t>(4, t.k - c);
+            const double* after = t.after + c * t.stride + s;
+            const int64_t* weight = t.weight ? t.weight + s : nullptr;
+            for (int64_t j = 0; j < count; ++j) sums[j] = tile ? t.ends[(c + j) * kTiles + tile - 1] : 0.0;
+            if (count == 4) add_columns<4>(after, t.stride, m, weight, sums);
+            if (count == 3) add_columns<3>(after, t.stride, m, weight, sums);
+            if (count == 2) add_columns<2>(after, t.stride, m, weight, sums);
+            if (count == 1) add_columns<1>(after, t.stride, m, weight, sums);
+            for (int64_t j = 0; j < count; ++j) t.ends[(c + j) * kTiles + tile] = sums[j];
         }
     }
 }
@@ -54,11 +84,11 @@ LINKWISE_SIMD void potential_chunk(const Potential<double>& t) { potential(t); }
 template <typename T>
 class PlusPlus {
    public:
-    PlusPlus(const T* X, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, const double* given,
+    PlusPlus(const T* X, const Tiles& tiles, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, const double* given,
              int64_t n_given, Crew& crew)
-        : X_(X), weight_(weight), given_(given), n_given_(n_given), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
+        : X_(X), tiles_(tiles), weight_(weight), given_(given), n_given_(n_given), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
           nearest_(n), after_(candidates * n), rows_(candidates), points_(candidates * d),
-          sums_(chunks_ * candidates), mass_(chunks_), squares_(crew.size() * candidates) {}
+          ends_(chunks_ * candidates * kTiles), kept_ends_(chunks_ * kTiles), squares_(crew.size() * candidates) {}
 
     // k distinct rows, none of them a given centre; -1 in the last places when there are fewer.
     void choose(uint64_t seed, int64_t k, int64_t* chosen) {
@@ -100,10 +130,11 @@ class PlusPlus {
     int64_t try_points(int64_t m, bool first) {
         crew_.run(chunks_, [&](int64_t c, int thread) {
             const int64_t start = c * kChunk;
-            potential_chunk(Potential<T>{X_ + start * d_, weight_ ? weight_ + start : nullptr, std::min(kChunk, n_ - start), d_, m,
+            potential_chunk(Potential<T>{X_ + start * d_, tiles_.from(start, d_),
+                                         weight_ ? weight_ + start : nullptr, std::min(kChunk, n_ - start), d_, m,
                                          points_.data(), first ? nullptr : &nearest_[start],
                                          &after_[start], n_, &squares_[thread * candidates_],
-                                         &sums_[c * m]});
+                                         &ends_[c * m * kTiles]});
         });
         int64_t best = 0;
         double least = left_by(0, m);
@@ -114,9 +145,12 @@ class PlusPlus {
         return best;
     }
 
+    // The last tile of a chunk.
+    int64_t last_tile(int64_t c) const { return (std::min(kChunk, n_ - c * kChunk) - 1) / kTile; }
+
     double left_by(int64_t j, int64_t m) const {
         double sum = 0;
-        for (int64_t c = 0; c < chunks_; ++c) sum += sums_[c * m + j];
+        for (int64_t c = 0; c < chunks_; ++c) sum += ends_[(c * m + j) * kTiles + last_tile(c)];
         return sum;
     }
 
@@ -124,27 +158,37 @@ class PlusPlus {
     double keep(int64_t best, int64_t m, int64_t* chosen) {
         if (chosen) *chosen = rows_[best];
         std::copy_n(&after_[best * n_], n_, nearest_.data());
-        for (int64_t c = 0; c < chunks_; ++c) mass_[c] = sums_[c * m + best];
+        for (int64_t c = 0; c < chunks_; ++c)
+            std::copy_n(&ends_[(c * m + best) * kTiles], kTiles, &kept_ends_[c * kTiles]);
         return left_by(best, m);
     }
 
     // The first row up to which the distances sum to more than r; only rows with mass qualify.
     int64_t draw(double r) const {
-        int64_t c = 0, last = -1;
-        double sum = 0;
-        for (; c < chunks_ - 1 && sum + mass_[c] <= r; ++c) sum += mass_[c];
-        for (; c >= 0 && last < 0; --c) {  // rounding may have led past the last row with mass
-            for (int64_t i = c * kChunk; i < std::min(n_, (c + 1) * kChunk); ++i) {
-                if (!(nearest_[i] > 0)) continue;
-                last = i;
-                sum += weight_ ? static_cast<double>(weight_[i]) * nearest_[i] : nearest_[i];
-                if (sum > r) break;
-            }
+        int64_t c = 0;
+        for (double mass; c < chunks_ - 1 && (mass = kept_ends_[c * kTiles + last_tile(c)]) <= r; ++c) r -= mass;
+        for (int64_t row; c >= 0; --c, r = 0)  // rounding may have led past the last row with mass
+            if ((row = draw_in_chunk(c, r)) >= 0) return row;
+        return 0;
+    }
+
+    // The same among the rows of a chunk, the last row with mass if they sum to less; -1 if none has any.
+    int64_t draw_in_chunk(int64_t c, double r) const {
+        const double* ends = &kept_ends_[c * kTiles];
+        const int64_t begin = c * kChunk, end = std::min(n_, begin + kChunk), last = last_tile(c);
+        const int64_t tile = std::upper_bound(ends, ends + last + 1, r) - ends;
+        double sum = tile > 0 ? ends[tile - 1] : 0.0;
+        for (int64_t i = begin + tile * kTile; i < end; ++i) {
+            sum += weight_ ? static_cast<double>(weight_[i]) * nearest_[i] : nearest_[i];
+            if (sum > r) return i;
         }
-        return std::max<int64_t>(last, 0);
+        for (int64_t i = end - 1; i >= begin; --i)
+            if (nearest_[i] > 0) return i;
+        return -1;
     }
 
     const T* X_;
+    const Tiles& tiles_;
     const int64_t* weight_;
     const double* given_;
     int64_t n_given_;
@@ -152,7 +196,7 @@ class PlusPlus {
     Crew& crew_;
     std::vector<double> nearest_, after_;
     std::vector<int64_t> rows_;
-    std::vector<double> points_, sums_, mass_;
+    std::vector<double> points_, ends_, kept_ends_;
     std::vector<TileRow> squares_;
 };
 
@@ -174,10 +218,11 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
         Crew crew(by_start ? std::min<int64_t>(runs, useful_threads(threads, runs * k * terms))
                            : useful_threads(threads, terms));
         Crew alone(1);
+        const Tiles tiles(X.data(), n, d);
         std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<PlusPlus<T>>(X.data(), weights.data, n, d, n_candidates, first, n_given,
-                                              by_start ? alone : crew);
+            m = std::make_unique<PlusPlus<T>>(X.data(), tiles, weights.data, n, d, n_candidates, first,
+                                              n_given, by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             memory[thread]->choose(seeds.data()[r], k, chosen.get() + r * k);
         });

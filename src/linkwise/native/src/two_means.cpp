@@ -21,7 +21,8 @@ nb::tuple two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol,
         nb::gil_scoped_release release;
         std::copy_n(start.data(), 2 * d, centers.get());
         Crew crew(useful_threads(threads, n * d * 2));
-        Lloyd<T, uint8_t> run(X.data(), nullptr, n, d, 2, crew);
+        const Tiles none(X.data(), 0, d);  // one pass over all rows
+        Lloyd<T, uint8_t> run(X.data(), none, nullptr, n, d, 2, crew);
         n_iter = run.run(centers.get(), labels.get(), max_iter, tol);
         inertia = run.inertia(centers.get(), labels.get());
     }
