@@ -87,15 +87,15 @@ def find_losses(runs: Runs, tasks: Sequence[str], way: Way, at: Sequence[int]) -
 def build_summary(
     runs: Runs, groups: Mapping[str, Sequence[str]], at: Sequence[int], targets: Sequence[Row]
 ) -> Table:
-    """A line for each whole group and way: losses, falls below the start, waits, aims.
+    """A line for each whole group and way: runs of each set, losses, falls below the start, waits, aims.
 
     "lowest" is the lowest ARI of a run less that before its first question: of all runs, and on average.
     "reached" is about the loss after 100 answers, and "held" about the lowest ARI of all runs.
     "median_ms" is the median of the runs' medians, and "longest_ms" the longest wait of all.
     """
     numbers = tuple(map(str, at))
-    head = ("group", "learner", "kind", "noise", *numbers, "lowest", "mean_lowest", "median_ms", "longest_ms",
-            "aim", "reached", "held")  # fmt: skip
+    head = ("group", "learner", "kind", "noise", "runs", *numbers, "lowest", "mean_lowest", "median_ms",
+            "longest_ms", "aim", "reached", "held")  # fmt: skip
     lines = []
     for group, tasks in groups.items():
         for way in find_ways(runs, tasks):
@@ -110,6 +110,7 @@ def build_summary(
                 (
                     group,
                     *way,
+                    str(min(len(runs[task, way]) for task in tasks)),
                     *(("",) * len(at) if losses is None else (f"{loss:.3f}" for loss in losses)),
                     f"{lowest:.3f}",
                     f"{depths.mean():.3f}",

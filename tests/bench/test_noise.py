@@ -191,6 +191,7 @@ def test_losses_are_paired_with_the_plain_learner_without_errors():
     assert (line["50"], line["100"]) == ("0.075", "0.025")
     assert (line["lowest"], line["mean_lowest"]) == ("-0.200", "-0.080")
     assert (line["median_ms"], line["longest_ms"]) == ("3.0", "11.5")
+    assert line["runs"] == "1"  # of the set with the fewest
     assert (line["aim"], line["reached"], line["held"]) == ("0.03", "yes", "no")  # one run falls too deep
     assert len(lines) == 2
     assert report.find_losses(report.gather_runs(rows[3:]), ("a",), way, (50, 100)) is None
