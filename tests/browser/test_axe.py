@@ -1,9 +1,13 @@
-"""Every state of the page is looked at by axe-core, in light and in dark: it may find nothing."""
+"""Every state of the page is looked at by axe-core, in light and in dark: it may find nothing.
+
+What depends on the width of the window is looked at on a large screen and on a phone, too.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +24,10 @@ from patience import patience
 AXE = importlib.util.find_spec("axe_playwright_python")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
 SCHEMES = {"light": TAGS, "dark": ["color-contrast"]}  # in the dark all but the colours is as in the light
+# what is looked at beside the width of the window
+WIDTHS: dict[int, list[str]] = {1440: [], 390: ["target-size", "scrollable-region-focusable"]}
+OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll("dialog[open]")]
+  .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.tagName)"""
 # behind a dialog nothing can be reached
 RUN = """(rules) => axe.run(
   document.querySelector("dialog[open]") || document, { resultTypes: ["violations"], runOnly: rules },
@@ -43,6 +51,13 @@ class Look:
         for scheme, rules in SCHEMES.items():
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             self.wrong += [f"{state}, {scheme}: {wrong}" for wrong in page.evaluate(RUN, rules)]
+        size = page.viewport_size
+        for width, rules in WIDTHS.items():
+            page.set_viewport_size({**size, "width": width})
+            found = [f"{tag} is too wide" for tag in page.evaluate(OVERFLOW)]
+            found += page.evaluate(RUN, rules) if rules else []
+            self.wrong += [f"{state}, {width} pixels: {wrong}" for wrong in found]
+        page.set_viewport_size(size)
 
 
 @pytest.fixture
@@ -111,6 +126,13 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     page.wait_for_selector(".lw-map .lw-explanation:visible")
     look(page, "two rows chosen, and why")
     page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Map by neighbours").click()
+    page.wait_for_selector(".lw-axes >> text=No axes:")
+    look(page, "a map by neighbours")
+    read(page)
+    page.keyboard.press("l")
+    page.wait_for_selector(".lw-notice:visible")
+    look(page, "a question for later")
     press_early(page, "s")
     page.wait_for_selector(".lw-notice[data-tone=warn]")
     look(page, "a key that came too soon")
@@ -128,6 +150,10 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     kinds = {
         "pictures": image_items(np.arange(5 * 64).reshape(5, 8, 8)),
         "texts": text_items([f"text number {n}, " * 40 for n in range(5)]),
+        "texts with pictures": replace(
+            text_items([f"text number {n}" for n in range(5)]),
+            pixels=np.arange(5 * 64, dtype=np.uint8).reshape(5, 8, 8).__getitem__,
+        ),
         "curves": series_items(curves, lambda row: {"place": "here"}),
     }
     for name, items in kinds.items():
@@ -287,8 +313,11 @@ def test_data_that_cannot_be_read(visit, look):
         server.close()
 
 
-def test_a_fault_is_found(visit, look):
-    visit.set_content("<html lang='en'><title>t</title><main><h1>t</h1><input></main></html>")
-    look(visit, "a field without a name")
-    assert [wrong.partition(": <")[0] for wrong in look.wrong] == ["a field without a name, light: label"]
+def test_faults_are_found(visit, look):
+    wide = "<div style='width: 1000px'><button>a</button></div>"
+    visit.set_content(f"<html lang='en'><title>t</title><main><h1>t</h1><input>{wide}</main></html>")
+    look(visit, "faults")
+    found = {wrong.partition(": <")[0] for wrong in look.wrong}
+    assert {"faults, light: label", "faults, 390 pixels: HTML is too wide"} <= found
+    assert "faults, 1440 pixels: HTML is too wide" not in found
     look.wrong.clear()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from browser.test_axe import Look, look, pytestmark  # noqa: F401  # `look` is a fixture
 from cli.test_column_proposal import write_orders
 from linkwise.page.opening import present_project
 from linkwise.page.presenter import Presenter
@@ -30,7 +31,11 @@ def orders(folder: Path) -> Presenter:
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_click_applies_weights_and_another_takes_them_back(
-    served: Any, browse: Any, tmp_path: Path, width: int
+    served: Any,
+    browse: Any,
+    tmp_path: Path,
+    look: Look,  # noqa: F811
+    width: int,
 ) -> None:
     page = browse(served(lambda: orders(tmp_path)), viewport={"width": width, "height": 720})
     offer = page.locator(".lw-column-offer")
@@ -43,11 +48,15 @@ def test_a_click_applies_weights_and_another_takes_them_back(
         assert question["y"] + question["height"] <= 720
         assert plot["y"] + plot["height"] < progress["y"]
         assert offer.bounding_box()["y"] + offer.bounding_box()["height"] <= 720
+    if width == 1280:
+        look(page, "weights that are offered")
     axes = page.locator(".lw-axes").inner_text()
     offer.get_by_role("button", name="Apply these weights").click()
     offer.get_by_text("Your answers weigh these columns: size, shop, day.").wait_for()
     assert "orders.csv-before.linkwise" in page.locator(".lw-notice").first.inner_text()
     assert page.locator(".lw-axes").inner_text() != axes
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if width == 1280:
+        look(page, "weights that were applied")
     offer.get_by_role("button", name="Take the weights back").click()
     page.wait_for_function("words => document.querySelector('.lw-axes').innerText === words", arg=axes)

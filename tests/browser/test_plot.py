@@ -195,6 +195,21 @@ def test_pointer_shows_and_opens_the_nearest_row(server, browse):
     assert page.locator("dialog h2").inner_text() == f"row {row}"
 
 
+def test_rows_are_placed_by_neighbours_on_request(served, browse):
+    server = served(blobs())
+    page = browse(server)
+    before = seen(page, server)["at"]
+    page.get_by_role("button", name="Map by neighbours").click()
+    page.wait_for_selector(".lw-axes >> text=No axes:")
+    found = seen(page, server)
+    assert is_right(found), agreement(**found)
+    assert np.abs(found["at"] - before).max() > 20
+    assert page.get_by_role("button", name="Map anew").is_visible()
+    page.get_by_role("button", name="Map by axes").click()
+    page.wait_for_selector("button >> text=Map by neighbours")
+    assert np.abs(seen(page, server)["at"] - before).max() < 1
+
+
 def test_keyboard_reaches_rows(server, browse):
     page = browse(server)
     while page.evaluate("() => document.activeElement.className") != "lw-overlay":

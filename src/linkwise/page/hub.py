@@ -289,7 +289,11 @@ class Hub:
         if self._ahead is not None and not self._ahead.done():
             return  # a check would interrupt it
         with self._busy_when_long(), suppress(self._tolerated):  # try again later
-            self._is_due = await self.worker.call(self._get_presenter().has_changed) or self._is_due
+            presenter = self._get_presenter()
+            places = await self.worker.call(presenter.take_new_places)
+            if places is not None:
+                self._places, self._has_new_places, self._is_due = places, True, True
+            self._is_due = await self.worker.call(presenter.has_changed) or self._is_due
         await self._show_due()
 
     async def _show_due(self) -> None:

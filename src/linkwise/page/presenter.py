@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from linkwise.constraints.checks import CONSTRAINT_KINDS
 from linkwise.constraints.evidence import ANSWERS, Answer
 from linkwise.errors import (
@@ -91,7 +93,7 @@ class Presenter(Lookups):
             except RefusedRequest as error:
                 reply = requests.refuse(request, error.kind, error.text, **error.more)
                 return replace(reply, changed=self._has_new_event(before))
-            moves_places = request.get("do") == "columns"
+            moves_places = request.get("do") in ("columns", "map")
             changed = self._has_new_event(before) or moves_places or request.get("do") == "later"
             return Reply({"re": name, "ok": True, **body}, file, changed, moves_places)
 
@@ -254,6 +256,26 @@ class Presenter(Lookups):
         self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
         return {"backup": recoded.backup.name, "changed": recoded.changed}
 
+    def _place_rows(self, request: Request) -> dict[str, Any]:
+        """Start to place the rows of the plot by neighbours, or place them on their axes again."""
+        by = requests.read_choice(request, "by", ("axes", "neighbours"))
+        if by == "axes":
+            self._places.show_axes()
+            return {}
+        if self._here or self._places.describe() is None:
+            raise RefusedRequest(
+                "bad",
+                "Rows are placed by neighbours where one person answers and there are at least 10 rows.",
+            )
+        session, known = self._session, self._session.constraints
+        named = np.unique(np.r_[known.must_link.ravel(), known.cannot_link.ravel()])
+        confidence = session.confidence
+        if confidence is None:  # nothing is known of other rows than those with answers
+            confidence = np.full(session.n_rows, 0.5 if len(named) else 0.0)
+            confidence[named] = 1.0
+        self._places.start(self._labels, confidence, named.tolist())
+        return {}
+
     def _set_example(self, request: Request) -> dict[str, Any]:
         """Make a pair an example of what belongs together, or remove it from the examples."""
         answer = requests.read_choice(request, "answer", ("yes", "no", "none"))
@@ -299,4 +321,5 @@ class Presenter(Lookups):
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
         "example": _set_example, "columns": _choose_columns,
+        "map": _place_rows,
     }  # fmt: skip

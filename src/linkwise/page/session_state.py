@@ -33,7 +33,7 @@ from linkwise.page.rendering import (
     render_question,
 )
 from linkwise.page.requests import PERSONAL
-from linkwise.page.scatter import project_rows, scale_places
+from linkwise.page.row_places import RowPlaces
 from linkwise.page.stopping import measure_change
 from linkwise.reasons.profiles import Profiles
 from linkwise.session.agreement import measure_pace, measure_recent_pace
@@ -77,9 +77,7 @@ class SessionState:
         self._columns_offer = ColumnOffer(project)
         self._person = ""  # whose request is handled
         self._lock = threading.RLock()
-        self._coordinates, self._axes = (
-            project_rows(X, view.items.kind) if places is None else (scale_places(places, len(X)), "")
-        )
+        self._places = RowPlaces(X, view.items.kind, places)
         self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
         self._earlier = EarlierMoves(session)
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
@@ -102,7 +100,7 @@ class SessionState:
     def _show_encoding(self, X: NDArray[Any], view: RowView, columns: Encoded | None) -> None:
         """Show the rows in another encoding, on which the session was replayed."""
         self._X, self._view, self._columns = X, view, columns
-        self._coordinates, self._axes = project_rows(X, view.items.kind)
+        self._places = RowPlaces(X, view.items.kind)
         self._shares, self._earlier = {}, EarlierMoves(self._session)
         self._profile, self._profiles = choose_profiler(columns, view.items, self._session.n_rows), (-1, {})
         self._rules, self._answers = None, (-1, AnswerList([], frozenset()))
@@ -111,7 +109,12 @@ class SessionState:
 
     def places(self) -> bytes:
         """Return two float32 a row, little endian, within [-1, 1]."""
-        return self._coordinates.astype("<f4").tobytes()
+        return self._places.current.astype("<f4").tobytes()
+
+    def take_new_places(self) -> bytes | None:
+        """Return the places if a map by neighbours is done since the last call; None otherwise."""
+        with self._lock:
+            return self.places() if self._places.take_new() else None
 
     def labels(self) -> tuple[int, bytes]:
         """Return a number that changes with the labels, and the cluster of each row in one byte or two."""
@@ -163,7 +166,8 @@ class SessionState:
                 },
                 "changes": changes,
                 "advice": advise(ended=ended is not None),
-                "axes": self._axes,
+                "axes": self._places.axes,
+                "map": None if people else self._places.describe(),
                 "clusters": [render_cluster(self._view, c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "profiles": self._profile is not None,

@@ -2302,6 +2302,38 @@ function listenToKeys(root, actions) {
   });
 }
 
+// src/map_choice.js
+function createMapChoice(page) {
+  const place = async (by) => {
+    if (isRunning && by === "neighbours") return;
+    const reply = await page.controller.request({ do: "map", by });
+    if (!reply.ok) page.announce(reply.error.text);
+  };
+  const near = createButton("", () => place("neighbours"), { className: "lw-quiet" });
+  const axes = createButton("Map by axes", () => place("axes"), { className: "lw-quiet" });
+  const node = h(
+    "div",
+    { class: "lw-map-choice", role: "group", "aria-label": "Places of the rows" },
+    near,
+    axes
+  );
+  let isRunning = false;
+  return {
+    node,
+    /** @param {State} state */
+    update(state) {
+      node.hidden = !state.map;
+      if (!state.map) return;
+      const { by, running } = state.map;
+      setText(near, running ? "Placing the rows …" : by === "axes" ? "Map by neighbours" : "Map anew");
+      setEnabled(near, !running);
+      axes.hidden = by === "axes" && !running;
+      if (isRunning && !running) page.announce(state.axes ?? "");
+      isRunning = running;
+    }
+  };
+}
+
 // src/moved_rows.js
 var SHOWN_MS = 1e3;
 var MOST = 2e3;
@@ -3158,12 +3190,13 @@ function createMapPanel(page, model) {
     createButton("Fit", () => plot.reset(), { "aria-label": "Fit all rows", title: "Fit all rows (0)" })
   );
   const axes = h("p", { class: "lw-soft lw-axes", hidden: true });
+  const choice = createMapChoice(page);
   const isTouch = window.matchMedia("(pointer: coarse)").matches;
   const node = h(
     "section",
     { class: "lw-card lw-map", "aria-label": "Plot of all rows", hidden: true },
     h("div", { class: "lw-plot" }, plot.node, tip.node),
-    axes,
+    h("div", { class: "lw-plot-meaning" }, axes, choice.node),
     h("div", { class: "lw-plot-footer" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
     selection.node,
     selection.reason
@@ -3214,7 +3247,8 @@ function createMapPanel(page, model) {
      * @param {boolean} hasNewLabels
      */
     update(state, hasNewLabels) {
-      if (hasNewLabels) updateRows(state);
+      if (hasNewLabels || places !== model.get("places")) updateRows(state);
+      choice.update(state);
       axes.hidden = !state.axes;
       setText(axes, state.axes ?? "");
       updateMarks();

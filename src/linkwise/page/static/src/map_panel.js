@@ -4,6 +4,7 @@ import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
 import { FIRST, renderGlimpse, SECOND } from "./items.js";
+import { createMapChoice } from "./map_choice.js";
 import { createMovedRows, findMovedRows } from "./moved_rows.js";
 import { clamp, toTypedArray } from "./numbers.js";
 import { Scatter } from "./scatter.js";
@@ -141,12 +142,13 @@ export function createMapPanel(page, model) {
     createButton("Fit", () => plot.reset(), { "aria-label": "Fit all rows", title: "Fit all rows (0)" }),
   );
   const axes = h("p", { class: "lw-soft lw-axes", hidden: true });
+  const choice = createMapChoice(page);
   const isTouch = window.matchMedia("(pointer: coarse)").matches;
   const node = h(
     "section",
     { class: "lw-card lw-map", "aria-label": "Plot of all rows", hidden: true },
     h("div", { class: "lw-plot" }, plot.node, tip.node),
-    axes,
+    h("div", { class: "lw-plot-meaning" }, axes, choice.node),
     h("div", { class: "lw-plot-footer" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
     selection.node,
     selection.reason,
@@ -202,7 +204,8 @@ export function createMapPanel(page, model) {
      * @param {boolean} hasNewLabels
      */
     update(state, hasNewLabels) {
-      if (hasNewLabels) updateRows(state);
+      if (hasNewLabels || places !== model.get("places")) updateRows(state);
+      choice.update(state);
       axes.hidden = !state.axes;
       setText(axes, state.axes ?? "");
       updateMarks();
