@@ -207,7 +207,7 @@ def _assign_row_by_row(
             means = space.update_means(fill_empty_clusters(labels, near.square, k, ones), means)
     same = labels[pairs.ends[:, 0]] == labels[pairs.ends[:, 1]]
     broken = (same != pairs.must.astype(bool)).astype(np.uint8)
-    return WeakClustering(labels, broken, float(share @ broken), means, 0)
+    return WeakClustering(labels, broken, float(share @ broken), means.spread, 0)
 
 
 def measure(cell: Cell, seeds: int, folder: Path) -> Row:

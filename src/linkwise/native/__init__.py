@@ -8,11 +8,15 @@ The wrappers check types and shapes only, never values: NaN in gives no crash, b
 
 from linkwise.native.agglomerate import agglomerate
 from linkwise.native.boosting import (
+    MOST_CENTERS,
+    Passes,
     TwoNearest,
     assign_by_priority,
     hypotheses_k_means,
+    similarity_passes,
     similarity_sums,
     two_nearest,
+    vector_passes,
 )
 from linkwise.native.bregman import ProjectedMetric, bregman_projections
 from linkwise.native.colouring import assign_apart, colour_apart
@@ -57,6 +61,7 @@ from linkwise.native.together import greedy_colours, pack_together, weighted_tog
 from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
 __all__ = [
+    "MOST_CENTERS",
     "ClusterGains",
     "CutGraph",
     "DensityWalk",
@@ -64,6 +69,7 @@ __all__ = [
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
+    "Passes",
     "ProjectedMetric",
     "RatioDescent",
     "RatioStep",
@@ -108,6 +114,7 @@ __all__ = [
     "recut",
     "s_dbw",
     "shared_rows",
+    "similarity_passes",
     "similarity_sums",
     "slow_vector",
     "smallest_columns",
@@ -116,6 +123,7 @@ __all__ = [
     "subnormals_as_zero",
     "two_means",
     "two_nearest",
+    "vector_passes",
     "walk_from_densest",
     "weighted_together",
 ]

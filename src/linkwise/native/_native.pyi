@@ -107,6 +107,32 @@ def assign_by_priority(
     must: NDArray[np.uint8],
     order: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]: ...
+def vector_passes(
+    rows: NDArray[Any],
+    means: NDArray[np.float64],
+    about: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    must: NDArray[np.uint8],
+    order: NDArray[np.int32],
+    share: NDArray[np.float64],
+    max_passes: int,
+    convergence: int,
+    patience: int,
+    n_threads: int,
+) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.uint8], float, float, int]: ...
+def similarity_passes(
+    rows: NDArray[np.float64],
+    means: NDArray[np.float64],
+    about: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    must: NDArray[np.uint8],
+    order: NDArray[np.int32],
+    share: NDArray[np.float64],
+    max_passes: int,
+    convergence: int,
+    patience: int,
+    n_threads: int,
+) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.uint8], float, float, int]: ...
 def similarity_sums(
     K: NDArray[np.float64], labels: NDArray[np.int32], k: int, n_threads: int
 ) -> NDArray[np.float64]: ...

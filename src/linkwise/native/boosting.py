@@ -7,8 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native._checks import check_array, check_count, check_range, check_row_array
+from linkwise.native._checks import (
+    check_array,
+    check_count,
+    check_range,
+    check_row_array,
+    check_stop,
+)
 from linkwise.native.library import library
+
+MOST_CENTERS = 65535  # whose numbers have two bytes, and one number is for none
 
 
 class TwoNearest(NamedTuple):
@@ -77,6 +85,11 @@ def assign_by_priority(
     ----------
     Okabe and Yamada (2018), Clustering using boosted constrained k-means algorithm, Algorithm 2.
     """
+    _check_pairs(pairs, must, order, len(near.best))
+    return library.assign_by_priority(*near, pairs, must, order)
+
+
+def _check_pairs(pairs: NDArray[np.int32], must: NDArray[np.uint8], order: NDArray[np.int32], n: int) -> None:
     for name, array, dtype in (("must", must, np.uint8), ("order", order, np.int32)):
         if array.dtype != dtype or array.shape != (len(pairs),):
             raise TypeError(
@@ -85,10 +98,139 @@ def assign_by_priority(
             )
     if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:
         raise TypeError(f"pairs must be a (s, 2) array of int32, got {pairs.dtype}, shape {pairs.shape}")
-    if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(near.best):
-        raise ValueError(f"pairs must name rows 0 to {len(near.best) - 1}")
+    if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < n:
+        raise ValueError(f"pairs must name rows 0 to {n - 1}")
     check_range("order", order, 0, len(pairs) - 1)
-    return library.assign_by_priority(*near, pairs, must, order)
+
+
+class Passes(NamedTuple):
+    """The pass of constrained k-means that counts."""
+
+    labels: NDArray[np.unsignedinteger[Any]]
+    """(n,) cluster of each row; one byte each for fewer than 256 clusters, two for more."""
+    broken: NDArray[np.uint8]
+    """(s,) 1 if a constraint is broken."""
+    loss: float
+    """Sum of the shares of what is broken."""
+    spread: float
+    """Sum over the clusters of rows times squared length of the mean: the larger, the less inertia."""
+    number: int
+    """Number of the pass, from 1."""
+
+
+def vector_passes(
+    X: NDArray[Any],
+    centers: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    must: NDArray[np.uint8],
+    order: NDArray[np.int32],
+    share: NDArray[np.float64],
+    max_passes: int,
+    convergence: int,
+    patience: int,
+    n_threads: int,
+) -> Passes:
+    """Run constrained k-means on rows: each pass as `assign_by_priority`, then centres move to the means.
+
+    An empty cluster gets the row that is farthest from its centre, out of a cluster with other rows.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+        The rows.
+    centers : (k, d) float64, C-contiguous
+        Centres to start from, at most 65535.
+    mean : (d,) float64
+        The mean of all rows, about which spread is measured.
+    pairs, must, order
+        As for `assign_by_priority`.
+    share : (s,) float64
+        The priority of each pair.
+    max_passes : int, at least 1
+        Largest number of passes. They also end when labels repeat.
+    convergence : int
+        0: the best pass counts, of least loss, of equal ones that of largest spread; 1: the last pass before
+        labels repeat; 2: the last one before the spread does not grow, which ends the passes.
+    patience : int, not negative
+        With convergence 0: passes without a better one after which they end; 0: any number.
+    n_threads : int, at least 1
+        Number of threads; it does not change the result.
+
+    Returns
+    -------
+    Passes
+        The pass that counts.
+    """
+    check_row_array(X)
+    check_array("centers", centers, (None, X.shape[1]))
+    check_array("mean", mean, (X.shape[1],))
+    _check_run(len(X), len(centers), pairs, must, order, share, max_passes, n_threads)
+    return Passes(
+        *library.vector_passes(
+            X, centers, mean, pairs, must, order, share, max_passes, convergence, patience, n_threads
+        )
+    )
+
+
+def similarity_passes(
+    K: NDArray[np.float64],
+    to_mean: NDArray[np.float64],
+    within: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    must: NDArray[np.uint8],
+    order: NDArray[np.int32],
+    share: NDArray[np.float64],
+    max_passes: int,
+    convergence: int,
+    patience: int,
+    n_threads: int,
+) -> Passes:
+    """Run constrained k-means as `vector_passes` in the space of a kernel.
+
+    Parameters
+    ----------
+    K : (n, n) float64, C-contiguous
+        Similarities of all pairs of rows, symmetric.
+    to_mean : (n, k) float64, C-contiguous
+        Mean similarity of each row to the rows of each first cluster.
+    within : (k,) float64
+        Mean similarity of the rows of each first cluster.
+    pairs, must, order, share, max_passes, convergence, patience, n_threads
+        As for `vector_passes`.
+
+    Returns
+    -------
+    Passes
+        The pass that counts.
+    """
+    check_array("K", K, (None, None))
+    check_array("K", K, (len(K), len(K)))
+    check_array("within", within, (None,))
+    check_array("to_mean", to_mean, (len(K), len(within)))
+    _check_run(len(K), len(within), pairs, must, order, share, max_passes, n_threads)
+    return Passes(
+        *library.similarity_passes(
+            K, to_mean, within, pairs, must, order, share, max_passes, convergence, patience, n_threads
+        )
+    )
+
+
+def _check_run(
+    n: int,
+    k: int,
+    pairs: NDArray[np.int32],
+    must: NDArray[np.uint8],
+    order: NDArray[np.int32],
+    share: NDArray[np.float64],
+    max_passes: int,
+    n_threads: int,
+) -> None:
+    if k > MOST_CENTERS:
+        raise ValueError(f"k must be at most {MOST_CENTERS}, got {k}")
+    check_array("share", share, (len(pairs),))
+    check_stop(max_passes, n_threads)
+    _check_pairs(pairs, must, order, n)
 
 
 def similarity_sums(

@@ -128,7 +128,65 @@ def test_inner_products_do_what_the_rows_do(seed):
         means = space.choose_centers(3, np.random.default_rng(2), "k-means++")
         found.append(constrained_k_means(space, means, pairs, order, share, 100))
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
-    assert found[0].means.spread == pytest.approx(found[1].means.spread)
+    assert found[0].spread == pytest.approx(found[1].spread)
+
+
+class PassByPass:
+    """A space whose passes run one by one."""
+
+    def __init__(self, space):
+        self.n, self.two_nearest, self.update_means = space.n, space.two_nearest, space.update_means
+
+    def run_passes(self, means, plan):
+        return None
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["repeat", "stable", "first rise"]),
+    st.sampled_from([None, 1, 3]),
+    st.booleans(),
+)
+def test_all_passes_in_one_call_do_what_single_ones_do(seed, convergence, patience, with_similarities):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(4, 40)), int(rng.integers(1, 7))
+    X = rng.integers(-9, 10, (n, 2)) / 4
+    pairs = list_pairs(lw.Constraints.sample(rng.integers(0, 3, n), min(2 * n, n * (n - 1) // 2), rng))
+    share = rng.permutation(np.arange(1, 1 + len(pairs.must)) / 1024)  # sums are exact in any order
+    order = order_by_priority(pairs, np.log(share), rng)
+    space = (
+        Similarities(center_products(native.squared_distances(X, X, 1))) if with_similarities else Vectors(X)
+    )
+    means = space.choose_centers(k, np.random.default_rng(1), "k-means++")
+    one, other = (
+        constrained_k_means(
+            any_space, means, pairs, order, share, 20, convergence=convergence, patience=patience
+        )
+        for any_space in (space, PassByPass(space))
+    )
+    assert one.labels.dtype == other.labels.dtype
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_array_equal(one.broken, other.broken)
+    assert (one.loss, one.n_passes) == (other.loss, other.n_passes)
+    assert one.spread == pytest.approx(other.spread, rel=1e-9, abs=1e-9)
+
+
+def test_passes_are_the_same_for_any_number_of_threads_and_for_many_clusters():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 8))
+    pairs = list_pairs(lw.Constraints.sample(rng.integers(0, 5, 9000), 3000, rng))
+    share, order = pairs.weight / 3000, rng.permutation(3000).astype(np.int32)
+    for k in (5, 300):
+        plan = (X[:k].copy(), X.mean(axis=0), pairs.ends, pairs.must, order, share, 4, 0, 10)
+        one, three = native.vector_passes(X, *plan, 1), native.vector_passes(X, *plan, 3)
+        assert one.labels.itemsize == (1 if k < 256 else 2)
+        assert (one.labels == three.labels).all()
+        assert (one.loss, one.spread, one.number) == (three.loss, three.spread, three.number)
+        found = constrained_k_means(
+            PassByPass(Vectors(X)), Vectors(X).at(X[:k]), pairs, order, share, 4, patience=10
+        )
+        assert (found.labels == one.labels).all()
 
 
 def test_wide_rows_take_similarities_and_long_ones_do_not():
@@ -396,6 +454,7 @@ def test_patience_ends_passes_that_bring_nothing_better(convergence):
             n=space.n,
             two_nearest=lambda means: calls.append(1) or space.two_nearest(means),
             update_means=space.update_means,
+            run_passes=lambda means, plan: None,
         )
         means = space.choose_centers(3, np.random.default_rng(3), "k-means++")
         order = order_by_priority(pairs, share, np.random.default_rng(3))

@@ -305,7 +305,7 @@ class BCKM(RoundsClusterer):
             starts = self.n_init if self.convergence == "repeat" else 1
         for attempt in range(1, starts):
             other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
-            if not other.broken.any() and other.means.spread > weak.means.spread:
+            if not other.broken.any() and other.spread > weak.spread:
                 weak = other
         return weak
 

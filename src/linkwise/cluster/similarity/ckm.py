@@ -265,7 +265,7 @@ class CKM(CenteredClusterer):
             found.append(run)
             if progress is not None:
                 progress(number + 1, n_starts)
-        return min(found, key=lambda weak: (weak.loss, -weak.means.spread))
+        return min(found, key=lambda weak: (weak.loss, -weak.spread))
 
     def _start(
         self, space: Space, starts: points.Centers | None, k: int, rng: np.random.Generator

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -56,6 +57,23 @@ class Centers(NamedTuple):
         used, number = np.unique(labels, return_inverse=True)
         empty = np.zeros((len(used), X.shape[1]))
         return cls(points.cluster_means(X, number.ravel().astype(np.int32), empty), used)
+
+    @classmethod
+    def of_rounds(cls, X: Any, hypotheses: NDArray[Any]) -> list[Centers]:
+        """Compute the means of every round; those of sparse rows come from one product."""
+        if not issparse(X):
+            return [cls.of(X, labels) for labels in hypotheses.T]
+        counted = [np.unique(labels, return_inverse=True, return_counts=True) for labels in hypotheses.T]
+        ends = np.cumsum([len(used) for used, _, _ in counted])
+        number = np.concatenate(
+            [at.ravel() + end - len(used) for (used, at, _), end in zip(counted, ends, strict=True)]
+        )
+        rows = np.tile(np.arange(len(hypotheses)), len(counted))
+        members = csr_array((np.ones(len(rows)), (number, rows)), shape=(ends[-1], len(hypotheses)))
+        sums = np.split((members @ X).toarray(), ends[:-1])
+        return [
+            cls(total / counts[:, None], used) for total, (used, _, counts) in zip(sums, counted, strict=True)
+        ]
 
     def find(self, X: Any) -> NDArray[Any]:
         """Return the label of the nearest centre of each row."""
@@ -137,7 +155,7 @@ class RoundsClusterer(ConstrainedClusterer):
         elif self.kernel == "linear" and (self.fell_back_ or self.reason_ == "no constraints"):
             self._rule = Centers.of(X, self.labels_)
         elif self.kernel == "linear":
-            rounds = [Centers.of(X, labels) for labels in self.hypotheses_.T]
+            rounds = Centers.of_rounds(X, self.hypotheses_)
             self._rule = VotingRule(rounds, count_votes(self.hypotheses_, self.alphas_, self.labels_))
 
     @available_if(_has_rows)  # type: ignore[untyped-decorator]

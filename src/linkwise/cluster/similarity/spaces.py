@@ -9,6 +9,7 @@ lines 10 and 18).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.sparse import issparse
 from linkwise import native, parallel
 from linkwise.cluster import points
 from linkwise.cluster.points import Centers
-from linkwise.native import TwoNearest
+from linkwise.native import Passes, TwoNearest
 
 Kernel = Literal["linear", "rbf", "precomputed"]
 Init = Literal["k-means++", "farthest"]
@@ -39,6 +40,18 @@ class SpaceMeans(NamedTuple):
     """Whether a cluster has no row."""
 
 
+class PassPlan(NamedTuple):
+    """What constrained k-means needs beside the rows, as `native.vector_passes` takes it."""
+
+    pairs: NDArray[np.int32]
+    must: NDArray[np.uint8]
+    order: NDArray[np.int32]
+    share: NDArray[np.float64]
+    max_passes: int
+    convergence: int
+    patience: int
+
+
 class Space(Protocol):
     """Rows among which there are distances."""
 
@@ -52,6 +65,9 @@ class Space(Protocol):
 
     def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Compute the means of clusters; the mean of an empty one stays."""
+
+    def run_passes(self, means: SpaceMeans, plan: PassPlan) -> Passes | None:
+        """Run constrained k-means in one call; None where there is no native code for it."""
 
 
 class Vectors:
@@ -96,6 +112,12 @@ class Vectors:
         from_mean = ((centers[used] - self._mean) ** 2).sum(axis=1)
         return SpaceMeans(centers, float(counts[used] @ from_mean), not used.all())
 
+    def run_passes(self, means: SpaceMeans, plan: PassPlan) -> Passes | None:
+        """Run constrained k-means on dense rows."""
+        if issparse(self.X) or len(means.at) > native.MOST_CENTERS:
+            return None
+        return native.vector_passes(self.X, means.at, self._mean, *plan, self._threads)
+
 
 class Similarities:
     """Rows given by their similarities, a positive semidefinite matrix."""
@@ -132,6 +154,16 @@ class Similarities:
         to_mean[:, used] = total[:, used] / counts[used]
         within[used] = inner[used] / counts[used] ** 2
         return SpaceMeans((to_mean, within), float((inner[used] / counts[used]).sum()), not used.all())
+
+    def run_passes(self, means: SpaceMeans, plan: PassPlan) -> Passes | None:
+        """Run constrained k-means on the similarities."""
+        to_mean, within = means.at
+        return native.similarity_passes(self._symmetric, to_mean, within, *plan, self._threads)
+
+    @cached_property
+    def _symmetric(self) -> NDArray[np.float64]:
+        """The similarities, equal to the bit on both sides of the diagonal."""
+        return self.K if (self.K == self.K.T).all() else (self.K + self.K.T) / 2
 
 
 def two_smallest(squares: NDArray[np.float64]) -> TwoNearest:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from linkwise import native
 from linkwise.asking.learner import Labels
 from linkwise.cluster.points import fill_empty_clusters
-from linkwise.cluster.similarity.spaces import Space, SpaceMeans
+from linkwise.cluster.similarity.spaces import PassPlan, Space, SpaceMeans
 from linkwise.constraints.constraints import Constraints
 
 ROUND_OFF = 1e-12  # two passes may reach the same clusters under other numbers: the first one counts
@@ -43,8 +43,8 @@ class WeakClustering(NamedTuple):
     """(s,) 1 where it breaks a constraint."""
     loss: float
     """Priority of what it breaks, as a share of all."""
-    means: SpaceMeans
-    """Means of its clusters."""
+    spread: float
+    """Sum over its clusters of rows times squared length of the mean: the larger, the less inertia."""
     n_passes: int
 
 
@@ -58,6 +58,7 @@ def list_pairs(constraints: Constraints) -> PairList:
 
 Ties = Literal["random", "columns"]
 Convergence = Literal["repeat", "stable", "first rise"]
+CONVERGENCES: tuple[Convergence, ...] = ("repeat", "stable", "first rise")  # by the number of native code
 
 
 def order_by_priority(
@@ -117,9 +118,30 @@ def constrained_k_means(
     WeakClustering
         The labels and centres.
     """
+    plan = PassPlan(
+        pairs.ends, pairs.must, order, share, max_passes, CONVERGENCES.index(convergence), patience or 0
+    )
+    passes = space.run_passes(means, plan)
+    if passes is None:
+        return _run_pass_by_pass(space, means, pairs, order, share, max_passes, convergence, patience)
+    return WeakClustering(
+        passes.labels.astype(np.int32), passes.broken, passes.loss, passes.spread, passes.number
+    )
+
+
+def _run_pass_by_pass(
+    space: Space,
+    means: SpaceMeans,
+    pairs: PairList,
+    order: NDArray[np.int32],
+    share: NDArray[np.float64],
+    max_passes: int,
+    convergence: Convergence,
+    patience: int | None,
+) -> WeakClustering:
+    """Run the passes of a space that has no native code for all of them: that of sparse rows."""
     ones = np.ones(space.n, dtype=np.int64)
     k = count_centers(means)
-    first_rise = convergence == "first rise"
     known: set[int] = set()
     best: WeakClustering | None = None
     before: WeakClustering | None = None
@@ -130,10 +152,11 @@ def constrained_k_means(
             break
         known.add(seen)
         means = space.update_means(labels, means)
-        now = WeakClustering(labels, broken, float(share @ broken), means, n_passes)
-        if first_rise and before is not None and not means.spread > before.means.spread:
+        loss = float(share[broken.astype(bool)].sum())
+        now = WeakClustering(labels, broken, loss, means.spread, n_passes)
+        if convergence == "first rise" and before is not None and not now.spread > before.spread:
             return before
-        if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread * (1 + ROUND_OFF)):
+        if best is None or (now.loss, -now.spread) < (best.loss, -best.spread * (1 + ROUND_OFF)):
             best = now
         elif convergence == "repeat" and patience is not None and n_passes - best.n_passes >= patience:
             break

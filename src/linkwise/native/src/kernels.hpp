@@ -84,6 +84,7 @@ void register_colouring(nb::module_& m);
 void register_gaussian(nb::module_& m);
 void register_exchange(nb::module_& m);
 void register_priority(nb::module_& m);
+void register_passes(nb::module_& m);
 void register_hypotheses(nb::module_& m);
 void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);

@@ -54,6 +54,7 @@ NB_MODULE(_native, m) {
     linkwise::register_gaussian(m);
     linkwise::register_exchange(m);
     linkwise::register_priority(m);
+    linkwise::register_passes(m);
     linkwise::register_hypotheses(m);
     linkwise::register_apart(m);
     linkwise::register_icm(m);

@@ -1,71 +1,23 @@
 // One pass of constrained k-means with priorities (Okabe and Yamada 2018, Algorithm 2): for each row the two
 // nearest centres, then the rows that constraints name, pair by pair in the order of their priorities.
-#include <limits>
-#include <vector>
-
-#include "kernels.hpp"
-#include "tile.hpp"
+#include "two_nearest.hpp"
 
 namespace linkwise {
 
 namespace {
 
-inline constexpr int64_t kBlock = 64;  // points whose distances to a tile stay in L1
-
-template <typename T>
-struct TwoNearest {
-    const T* X;  // first row of the chunk
-    int64_t rows, d, k;
-    const double* centers;
-    int32_t *best, *second;  // out, rows
-    double* square;          // out, rows: to the best
+struct PutApart {
+    int32_t *best, *second;
+    double* square;  // to the best
+    void operator()(int64_t row, int64_t nearest, int64_t next, double least) const {
+        best[row] = static_cast<int32_t>(nearest);
+        second[row] = static_cast<int32_t>(next);
+        square[row] = least;
+    }
 };
 
-// The two nearest so far of each row of a tile; of equals the lower number is nearer.
-LINKWISE_INLINE void tile_two(const TileRow* squares, int64_t first, int64_t count, TileRow* least, LaneLabels (*which)[kTile / 8]) {
-    for (int64_t v = 0; v < kTile / 8; ++v) {
-        Lanes a = least[0].lanes[v], b = least[1].lanes[v];
-        LaneLabels i = which[0][v], j = which[1][v];
-        for (int64_t c = 0; c < count; ++c) {
-            const Lanes s = squares[c].lanes[v];
-            const LaneLabels here = LaneLabels{} + (first + c);
-            const LaneLabels nearer = s < a, second = s < b;
-            j = nearer ? i : (second ? here : j);
-            b = nearer ? a : (second ? s : b);
-            i = nearer ? here : i;
-            a = nearer ? s : a;
-        }
-        least[0].lanes[v] = a, least[1].lanes[v] = b;
-        which[0][v] = i, which[1][v] = j;
-    }
-}
-
-template <typename T>
-LINKWISE_INLINE void find_two(const TwoNearest<T>& t) {
-    TileRow scratch[kFeatures], squares[kBlock], least[2];
-    alignas(64) LaneLabels which[2][kTile / 8];
-    int32_t rows[kTile];
-    for (int64_t s = 0; s < t.rows; s += kTile) {
-        const int64_t m = std::min(kTile, t.rows - s);
-        for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
-        for (auto& part : least) std::fill_n(part.value, kTile, std::numeric_limits<double>::infinity());
-        for (auto& part : which)
-            for (auto& lanes : part) lanes = LaneLabels{};
-        for (int64_t c = 0; c < t.k; c += kBlock) {
-            const int64_t count = std::min(kBlock, t.k - c);
-            tile_distances(t.X, t.d, rows, t.centers + c * t.d, count, scratch, squares);
-            tile_two(squares, c, count, least, which);
-        }
-        for (int64_t j = 0; j < m; ++j) {
-            t.best[s + j] = static_cast<int32_t>(which[0][j / 8][j % 8]);
-            t.second[s + j] = static_cast<int32_t>(which[1][j / 8][j % 8]);
-            t.square[s + j] = least[0].value[j];
-        }
-    }
-}
-
-LINKWISE_SIMD void two_chunk(const TwoNearest<float>& t) { find_two(t); }
-LINKWISE_SIMD void two_chunk(const TwoNearest<double>& t) { find_two(t); }
+LINKWISE_SIMD void two_chunk(const TwoNearest<float, PutApart>& t) { find_two(t); }
+LINKWISE_SIMD void two_chunk(const TwoNearest<double, PutApart>& t) { find_two(t); }
 
 // All that a pass needs of a row, in a quarter of a cache line.
 struct alignas(16) Row {
@@ -83,8 +35,8 @@ nb::tuple two_nearest(Matrix<T> X, Matrix<double> centers, int threads) {
         Crew crew(useful_threads(threads, n * d * k));
         crew.run(chunk_count(n), [&](int64_t c, int) {
             const int64_t start = c * kChunk;
-            two_chunk(TwoNearest<T>{X.data() + start * d, std::min(kChunk, n - start), d, k, centers.data(),
-                                    best.get() + start, second.get() + start, square.get() + start});
+            two_chunk(TwoNearest<T, PutApart>{X.data() + start * d, std::min(kChunk, n - start), d, k, centers.data(),
+                                              {best.get() + start, second.get() + start, square.get() + start}});
         });
     }
     const size_t N = n;

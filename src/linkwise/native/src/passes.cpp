@@ -1,0 +1,375 @@
+// Constrained k-means with priorities (Okabe and Yamada 2018, Algorithm 2), all passes of a run in one call.
+//
+// Pairs lie in the order of their priorities, and what a pass needs of a row in 8 bytes (for fewer than 256
+// clusters): a pass waits for memory only where rows of pairs are looked up.
+#include <cmath>
+#include <cstring>
+#include <unordered_set>
+#include <vector>
+
+#include "sums.hpp"
+#include "two_nearest.hpp"
+
+namespace linkwise {
+
+namespace {
+
+inline constexpr double kRoundOff = 1e-12;  // two passes may reach the same clusters under other numbers
+
+// All that a pass needs of a row; a label of kNone: none yet.
+template <typename L>
+struct Seat {
+    static constexpr L kNone = std::numeric_limits<L>::max();
+    float square;  // rounded up or down: see Pairs::nearer
+    L best, second, label;
+};
+
+template <typename L>
+struct PutSeat {
+    Seat<L>* seats;
+    double* square;
+    void operator()(int64_t row, int64_t nearest, int64_t next, double least) const {
+        seats[row] = {static_cast<float>(least), static_cast<L>(nearest), static_cast<L>(next), Seat<L>::kNone};
+        square[row] = least;
+    }
+};
+
+template <typename T, typename L>
+using TwoSeats = TwoNearest<T, PutSeat<L>>;
+
+LINKWISE_SIMD void seat_chunk(const TwoSeats<float, uint8_t>& t) { find_two(t); }
+LINKWISE_SIMD void seat_chunk(const TwoSeats<double, uint8_t>& t) { find_two(t); }
+LINKWISE_SIMD void seat_chunk(const TwoSeats<float, uint16_t>& t) { find_two(t); }
+LINKWISE_SIMD void seat_chunk(const TwoSeats<double, uint16_t>& t) { find_two(t); }
+
+// The spread of clusters: rows times squared length of the mean, summed. The larger, the less inertia.
+struct Spread {
+    double value = 0;
+    bool empty = false;  // whether a cluster has no row
+};
+
+// Rows as they are; the spread is about the mean of all.
+template <typename T, typename L>
+class Vectors {
+   public:
+    Vectors(const T* X, int64_t n, int64_t d, int64_t k, const double* centers, const double* mean, int threads)
+        : X_(X), n_(n), d_(d), k_(k), threads_(threads), crew_(useful_threads(threads, n * d * k)), mean_(mean),
+          centers_(centers, centers + k * d), sums_(static_cast<size_t>(k * d)), counts_(static_cast<size_t>(k)) {}
+
+    void find_two_nearest(Seat<L>* seats, double* square) {
+        crew_.run(chunk_count(n_), [&](int64_t c, int) {
+            const int64_t start = c * kChunk;
+            seat_chunk(TwoSeats<T, L>{X_ + start * d_, std::min(kChunk, n_ - start), d_, k_, centers_.data(),
+                                      {seats + start, square + start}});
+        });
+    }
+
+    Spread update_means(const L* labels) {
+        sum_labelled(X_, labels, nullptr, n_, d_, k_, threads_, sums_.data(), counts_.data());
+        Spread spread;
+        for (int64_t c = 0; c < k_; ++c) {
+            if (counts_[c] == 0) {
+                spread.empty = true;
+                continue;
+            }
+            double length = 0;
+            for (int64_t a = 0; a < d_; ++a) {
+                double& center = centers_[c * d_ + a];
+                center = sums_[c * d_ + a] / static_cast<double>(counts_[c]);
+                length += (center - mean_[a]) * (center - mean_[a]);
+            }
+            spread.value += static_cast<double>(counts_[c]) * length;
+        }
+        return spread;
+    }
+
+   private:
+    const T* X_;
+    int64_t n_, d_, k_;
+    int threads_;
+    Crew crew_;
+    const double* mean_;
+    std::vector<double> centers_, sums_;
+    std::vector<int64_t> counts_;
+};
+
+// Adds to the sums of clusters, k x n, for some rows: their similarities to all rows of the clusters.
+struct Similar {
+    const double* K;  // n x n, symmetric
+    int64_t n, begin, end;
+    double* sums;
+};
+
+template <typename L>
+LINKWISE_INLINE void add_similar(const Similar& t, const L* labels) {
+    for (int64_t j = 0; j < t.n; ++j) {
+        const double* row = t.K + j * t.n;
+        double* sum = t.sums + static_cast<int64_t>(labels[j]) * t.n;
+        for (int64_t i = t.begin; i < t.end; ++i) sum[i] += row[i];
+    }
+}
+
+LINKWISE_SIMD void add_similar_strip(const Similar& t, const uint8_t* labels) { add_similar(t, labels); }
+LINKWISE_SIMD void add_similar_strip(const Similar& t, const uint16_t* labels) { add_similar(t, labels); }
+
+// Rows known by their similarities: means by the mean similarity of every row to their rows, and of these to
+// each other.
+template <typename L>
+class Similarities {
+   public:
+    Similarities(const double* K, int64_t n, int64_t k, const double* to_mean, const double* within, int threads)
+        : K_(K), n_(n), k_(k), crew_(useful_threads(threads, n * n)), to_mean_(static_cast<size_t>(k * n)),
+          within_(within, within + k), sums_(static_cast<size_t>(k * n)), counts_(static_cast<size_t>(k)),
+          inner_(static_cast<size_t>(k)) {
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t c = 0; c < k; ++c) to_mean_[c * n + i] = to_mean[i * k + c];
+    }
+
+    void find_two_nearest(Seat<L>* seats, double* square) {
+        const PutSeat<L> put{seats, square};
+        for (int64_t i = 0; i < n_; ++i) {
+            double least = std::numeric_limits<double>::infinity(), next = least;
+            int64_t best = 0, second = 0;
+            for (int64_t c = 0; c < k_; ++c) {
+                const double s = K_[i * n_ + i] - 2 * to_mean_[c * n_ + i] + within_[c];
+                if (s < least) next = least, second = best, least = s, best = c;
+                else if (s < next) next = s, second = c;
+            }
+            put(i, best, second, least);
+        }
+    }
+
+    Spread update_means(const L* labels) {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        std::fill(counts_.begin(), counts_.end(), 0);
+        std::fill(inner_.begin(), inner_.end(), 0.0);
+        constexpr int64_t kStrip = 512;
+        crew_.run((n_ + kStrip - 1) / kStrip, [&](int64_t strip, int) {
+            const int64_t begin = strip * kStrip;
+            add_similar_strip(Similar{K_, n_, begin, std::min(n_, begin + kStrip), sums_.data()}, labels);
+        });
+        for (int64_t i = 0; i < n_; ++i) ++counts_[labels[i]], inner_[labels[i]] += sums_[labels[i] * n_ + i];
+        Spread spread;
+        for (int64_t c = 0; c < k_; ++c) {
+            const double count = static_cast<double>(counts_[c]);
+            if (counts_[c] == 0) {
+                spread.empty = true;
+                continue;
+            }
+            for (int64_t i = 0; i < n_; ++i) to_mean_[c * n_ + i] = sums_[c * n_ + i] / count;
+            within_[c] = inner_[c] / (count * count);
+            spread.value += inner_[c] / count;
+        }
+        return spread;
+    }
+
+   private:
+    const double* K_;
+    int64_t n_, k_;
+    Crew crew_;
+    std::vector<double> to_mean_, within_, sums_;
+    std::vector<int64_t> counts_;
+    std::vector<double> inner_;
+};
+
+// The constraints, the highest priority first.
+struct Pairs {
+    std::vector<int32_t> ends;  // s x 2
+    std::vector<uint8_t> must;
+    std::vector<double> share;
+};
+
+// Clusters of rows: pair by pair, then all others. Returns the priority of what is broken.
+template <typename L>
+double assign_pairs(const Pairs& pairs, Seat<L>* seats, const double* square, int64_t n, L* labels, uint8_t* broken) {
+    constexpr L none = Seat<L>::kNone;
+    const int64_t m = static_cast<int64_t>(pairs.must.size());
+    const auto nearer = [&](int32_t i, int32_t j) {  // as far is nearer: the first one is the lower row
+        const float a = seats[i].square, b = seats[j].square;
+        return a != b ? a < b : square[i] <= square[j];
+    };
+    const auto other_than = [](const Seat<L>& seat, L label) { return seat.best != label ? seat.best : seat.second; };
+    double loss = 0;
+    for (int64_t q = 0; q < m; ++q) {
+        if (q + 16 < m) {
+            __builtin_prefetch(&seats[pairs.ends[2 * q + 32]]);
+            __builtin_prefetch(&seats[pairs.ends[2 * q + 33]]);
+        }
+        const int32_t i = pairs.ends[2 * q], j = pairs.ends[2 * q + 1];
+        Seat<L> &a = seats[i], &b = seats[j];
+        const bool joined = pairs.must[q];
+        if (a.label == none && b.label == none) {
+            if (joined) a.label = b.label = nearer(i, j) ? a.best : b.best;
+            else if (a.best != b.best) a.label = a.best, b.label = b.best;
+            else if (nearer(i, j)) a.label = a.best, b.label = b.second;
+            else b.label = b.best, a.label = a.second;
+        } else if (b.label == none) {
+            b.label = joined ? a.label : other_than(b, a.label);
+        } else if (a.label == none) {
+            a.label = joined ? b.label : other_than(a, b.label);
+        }
+        broken[q] = (a.label == b.label) != joined;  // no label changes any more
+        loss += broken[q] ? pairs.share[q] : 0.0;
+    }
+    for (int64_t i = 0; i < n; ++i) labels[i] = seats[i].label == none ? seats[i].best : seats[i].label;
+    return loss;
+}
+
+// Each empty cluster gets the row that is farthest from its centre, from a cluster with other rows, unless all
+// such rows lie on their centres.
+template <typename L>
+void fill_empty(int64_t n, int64_t k, L* labels, double* square) {
+    std::vector<int64_t> counts(static_cast<size_t>(k));
+    for (int64_t i = 0; i < n; ++i) ++counts[labels[i]];
+    for (int64_t c = 0; c < k; ++c) {
+        if (counts[c] > 0) continue;
+        int64_t far = -1;
+        for (int64_t i = 0; i < n; ++i)
+            if (counts[labels[i]] > 1 && square[i] > (far < 0 ? 0.0 : square[far])) far = i;
+        if (far < 0) return;
+        --counts[labels[far]];
+        labels[far] = static_cast<L>(c);
+        counts[c] = 1;
+        square[far] = 0;
+    }
+}
+
+template <typename L>
+uint64_t digest(const std::vector<L>& labels) {
+    uint64_t sum = 0x9E3779B97F4A7C15u;
+    const size_t size = labels.size() * sizeof(L);
+    const char* bytes = reinterpret_cast<const char*>(labels.data());
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, bytes + at, std::min<size_t>(8, size - at));
+        sum = (sum ^ word) * 0xBF58476D1CE4E5B9u;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+enum Convergence { kRepeat, kStable, kFirstRise };
+
+template <typename L>
+struct Pass {
+    std::vector<L> labels;
+    std::vector<uint8_t> broken;
+    double loss = 0, spread = 0;
+    int number = 0;  // 0: none
+};
+
+// Passes until they converge, or until the last one.
+template <typename L, typename Space>
+Pass<L> run_passes(Space& space, int64_t n, int64_t k, const Pairs& pairs, int max_passes, Convergence convergence,
+                   int patience) {
+    std::unique_ptr<Seat<L>[]> seats(new Seat<L>[static_cast<size_t>(n)]);
+    std::unique_ptr<double[]> square(new double[static_cast<size_t>(n)]);
+    std::unordered_set<uint64_t> known;
+    Pass<L> found, now{std::vector<L>(static_cast<size_t>(n)), std::vector<uint8_t>(pairs.must.size())};
+    for (now.number = 1; now.number <= max_passes; ++now.number) {
+        space.find_two_nearest(seats.get(), square.get());
+        now.loss = assign_pairs(pairs, seats.get(), square.get(), n, now.labels.data(), now.broken.data());
+        if (!known.insert(digest(now.labels)).second) break;
+        const Spread spread = space.update_means(now.labels.data());
+        now.spread = spread.value;
+        if (convergence == kFirstRise && found.number > 0 && !(now.spread > found.spread)) break;
+        if (convergence != kRepeat || found.number == 0 || now.loss < found.loss ||
+            (now.loss == found.loss && now.spread > found.spread * (1 + kRoundOff)))
+            found = now;
+        else if (patience > 0 && now.number - found.number >= patience)
+            break;
+        if (spread.empty) {
+            fill_empty(n, k, now.labels.data(), square.get());
+            space.update_means(now.labels.data());
+        }
+    }
+    return found;
+}
+
+using Ends = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, const int32_t* order, int64_t m) {
+    Pairs pairs{std::vector<int32_t>(static_cast<size_t>(2 * m)), std::vector<uint8_t>(static_cast<size_t>(m)),
+                std::vector<double>(static_cast<size_t>(m))};
+    for (int64_t q = 0; q < m; ++q) {
+        const int32_t s = order[q];
+        pairs.ends[2 * q] = ends[2 * s], pairs.ends[2 * q + 1] = ends[2 * s + 1];
+        pairs.must[q] = must[s], pairs.share[q] = share[s];
+    }
+    return pairs;
+}
+
+// (labels, broken, loss, spread, number of the pass).
+template <typename L>
+nb::tuple release_pass(const Pass<L>& pass, const int32_t* order) {
+    const size_t n = pass.labels.size(), m = pass.broken.size();
+    Result<L> labels(static_cast<int64_t>(n));
+    Result<uint8_t> broken(static_cast<int64_t>(m));
+    std::copy(pass.labels.begin(), pass.labels.end(), labels.get());
+    for (size_t q = 0; q < m; ++q) broken.get()[order[q]] = pass.broken[q];
+    return nb::make_tuple(labels.release({n}), broken.release({m}), pass.loss, pass.spread, pass.number);
+}
+
+template <typename T, typename L>
+nb::tuple vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, Ends ends, Vector<uint8_t> must,
+                        Vector<int32_t> order, Vector<double> share, int max_passes, int convergence, int patience,
+                        int threads) {
+    Pass<L> found;
+    {
+        nb::gil_scoped_release release;
+        const int64_t n = X.shape(0), k = centers.shape(0);
+        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0));
+        Vectors<T, L> space(X.data(), n, X.shape(1), k, centers.data(), mean.data(), threads);
+        found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience);
+    }
+    return release_pass(found, order.data());
+}
+
+template <typename L>
+nb::tuple similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<double> within, Ends ends,
+                            Vector<uint8_t> must, Vector<int32_t> order, Vector<double> share, int max_passes,
+                            int convergence, int patience, int threads) {
+    Pass<L> found;
+    {
+        nb::gil_scoped_release release;
+        const int64_t n = K.shape(0), k = within.shape(0);
+        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0));
+        Similarities<L> space(K.data(), n, k, to_mean.data(), within.data(), threads);
+        found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience);
+    }
+    return release_pass(found, order.data());
+}
+
+// Labels of one byte for fewer than 256 clusters, and of two bytes for more.
+template <typename T>
+nb::tuple any_vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, Ends ends, Vector<uint8_t> must,
+                            Vector<int32_t> order, Vector<double> share, int max_passes, int convergence,
+                            int patience, int threads) {
+    return centers.shape(0) < 256
+               ? vector_passes<T, uint8_t>(X, centers, mean, ends, must, order, share, max_passes, convergence, patience, threads)
+               : vector_passes<T, uint16_t>(X, centers, mean, ends, must, order, share, max_passes, convergence, patience, threads);
+}
+
+nb::tuple any_similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<double> within, Ends ends,
+                                Vector<uint8_t> must, Vector<int32_t> order, Vector<double> share, int max_passes,
+                                int convergence, int patience, int threads) {
+    return within.shape(0) < 256
+               ? similarity_passes<uint8_t>(K, to_mean, within, ends, must, order, share, max_passes, convergence, patience, threads)
+               : similarity_passes<uint16_t>(K, to_mean, within, ends, must, order, share, max_passes, convergence, patience, threads);
+}
+
+}  // namespace
+
+void register_passes(nb::module_& m) {
+    const auto define = [&](const char* name, auto function) {
+        m.def(name, function, nb::arg("rows").noconvert(), nb::arg("means").noconvert(), nb::arg("about").noconvert(),
+              nb::arg("pairs").noconvert(), nb::arg("must").noconvert(), nb::arg("order").noconvert(),
+              nb::arg("share").noconvert(), nb::arg("max_passes"), nb::arg("convergence"), nb::arg("patience"),
+              nb::arg("n_threads"));
+    };
+    define("vector_passes", &any_vector_passes<float>);
+    define("vector_passes", &any_vector_passes<double>);
+    define("similarity_passes", &any_similarity_passes);
+}
+
+}  // namespace linkwise
