@@ -35,7 +35,7 @@ def test_bad_graphs_raise_errors(change, error, words):
         lambda: native.ratio_splits(graph, np.arange(3.0), max_iter=5),
         lambda: native.slow_vector(graph),
         lambda: native.move_nodes(graph, labels, 2),
-        lambda: native.recut(graph, labels, 2, max_iter=5),
+        lambda: native.recut(graph, labels[None], 2, max_iter=5),
     ):
         with pytest.raises(error, match=words):
             call()
@@ -47,7 +47,7 @@ def test_bad_starts_labels_and_counts_raise_errors():
     with pytest.raises(ValueError, match="max_iter must be at least 1"):
         native.ratio_descent(GRAPH, 0.0, np.arange(3.0), max_iter=0)
     with pytest.raises(ValueError, match="labels holds 0 to 2"):
-        native.recut(GRAPH, np.arange(3, dtype=np.int32), 2, max_iter=5)
+        native.recut(GRAPH, np.arange(3, dtype=np.int32)[None], 2, max_iter=5)
     with pytest.raises(ValueError, match="k must be at least 1"):
         native.move_nodes(GRAPH, np.zeros(3, np.int32), 0)
 
@@ -55,7 +55,7 @@ def test_bad_starts_labels_and_counts_raise_errors():
 def test_a_pair_is_separated_where_the_cut_is_cheapest():
     splits = native.ratio_splits(GRAPH, np.array([0.0, 0.1, 1.0]), max_iter=100)
     assert splits.tolist() == [[0, 0, 1]]
-    assert native.recut(GRAPH, np.array([0, 1, 0], np.int32), 2, max_iter=100).tolist() in (
+    assert native.recut(GRAPH, np.array([[0, 1, 0]], np.int32), 2, max_iter=100)[0].tolist() in (
         [0, 0, 1],
         [1, 1, 0],
     )

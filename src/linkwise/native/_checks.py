@@ -33,13 +33,17 @@ def check_array(
 
 def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
     """Check shape and layout; None in `shape` means any length above 0."""
-    fits = array.ndim == len(shape) and all(
-        have == want if want is not None else have > 0 for have, want in zip(array.shape, shape, strict=True)
-    )
+    have = array.shape
+    fits = len(have) == len(shape)
+    if fits:
+        for length, want in zip(have, shape, strict=True):
+            if length != want and (want is not None or length == 0):
+                fits = False
     if not fits:
         wanted = ", ".join("≥1" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
-    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ValueError(f"{name} must have shape ({wanted}), got {have}")
+    flags = array.flags
+    if not flags.c_contiguous or not flags.aligned:
         raise ValueError(f"{name} must be C-contiguous. Copy it with np.ascontiguousarray({name}).")
 
 

@@ -133,14 +133,16 @@ def move_nodes(graph: CutGraph, labels: NDArray[np.int32], k: int) -> NDArray[np
 
 
 def recut(graph: CutGraph, labels: NDArray[np.int32], k: int, *, max_iter: int) -> NDArray[np.int32]:
-    """Cut every two clusters again as long as the clustering improves, for a few rounds.
+    """Cut every two clusters of each clustering again as long as it improves, for a few rounds.
+
+    Two clusters that several clusterings have are cut once.
 
     Parameters
     ----------
     graph : CutGraph
         The graph.
-    labels : (m,) int32
-        Cluster of each node, 0 to k - 1.
+    labels : (R, m) int32, C-contiguous
+        Cluster of each node in each clustering, 0 to k - 1.
     k : int, at least 1
         Number of clusters.
     max_iter : int, at least 1
@@ -148,13 +150,14 @@ def recut(graph: CutGraph, labels: NDArray[np.int32], k: int, *, max_iter: int) 
 
     Returns
     -------
-    (m,) int32
+    (R, m) int32
         Labels that break no more pairs and cut no more than the given ones.
     """
     _check_graph(graph)
-    _check_labels(graph, labels, k)
+    check_array("labels", labels, (None, len(graph.volume)), np.int32)
+    check_range("labels", labels, 0, k - 1)
     check_count("max_iter", max_iter)
-    found: NDArray[np.int32] = library.recut(*graph, labels, k, max_iter)[0]
+    found: NDArray[np.int32] = library.recut(*graph, labels, k, max_iter)
     return found
 
 

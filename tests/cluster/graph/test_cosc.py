@@ -181,7 +181,7 @@ def test_settling_makes_nothing_worse(drawn, k, seed):
     labels = np.random.default_rng(seed).permutation(np.arange(m) % min(k, m)).astype(np.int32)
     then = partition.settle_partition(problem, labels, k)
     assert partition.evaluate_partition(problem, then) <= partition.evaluate_partition(problem, labels)
-    again = partition.recut(problem, then, 100)
+    again = partition.recut(problem, [then], 100)[0]
     assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, then)
 
 
@@ -190,8 +190,29 @@ def test_settling_makes_nothing_worse(drawn, k, seed):
 def test_cutting_again_bears_empty_clusters(drawn, labels):
     problem, _ = drawn
     given = np.array([*labels[1:], 5], dtype=np.int32)[-len(problem.volume) :]
-    again = partition.recut(problem, given, 100)
+    again = partition.recut(problem, [given], 100)[0]
     assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, given)
+
+
+@settings(max_examples=30, deadline=None)
+@given(cuts(most=12), st.lists(st.integers(0, 1000), min_size=2, max_size=3))
+def test_clusterings_that_share_cuts_get_those_that_each_gets_alone(drawn, seeds):
+    problem, _ = drawn
+    m = len(problem.volume)
+    given = [np.random.default_rng(seed).integers(0, min(3, m), m).astype(np.int32) for seed in seeds]
+    alone = [partition.recut(problem, [one], 100)[0] for one in given]
+    np.testing.assert_array_equal(partition.recut(problem, given, 100), alone)
+
+
+def test_runs_that_share_parts_find_what_each_finds_alone(monkeypatch):
+    problem, calls = random_cut(40, 3, 6, "ncut"), []
+    find_splits = partition.find_splits
+    monkeypatch.setattr(partition, "find_splits", lambda *a: calls.append(a) or find_splits(*a))
+    alone = [partition.divide(problem, 4, 0, run, 100) for run in (1, 2)]
+    apart, known = len(calls), {}
+    shared = [partition.divide(problem, 4, 0, run, 100, known) for run in (1, 2)]
+    np.testing.assert_array_equal(shared, alone)
+    assert len(calls) - apart < apart
 
 
 @settings(max_examples=40, deadline=None)
@@ -212,7 +233,7 @@ def test_new_cuts_of_every_two_clusters_are_most_often_the_best_ones(balance):
     for seed in range(30):
         problem = random_cut(8, seed, seed % 4, balance)
         start = np.random.default_rng(seed).permutation(np.arange(8) % 3).astype(np.int32)
-        found = partition.evaluate_partition(problem, partition.recut(problem, start, 1000))
+        found = partition.evaluate_partition(problem, partition.recut(problem, [start], 1000)[0])
         plain = reference.recut(*by_definition(problem), start, 3, balance)
         wanted = reference.clustering_value(*by_definition(problem), plain, 3, balance)
         best += (found.broken, found.cut) <= (wanted[0], 1.02 * wanted[2])

@@ -45,6 +45,7 @@ from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.graph.coarsen import Level, coarsen, refine
 from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
 from linkwise.cluster.graph.partition import (
+    KnownParts,
     cluster_embedding,
     cut_into_two,
     divide,
@@ -166,7 +167,7 @@ class COSC(NearestRowClusterer):
         k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
         coarse, levels = self._coarsen(problem, k)
         best, planned = np.zeros(len(coarse.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
-        for done, labels in enumerate(self._found(coarse, k, seed)):
+        for done, labels in enumerate(self._found(coarse, k, seed, told)):
             told(done, planned)
             if done == 0 or evaluate_partition(coarse, labels) < evaluate_partition(coarse, best):
                 best = labels
@@ -182,20 +183,24 @@ class COSC(NearestRowClusterer):
         )
         return (problem, []) if most is None else coarsen(problem, max(most, k))
 
-    def _found(self, problem: CutProblem, k: int, seed: int) -> Iterator[Labels]:
+    def _found(self, problem: CutProblem, k: int, seed: int, told: Progress) -> Iterator[Labels]:
         """Yield the clusterings of all starts."""
         if k == 1:
             yield np.zeros(len(problem.volume), dtype=np.int32)
         elif k == 2:
             yield from cut_into_two(problem, self.n_init, seed, self.max_inner_iter)
         else:
+            known: KnownParts = {}
+            begun = []
             for run in range(self.n_runs):
-                begun = (
-                    divide(problem, k, seed, run, self.max_inner_iter)
+                told(0, self.n_runs)  # so that it may end the work
+                labels = (
+                    divide(problem, k, seed, run, self.max_inner_iter, known)
                     if run
                     else cluster_embedding(problem, k, seed)
                 )
-                yield recut(problem, settle_partition(problem, begun, k), self.max_inner_iter)
+                begun.append(settle_partition(problem, labels, k))
+            yield from recut(problem, begun, self.max_inner_iter)
 
 
 def _join_must_links(

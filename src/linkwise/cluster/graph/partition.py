@@ -159,18 +159,35 @@ def _opposed_eigenvectors(problem: CutProblem, most: int) -> Floats:
 
 
 # ---------------------------------------------------------------- several
-def divide(problem: CutProblem, k: int, seed: int, run: int, max_iter: int) -> Labels:
+class PartStart(NamedTuple):
+    """What is the same whenever a part is cut."""
+
+    within: CutProblem
+    vectors: Floats
+    """(m, ...) eigenvectors, from mixtures of which a descent starts."""
+    splits: NDArray[np.bool_]
+    """What the descent from the first one finds."""
+
+
+KnownParts = dict[bytes, PartStart]
+"""The parts that were cut before, by their nodes."""
+
+
+def divide(
+    problem: CutProblem, k: int, seed: int, run: int, max_iter: int, known: KnownParts | None = None
+) -> Labels:
     """Cut the whole, then again and again one of its parts, until there are k or no part can be cut.
 
-    Each step makes the cut with the least value plus share of broken pairs.
+    Each step makes the cut with the least value plus share of broken pairs. Several runs may share `known`.
     """
+    known = {} if known is None else known
     labels = np.zeros(len(problem.volume), dtype=np.int32)
     cuts: dict[int, list[NDArray[np.int64]]] = {}
     for made in range(1, k):
         for label in range(made):
             if label not in cuts:
                 cuts[label] = _list_cuts(
-                    problem, np.flatnonzero(labels == label), (seed, run, made, label), max_iter
+                    problem, np.flatnonzero(labels == label), (seed, run, made, label), max_iter, known
                 )
         tried = [(label, moved) for label, sets in cuts.items() for moved in sets]
         if not tried:
@@ -192,26 +209,34 @@ def cluster_embedding(problem: CutProblem, k: int, seed: int) -> Labels:
     return k_means(placed / np.where(length > 0, length, 1), k, seed).labels
 
 
-def recut(problem: CutProblem, labels: Labels, max_iter: int) -> Labels:
-    """Cut every two clusters again as long as that improves the clustering, for a few rounds.
+def recut(problem: CutProblem, found: list[Labels], max_iter: int) -> list[Labels]:
+    """Cut every two clusters of each clustering again as long as that improves it, for a few rounds.
 
     Two clusters are left as they are if the same nodes have been cut before, or if no cannot-link is broken
     within them and the cut between them is below 1 % of the value of the clustering.
     """
-    k = int(labels.max()) + 1
-    return native.recut(problem.to_native(), labels, k, max_iter=max_iter)
+    stacked = np.stack(found)
+    return list(native.recut(problem.to_native(), stacked, int(stacked.max()) + 1, max_iter=max_iter))
 
 
 def _list_cuts(
-    problem: CutProblem, nodes: NDArray[np.int64], place: tuple[int, ...], max_iter: int
+    problem: CutProblem,
+    nodes: NDArray[np.int64],
+    place: tuple[int, ...],
+    max_iter: int,
+    known: KnownParts,
 ) -> list[NDArray[np.int64]]:
     """List sets of nodes that may be cut off from a part."""
     if len(nodes) < 2:
         return []
-    within = restrict_problem(problem, nodes)
-    vectors = _eigenvectors(within, MIXED)
-    mixture = vectors @ rng_at(*place).normal(size=vectors.shape[1])
-    found = np.vstack([find_splits(within, start, max_iter) for start in (vectors[:, 0], mixture)])
+    part = known.get(nodes.tobytes())
+    if part is None:
+        within = restrict_problem(problem, nodes)
+        vectors = _eigenvectors(within, MIXED)
+        part = PartStart(within, vectors, find_splits(within, vectors[:, 0], max_iter))
+        known[nodes.tobytes()] = part
+    mixture = part.vectors @ rng_at(*place).normal(size=part.vectors.shape[1])
+    found = np.vstack([part.splits, find_splits(part.within, mixture, max_iter)])
     return [nodes[sides] for sides in {sides.tobytes(): sides for sides in found}.values()]
 
 

@@ -44,8 +44,9 @@ class MetricProblem(NamedTuple):
 
     X: NDArray[Any]  # the rows, or at least those in `named`
     named: NamedRows
-    must: Array  # (p, d) differences of the rows of each pair
-    cannot: Array
+    differences: Array  # (p, d) of the rows of each pair, the must-links first
+    must: Array  # the first part
+    cannot: Array  # the other one
     w: float
     prior: Array  # scatter that draws each metric towards the plain one
     prior_rows: float
@@ -102,12 +103,14 @@ def make_metric_problem(
 ) -> MetricProblem:
     """Make the problem of rows, or of those that constraints name, and of what is known of all rows."""
     rows = X[named.rows].astype(np.float64)
-    must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
+    pairs = np.concatenate([named.must, named.cannot])
+    differences = rows[pairs[:, 0]] - rows[pairs[:, 1]]
+    must, cannot = np.split(differences, [len(named.must)])
     prior_rows = shrinkage * totals.n_rows / len(metrics.maps)
     prior = np.full(X.shape[1], prior_rows * totals.variance)
     prior = np.diag(prior) if metrics.full else prior
     found = (prior, prior_rows, totals.extremes, totals.origin, totals.raw, totals.constant, totals.variance)
-    return MetricProblem(X, named, must, cannot, w, *found)
+    return MetricProblem(X, named, differences, must, cannot, w, *found)
 
 
 def learn_metrics(
@@ -139,18 +142,25 @@ def assign_under_metrics(
 ) -> MetricSums:
     """Assign rows to the nearest centre under the metrics, unless constraints make another one cheaper."""
     X, named = problem.X, problem.named
-    labels = nearest_under_metrics(X, centers, metrics)
-    labels[named.rows], paid, farthest = settle_under_metrics(problem, rng, centers, metrics, before)
+    reduced = reduce_metrics(metrics, centers)
+    labels = nearest_under_metrics(X, centers, metrics, reduced)
+    labels[named.rows], paid, farthest = settle_under_metrics(problem, rng, centers, metrics, before, reduced)
     sums, counts = points.cluster_sums(X, labels, len(centers))
     return MetricSums(labels, sums - counts[:, None] * problem.origin, counts, paid, farthest)
 
 
 def settle_under_metrics(
-    problem: MetricProblem, rng: np.random.Generator, centers: Centers, metrics: Metrics, before: Labels
+    problem: MetricProblem,
+    rng: np.random.Generator,
+    centers: Centers,
+    metrics: Metrics,
+    before: Labels,
+    reduced: Array | None = None,
 ) -> tuple[Labels, float, Array]:
     """Return the labels of the named rows, the price that they pay, and the farthest pairs."""
     named = problem.named
-    distances = native.metric_distances(problem.X[named.rows], centers, reduce_metrics(metrics, centers), 1)
+    maps = reduce_metrics(metrics, centers) if reduced is None else reduced
+    distances = native.metric_distances(problem.X[named.rows], centers, maps, 1)
     farthest = farthest_pairs(problem.extremes, metrics)
     prices = _prices(problem, metrics, farthest)
     settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
@@ -161,8 +171,8 @@ def _prices(problem: MetricProblem, metrics: Metrics, farthest: Array) -> Prices
     """f_M and f_C of the paper, times the weights."""
     named, w = problem.named, problem.w
     span = np.diag(pair_distances(farthest, metrics))
-    gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
-    must = pair_distances(problem.must, metrics)
+    must, cannot = np.split(pair_distances(problem.differences, metrics), [len(problem.must)])
+    gap = np.maximum(span - cannot, 0)
     return Prices(
         constraint_prices(named.must_weight[:, None], w * must),
         constraint_prices(named.cannot_weight[:, None], w * gap),

@@ -94,12 +94,13 @@ def must_link_metric(differences: Array, weight: Array, plain: Metrics, d: int) 
     return invert_covariances(np.repeat(covariance[None], len(plain.maps), axis=0))
 
 
-def nearest_under_metrics(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
-    """Assign each row to the cluster of least squared distance minus log det."""
+def nearest_under_metrics(
+    X: NDArray[Any], centers: Centers, metrics: Metrics, reduced: Array | None = None
+) -> NDArray[np.int32]:
+    """Assign each row to the cluster of least squared distance minus log det; `reduced` if it is known."""
     offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    return native.metric_nearest(X, centers, reduce_metrics(metrics, centers), offset, parallel.n_threads())[
-        0
-    ]
+    maps = reduce_metrics(metrics, centers) if reduced is None else reduced
+    return native.metric_nearest(X, centers, maps, offset, parallel.n_threads())[0]
 
 
 def reduce_metrics(metrics: Metrics, centers: Centers) -> Array:
@@ -165,7 +166,12 @@ def pair_distances(differences: Array, metrics: Metrics) -> Array:
     if not metrics.full:
         lengths: Array = differences**2 @ metrics.matrices.T
         return lengths
-    return np.stack([((differences @ L.T) ** 2).sum(axis=1) for L in metrics.maps], axis=1)
+    found = np.empty((len(differences), len(metrics.maps)))
+    for h, L in enumerate(metrics.maps):
+        mapped = L @ differences.T  # pairs lie side by side: whole rows are added, not short sums
+        mapped *= mapped
+        mapped.sum(axis=0, out=found[:, h])
+    return found
 
 
 def outer_sum(differences: Array, weight: Array, full: bool) -> Array:

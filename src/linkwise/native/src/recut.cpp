@@ -1,4 +1,5 @@
 // Cut every two clusters of a graph again, and what Python calls of cuts.
+#include <map>
 #include <set>
 
 #include "cut_graph.hpp"
@@ -34,7 +35,11 @@ std::vector<int32_t> cut_part(const CutGraph& part, int64_t max_iter) {
 
 }  // namespace
 
-void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t k, int64_t max_iter) {
+// `known` holds what cut_part found for the parts that were cut before.
+using KnownCuts = std::map<std::vector<int32_t>, std::vector<int32_t>>;
+
+void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t k, int64_t max_iter,
+                    KnownCuts& known) {
     ClusteringValue value = evaluate_labels(graph, labels, k);
     std::set<std::vector<int32_t>> tried;
     for (int round = 0; round < kRounds; ++round) {
@@ -52,7 +57,9 @@ void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t
                 const auto [broken, clusters, cut] = evaluate_labels(part, now, 2);
                 if (broken == 0 && cut <= kLeastShare * std::get<2>(value)) continue;
                 tried.insert(nodes);
-                const std::vector<int32_t> sides = cut_part(part, max_iter);
+                const auto [at, is_new] = known.try_emplace(nodes);
+                if (is_new) at->second = cut_part(part, max_iter);
+                const std::vector<int32_t>& sides = at->second;
                 std::vector<int32_t> then = labels;
                 for (size_t i = 0; i < nodes.size(); ++i) then[nodes[i]] = sides[i] ? b : a;
                 if (const ClusteringValue found = evaluate_labels(graph, then, k); is_better(found, value))
@@ -139,13 +146,19 @@ nb::ndarray<nb::numpy, int32_t> move_nodes(LINKWISE_GRAPH, Vector<int32_t> label
     return stack(found, m);
 }
 
-nb::ndarray<nb::numpy, int32_t> recut(LINKWISE_GRAPH, Vector<int32_t> labels, int32_t k, int64_t max_iter) {
+// Clusterings one after the other; where they have parts in common, these are cut once.
+nb::ndarray<nb::numpy, int32_t> recut(LINKWISE_GRAPH, Matrix<int32_t> labels, int32_t k, int64_t max_iter) {
     const size_t m = volume.shape(0);
-    std::vector<std::vector<int32_t>> found(1);
+    std::vector<std::vector<int32_t>> found(labels.shape(0));
     {
         nb::gil_scoped_release release;
-        found[0].assign(labels.data(), labels.data() + m);
-        recut_clusters(read_graph(starts, ends, weights, volume, pairs, is_ncut), found[0], k, max_iter);
+        const CutGraph graph = read_graph(starts, ends, weights, volume, pairs, is_ncut);
+        KnownCuts known;
+        for (size_t r = 0; r < found.size(); ++r) {
+            found[r].assign(labels.data() + r * m, labels.data() + (r + 1) * m);
+            const int32_t own = 1 + *std::max_element(found[r].begin(), found[r].end());  // at most k
+            recut_clusters(graph, found[r], std::min(own, k), max_iter, known);
+        }
     }
     return stack(found, m);
 }
