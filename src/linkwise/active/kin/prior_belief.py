@@ -24,8 +24,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise import native, parallel
 from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
+from linkwise.active.kin.merges import label_merges
 from linkwise.asking.learner import rng_at
-from linkwise.constraints.closure import find_components
 from linkwise.parallel import one_blas_thread
 
 NEAREST = 10
@@ -57,19 +57,21 @@ class PriorBelief(NamedTuple):
     """(m, m) mean ψ of them."""
     n_classes: float
 
-    def similarity(self, kernel: Matrix, items: Rows) -> Table:
-        """φ of some items: the logarithm of their kernel, less what they have with all others."""
-        return _log_similarity(kernel[np.ix_(items, items)], self.mean[items], self.mean[items])
+    def similarity(self, kernel: Matrix, items: Rows, others: Rows | None = None) -> Table:
+        """φ of some items and others: the logarithm of their kernel, less what they have with all others."""
+        others = items if others is None else others
+        return _log_similarity(kernel[np.ix_(items, others)], self.mean[items], self.mean[others])
 
-    def sharing(self, items: Rows) -> Table:
-        """ψ of some items."""
+    def sharing(self, items: Rows, others: Rows | None = None) -> Table:
+        """ψ of some items and others."""
+        others = items if others is None else others
         starts, place = self.shared.indptr, np.full(len(self.mean), -1)
-        place[items] = np.arange(len(items))
+        place[others] = np.arange(len(others))
         length = (starts[1:] - starts[:-1])[items]
         row = np.repeat(np.arange(len(items)), length)
         at = np.arange(len(row)) + np.repeat(starts[items] - (np.cumsum(length) - length), length)
         column = place[self.shared.indices[at]]
-        is_there, found = column >= 0, np.zeros((len(items), len(items)))
+        is_there, found = column >= 0, np.zeros((len(items), len(others)))
         found[row[is_there], column[is_there]] = np.log1p(self.shared.data[at[is_there]] / SHARED)
         return found
 
@@ -202,7 +204,7 @@ def _link(shared: csr_array) -> NDArray[np.int64]:
 
 def _cut(merges: NDArray[np.int64], n: int, k: int) -> Rows:
     """Label n items by the clustering of k clusters."""
-    return find_components(n, merges[: max(n - k, 0)])
+    return label_merges(n, merges[: max(n - k, 0)])
 
 
 def estimate_classes(near: Sequence[NDArray[Any]], nearest: Sequence[Rows], seed: int) -> float:
