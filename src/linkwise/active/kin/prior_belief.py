@@ -259,15 +259,15 @@ def _log_similarity(kernel: Matrix, one: NDArray[np.float64], other: NDArray[np.
 
 def _average_similarity(kernel: Matrix, mean: NDArray[np.float64], fine: Rows) -> Table:
     """(m, m) mean φ of the pairs of two fine clusters."""
-    n, order, count = len(fine), np.argsort(fine, kind="stable"), np.bincount(fine)
-    starts = np.r_[0, np.cumsum(count)[:-1]]
-    total = np.zeros((len(count), len(count)))
+    n, of, count = len(fine), fine.astype(np.int32), np.bincount(fine)
+    half = np.zeros((len(count), len(count)))
     for a in range(0, n, BLOCK):
-        rows = slice(a, min(a + BLOCK, n))
-        block = _log_similarity(kernel[rows], mean[rows], mean)
-        block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = 0  # an item and itself are no pair
-        np.add.at(total, fine[rows], np.add.reduceat(block[:, order], starts, axis=1))
-    return _divide_by_pairs(total, count)
+        rows, columns = slice(a, min(a + BLOCK, n)), slice(0, min(a + BLOCK, n))
+        block = np.tril(_log_similarity(kernel[rows, columns], mean[rows], mean[columns]), a - 1)
+        by_row = native.label_sums(block, of[rows], len(count), None, 1)[0]
+        across = np.ascontiguousarray(by_row.T)
+        half += native.label_sums(across, of[columns], len(count), None, 1)[0]
+    return _divide_by_pairs(half + half.T, count)
 
 
 def _average_pairs(table: csr_array, fine: Rows) -> Table:
