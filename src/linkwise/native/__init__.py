@@ -19,6 +19,15 @@ from linkwise.native.boosting import (
     vector_passes,
 )
 from linkwise.native.bregman import ProjectedMetric, bregman_projections
+from linkwise.native.chances import (
+    RowSums,
+    average_pairs,
+    divide_rows,
+    pair_chances,
+    share_scores,
+    sum_up_rows,
+    weighted_squares,
+)
 from linkwise.native.colouring import assign_apart, colour_apart
 from linkwise.native.cuts import (
     CutGraph,
@@ -32,7 +41,17 @@ from linkwise.native.cuts import (
 from linkwise.native.dbscan import all_dbscans
 from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
 from linkwise.native.forest import add_shared, random_trees
-from linkwise.native.gains import ClusterGains, SparseRows, best_clusters, multiply_sparse, sparse_forms
+from linkwise.native.gains import (
+    PairForm,
+    SparseRows,
+    best_clusters,
+    evaluate_form,
+    mean_distances,
+    multiply_across,
+    multiply_form,
+    split_chances,
+    sum_rows,
+)
 from linkwise.native.graphs import block_product, distance_range, gaussian_weights
 from linkwise.native.icm import conditional_modes
 from linkwise.native.kmeans import (
@@ -62,17 +81,18 @@ from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_split
 
 __all__ = [
     "MOST_CENTERS",
-    "ClusterGains",
     "CutGraph",
     "DensityWalk",
     "LeafSplits",
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
+    "PairForm",
     "Passes",
     "ProjectedMetric",
     "RatioDescent",
     "RatioStep",
+    "RowSums",
     "SharedRows",
     "SparseRows",
     "TwoMeans",
@@ -83,6 +103,7 @@ __all__ = [
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
+    "average_pairs",
     "best_clusters",
     "best_splits",
     "block_product",
@@ -92,6 +113,8 @@ __all__ = [
     "core_squares",
     "density_walk",
     "distance_range",
+    "divide_rows",
+    "evaluate_form",
     "exchange",
     "gaussian_weights",
     "greedy_colours",
@@ -100,30 +123,37 @@ __all__ = [
     "label_sums",
     "leaf_squares",
     "lloyd",
+    "mean_distances",
     "metric_distances",
     "metric_nearest",
     "move_nodes",
-    "multiply_sparse",
+    "multiply_across",
+    "multiply_form",
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "pair_chances",
     "random_trees",
     "ratio_descent",
     "ratio_splits",
     "ratio_step",
     "recut",
     "s_dbw",
+    "share_scores",
     "shared_rows",
     "similarity_passes",
     "similarity_sums",
     "slow_vector",
     "smallest_columns",
-    "sparse_forms",
+    "split_chances",
     "squared_distances",
     "subnormals_as_zero",
+    "sum_rows",
+    "sum_up_rows",
     "two_means",
     "two_nearest",
     "vector_passes",
     "walk_from_densest",
+    "weighted_squares",
     "weighted_together",
 ]

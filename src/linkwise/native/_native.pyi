@@ -295,27 +295,80 @@ def recut(
     k: int,
     max_iter: int,
 ) -> NDArray[np.int32]: ...
-def multiply_sparse(
-    one: NDArray[np.float64], other: NDArray[np.float64], n_threads: int
+def split_chances(
+    join: NDArray[np.float64],
+    trust: NDArray[np.float64],
+    fine: NDArray[np.int32],
+    least: float,
+    n_fine: int,
+) -> tuple[
+    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]], NDArray[np.int32], NDArray[np.float64]
+]: ...
+def sum_rows(
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    items: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    label: NDArray[np.int32],
+    n_groups: int,
+    width: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+def multiply_form(
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    same: NDArray[np.float64],
+    alike: NDArray[np.float64],
+    n_threads: int,
 ) -> NDArray[np.float64]: ...
-def sparse_forms(
+def evaluate_form(
+    data: NDArray[np.float64],
+    column: NDArray[np.int32],
+    start: NDArray[np.int32],
+    same: NDArray[np.float64],
+    alike: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
+def multiply_across(
     data: NDArray[np.float64],
     column: NDArray[np.int32],
     start: NDArray[np.int32],
     table: NDArray[np.float64],
+    is_symmetric: bool,
+    n_threads: int,
 ) -> NDArray[np.float64]: ...
+def mean_distances(belonging: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def best_clusters(
     items: NDArray[np.int32],
     data: NDArray[np.float64],
     column: NDArray[np.int32],
     start: NDArray[np.int32],
-    by_join: NDArray[np.float64],
-    by_fine: NDArray[np.float64],
-    by_trust: NDArray[np.float64],
+    table: NDArray[np.float64],
     cost: NDArray[np.float64],
-    fine: NDArray[np.int32],
-    trust: NDArray[np.float64],
     stay: NDArray[np.float64],
     labels: NDArray[np.int32],
     n_threads: int,
 ) -> NDArray[np.int32]: ...
+def pair_chances(
+    similarity: NDArray[np.float64],
+    shared: NDArray[np.float64],
+    constant: float,
+    by_similarity: float,
+    by_shared: float,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def average_pairs(
+    table: NDArray[np.float64], rows: NDArray[np.int32], label: NDArray[np.int32], k: int
+) -> NDArray[np.float64]: ...
+def share_scores(
+    score: NDArray[np.float64], times: int, quarters: int, rest: float, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def sum_up_rows(
+    table: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def divide_rows(
+    table: NDArray[np.float64], total: NDArray[np.float64], width: int
+) -> NDArray[np.float64]: ...
+def weighted_squares(
+    table: NDArray[np.float32], weight: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...

@@ -13,6 +13,7 @@ import linkwise as lw
 from laws.asking import few_examples, nobody_is_asked, partition
 from linkwise import native
 from linkwise.active.kin import borders, confidence, kernels, model
+from linkwise.active.kin.posterior import item_chances
 from linkwise.active.kin.sharpness import Sharpness
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
@@ -492,3 +493,13 @@ def test_answers_to_questions_of_others_count_as_its_own(answer, asked):
     if item[row] in state.left:  # its turn is next
         run.answer("yes" if y[first] == y[known] else "no")
         assert item[row] in {item[run.question.first], item[run.question.second]}
+
+
+def test_chances_of_one_item_do_not_keep_those_of_all():
+    """A view of a large table would keep the whole table in memory, question after question."""
+    X, y = load_iris(return_X_y=True)
+    run, truth = Run(lw.KIN(random_state=0), X, Evidence(len(X)), 0, budget=20), TruthOracle(y)
+    while (question := run.question) is not None:
+        run.answer(truth(question.first, question.second))
+    posterior = run.state.read()
+    assert all(part.base is None for part in item_chances(posterior, 3)[::2])

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.active.kin.best_clustering import estimate_belonging
 from linkwise.active.kin.kernels import Table
 from linkwise.active.kin.model import Chances, Known, fit_model
+from linkwise.active.kin.pair_sums import estimate_belonging
 from linkwise.active.kin.posterior import (
     Posterior,
     PreparedItems,

@@ -14,7 +14,7 @@ are small clusters of rows, represented by the rows nearest to their centres.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,47 +182,60 @@ def make_kernels(
             _add_tuned(tuned, work)
             _add_gaussians(wide, narrow, work, seed)
             for share in DIFFUSION:
-                diffusion += diffuse(graph, share, work)
+                found = diffuse(graph, share, work)
+                for block in _lower_blocks(n):
+                    diffusion[block] += found[block]
             ks = [k for k in CLUSTERINGS if k < n]
             if ks:
                 together = [_cluster(view, k, (seed, number, k)) for k in ks]
                 blas.ssyrk(1 / len(ks), one_hot(together), 1.0, joined.T, lower=0, overwrite_c=1)
             step()
-        narrow += wide
-        narrow += diffusion
-        narrow += joined
+        for block in _lower_blocks(n):
+            for each in (wide, diffusion, joined):
+                narrow[block] += each[block]
     n_kernels = len(WIDTHS) + len(DIFFUSION) + (n > CLUSTERINGS[0])
-    narrow /= np.float32(n_kernels * len(views))
-    diffusion /= np.float32(len(DIFFUSION))
     families = (diffusion, wide, tuned, *([joined] if n > CLUSTERINGS[0] else []))
+    packed = []
     for each in families:
-        each /= np.float32(len(views))
-    return Kernels(_complete(narrow), tuple(_pack(_complete(each)) for each in families))
+        divisor = len(DIFFUSION) * len(views) if each is diffusion else len(views)
+        packed.append(_pack(each, np.float32(divisor)))
+    for rows, columns in _lower_blocks(n):
+        narrow[rows, columns] /= np.float32(n_kernels * len(views))
+    mirror_lower(narrow)
+    np.fill_diagonal(narrow, 1)
+    return Kernels(narrow, tuple(packed))
 
 
-def _pack(kernel: Matrix) -> Packed:
-    """Keep a kernel in 16 bits; it is written over."""
-    np.clip(kernel, 0, 1, out=kernel)
-    kernel *= FULL
-    return np.rint(kernel, out=kernel).astype(np.uint16)
+def _lower_blocks(n: int) -> Iterator[tuple[slice, slice]]:
+    """Blocks that cover a lower triangle, and little above it."""
+    for a in range(0, n, BLOCK):
+        yield slice(a, a + BLOCK), slice(0, a + BLOCK)
 
 
-def _complete(lower: Matrix) -> Matrix:
-    """The whole of a lower triangle, in place, with ones on its diagonal."""
-    mirror_lower(lower)
-    np.fill_diagonal(lower, 1)
-    return lower
+def _pack(lower: Matrix, divisor: np.float32) -> Packed:
+    """Divide a kernel and keep it in 16 bits, with ones on its diagonal; only its lower triangle counts."""
+    found = np.empty(lower.shape, dtype=np.uint16)
+    for block in _lower_blocks(len(lower)):
+        part = lower[block] / divisor
+        np.clip(part, 0, 1, out=part)
+        part *= FULL
+        found[block] = np.rint(part, out=part)
+    mirror_lower(found)
+    np.fill_diagonal(found, FULL)
+    return found
 
 
 def _add_gaussians(wide: Matrix, narrow: Matrix, squares: Matrix, seed: int) -> None:
-    """Add the Gaussian kernels of squared distances, which are written over."""
-    squares *= np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
-    np.exp(squares, out=squares)
-    wide += squares
-    for _ in WIDTHS[1:]:  # half the width is the fourth power
-        np.square(squares, out=squares)
-        np.square(squares, out=squares)
-        narrow += squares
+    """Add the Gaussian kernels of squared distances."""
+    scale = np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
+    for block in _lower_blocks(len(squares)):
+        part = squares[block] * scale
+        np.exp(part, out=part)
+        wide[block] += part
+        for _ in WIDTHS[1:]:  # half the width is the fourth power
+            np.square(part, out=part)
+            np.square(part, out=part)
+            narrow[block] += part
 
 
 def _add_tuned(total: Matrix, squares: Matrix) -> None:
@@ -230,9 +243,9 @@ def _add_tuned(total: Matrix, squares: Matrix) -> None:
     n, k = len(squares), min(TUNED, len(squares) - 1)
     tuning = native.smallest_columns(squares, k + 1, parallel.n_threads())[:, k]
     near = np.maximum(np.sqrt(squares[np.arange(n), tuning]), np.float32(1e-6))
-    for a in range(0, n, BLOCK):
-        rows = slice(a, a + BLOCK)
-        total[rows] += np.exp(-squares[rows] / (near[rows, None] * near))
+    for rows, columns in _lower_blocks(n):
+        part = squares[rows, columns] / (near[rows, None] * -near[columns])
+        total[rows, columns] += np.exp(part, out=part)
 
 
 def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:

@@ -14,10 +14,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebval, chebvander
 from numpy.typing import NDArray
 from scipy.linalg import blas, solve_triangular
 from scipy.optimize import brentq
 
+from linkwise import native, parallel
 from linkwise.active.kin.first_known import RIDGE, FirstKnown, sum_by_label
 from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
 from linkwise.active.kin.sharpness import Sharpness, share_chances
@@ -28,6 +30,7 @@ PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is ne
 ROUND = 16  # items after which the regression and the posterior covariance are computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
+NODES = 48  # of a polynomial for sums over coverages
 TINY = 1e-9  # least divisor of a probability
 FIRST_GUESS = 5.0  # answers about places that the first guess of the number of classes counts like
 
@@ -162,7 +165,7 @@ class Model:
     @cached_property
     def coverage(self) -> Table:
         """(n,) how much the known items predict, at most 1."""
-        return np.asarray(np.minimum(np.maximum(self.score, 0).sum(axis=1), 1))
+        return np.minimum(native.sum_up_rows(np.ascontiguousarray(self.score)).positive, 1)
 
     def chances(self, sharpness: Sharpness) -> Chances:
         """The chances of every item."""
@@ -188,15 +191,11 @@ class Model:
         Before there are any, coverage decides, and how many of the expected classes have been met.
         """
         asked = ~np.isnan(self.known.coverage)
-        similar = (self.coverage[:, None] - self.known.coverage[asked]) / LIKE
-        np.square(similar, out=similar)
-        similar *= -0.5
-        np.exp(similar, out=similar)
         was_new = self.known.is_first()[asked].astype(np.float64)
+        amounts = np.stack([was_new, np.ones(len(was_new))], axis=1)
+        n_new, n_similar = _sum_similar(self.coverage, self.known.coverage[asked], amounts).T
         met = min(1.0, (self.known.n_neighbourhoods + 1) / n_classes) ** 2
-        chance: Table = (PRIOR * (1 - self.coverage * met) + similar @ was_new) / (
-            PRIOR + similar.sum(axis=1)
-        )
+        chance: Table = (PRIOR * (1 - self.coverage * met) + n_new) / (PRIOR + n_similar)
         return chance
 
     def neighbourhood_chances(self, sharpness: Sharpness) -> Table:
@@ -212,6 +211,20 @@ class Model:
         chance = share_chances(score, sharpness)[0]
         size = np.bincount(label, minlength=self._k)
         return sum_by_label(chance, label, self._k) / np.maximum(size, 1)[:, None]
+
+
+def _sum_similar(coverage: Table, others: Table, amounts: Table) -> Table:
+    """(n, m) sums of the amounts of others, (l, m), by how similar their coverage is.
+
+    The sums are smooth functions of a coverage from 0 to 1: a polynomial through `NODES` of their values is
+    equal to them but for rounding (Trefethen 2013, Approximation theory and approximation practice).
+    """
+    node = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+    similar = np.exp(((((node + 1) / 2)[:, None] - others) / LIKE) ** 2 / -2)
+    with one_blas_thread():
+        coefficients = chebvander(node, NODES - 1).T @ (similar @ amounts) * (2 / NODES)
+    coefficients[0] /= 2
+    return np.maximum(chebval(2 * coverage - 1, coefficients).T, 0)
 
 
 def fit_model(
@@ -299,14 +312,6 @@ class Covariance:
     def uncertainty_reductions(self, items: Rows, weight: Table) -> Table:
         """Compute how much a question about each item would lessen the weighted uncertainty of all."""
         now = self.condition_on(items)
-        amount, total = weight.astype(np.float32), np.zeros(len(now))
-        with one_blas_thread():
-            for a in range(0, len(now), BLOCK):
-                rows = slice(a, a + BLOCK)
-                squares = np.square(now[rows, : a + BLOCK])
-                own = np.tril(squares[:, a:])
-                total[:a] += squares[:, :a].T @ amount[rows]
-                total[rows] += squares[:, :a] @ amount[:a]
-                total[rows] += own @ amount[rows] + np.tril(own, -1).T @ amount[rows]
+        total = native.weighted_squares(now, weight, parallel.n_threads())
         gain: Table = total / (now.diagonal().astype(np.float64) + RIDGE)
         return gain

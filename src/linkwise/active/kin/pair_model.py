@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from linkwise import native, parallel
 from linkwise.active.kin.kernels import Table
 
 PRIOR = np.array([(0.25, -1.1), (2.3, -0.2), (0.2, 0.25)])  # means of w: a + b log(number of classes)
@@ -36,10 +37,7 @@ class PairWeights(NamedTuple):
 
     def chances(self, similarity: Table, shared: Table) -> Table:
         """How likely pairs with this φ and this ψ belong together."""
-        found: Table = self.similarity * similarity
-        found += self.constant
-        found += self.shared * shared
-        return np.asarray(expit(found, out=found))
+        return native.pair_chances(similarity, shared, self, parallel.n_threads())
 
 
 def expect_weights(n_classes: float) -> PairWeights:

@@ -275,8 +275,8 @@ def item_chances(posterior: Posterior, item: int) -> ItemChances:
     def compute() -> ItemChances:
         at, model = current_chances(posterior), current_model(posterior)
         similarity = current_kernel(posterior)[0][item, posterior.known.items].astype(np.float64)
-        score, coverage = model.score[item], float(model.coverage[item])
-        return ItemChances(at.join[item], float(at.new[item]), score, coverage, similarity)
+        join, score = at.join[item].copy(), model.score[item].copy()  # so that the tables can be forgotten
+        return ItemChances(join, float(at.new[item]), score, float(model.coverage[item]), similarity)
 
     return posterior.remember("item", item, compute=compute)
 

@@ -24,8 +24,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise import native, parallel
 from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
+from linkwise.active.kin.merges import label_merges
 from linkwise.asking.learner import rng_at
-from linkwise.constraints.closure import find_components
 from linkwise.parallel import one_blas_thread
 
 NEAREST = 10
@@ -57,19 +57,21 @@ class PriorBelief(NamedTuple):
     """(m, m) mean ψ of them."""
     n_classes: float
 
-    def similarity(self, kernel: Matrix, items: Rows) -> Table:
-        """φ of some items: the logarithm of their kernel, less what they have with all others."""
-        return _log_similarity(kernel[np.ix_(items, items)], self.mean[items], self.mean[items])
+    def similarity(self, kernel: Matrix, items: Rows, others: Rows | None = None) -> Table:
+        """φ of some items and others: the logarithm of their kernel, less what they have with all others."""
+        others = items if others is None else others
+        return _log_similarity(kernel[np.ix_(items, others)], self.mean[items], self.mean[others])
 
-    def sharing(self, items: Rows) -> Table:
-        """ψ of some items."""
+    def sharing(self, items: Rows, others: Rows | None = None) -> Table:
+        """ψ of some items and others."""
+        others = items if others is None else others
         starts, place = self.shared.indptr, np.full(len(self.mean), -1)
-        place[items] = np.arange(len(items))
+        place[others] = np.arange(len(others))
         length = (starts[1:] - starts[:-1])[items]
         row = np.repeat(np.arange(len(items)), length)
         at = np.arange(len(row)) + np.repeat(starts[items] - (np.cumsum(length) - length), length)
         column = place[self.shared.indices[at]]
-        is_there, found = column >= 0, np.zeros((len(items), len(items)))
+        is_there, found = column >= 0, np.zeros((len(items), len(others)))
         found[row[is_there], column[is_there]] = np.log1p(self.shared.data[at[is_there]] / SHARED)
         return found
 
@@ -202,7 +204,7 @@ def _link(shared: csr_array) -> NDArray[np.int64]:
 
 def _cut(merges: NDArray[np.int64], n: int, k: int) -> Rows:
     """Label n items by the clustering of k clusters."""
-    return find_components(n, merges[: max(n - k, 0)])
+    return label_merges(n, merges[: max(n - k, 0)])
 
 
 def estimate_classes(near: Sequence[NDArray[Any]], nearest: Sequence[Rows], seed: int) -> float:
@@ -257,15 +259,15 @@ def _log_similarity(kernel: Matrix, one: NDArray[np.float64], other: NDArray[np.
 
 def _average_similarity(kernel: Matrix, mean: NDArray[np.float64], fine: Rows) -> Table:
     """(m, m) mean φ of the pairs of two fine clusters."""
-    n, order, count = len(fine), np.argsort(fine, kind="stable"), np.bincount(fine)
-    starts = np.r_[0, np.cumsum(count)[:-1]]
-    total = np.zeros((len(count), len(count)))
+    n, of, count = len(fine), fine.astype(np.int32), np.bincount(fine)
+    half = np.zeros((len(count), len(count)))
     for a in range(0, n, BLOCK):
-        rows = slice(a, min(a + BLOCK, n))
-        block = _log_similarity(kernel[rows], mean[rows], mean)
-        block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = 0  # an item and itself are no pair
-        np.add.at(total, fine[rows], np.add.reduceat(block[:, order], starts, axis=1))
-    return _divide_by_pairs(total, count)
+        rows, columns = slice(a, min(a + BLOCK, n)), slice(0, min(a + BLOCK, n))
+        block = np.tril(_log_similarity(kernel[rows, columns], mean[rows], mean[columns]), a - 1)
+        by_row = native.label_sums(block, of[rows], len(count), None, 1)[0]
+        across = np.ascontiguousarray(by_row.T)
+        half += native.label_sums(across, of[columns], len(count), None, 1)[0]
+    return _divide_by_pairs(half + half.T, count)
 
 
 def _average_pairs(table: csr_array, fine: Rows) -> Table:

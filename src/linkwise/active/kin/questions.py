@@ -6,6 +6,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from linkwise import native
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import TINY
 from linkwise.active.kin.placement import Mask
@@ -123,10 +124,9 @@ def _most_informative(posterior: Posterior, eligible: Mask, turn: int) -> int:
     unsure, clear = np.ones(len(eligible)), np.ones(len(eligible))
     if len(learned):
         at, learned = current_chances(posterior), current_model(posterior).known.items
-        unsure = 1 - at.join.max(axis=1)
-        others = at.join.copy()
-        others[np.arange(len(others)), at.join.argmax(axis=1)] = 0
-        two = at.join.max(axis=1) + others.max(axis=1)
+        sums = native.sum_up_rows(at.join)
+        unsure = 1 - sums.largest
+        two = sums.largest + np.maximum(sums.second, 0)
         clear = np.minimum(two + at.new, 1) ** CLEAR
     gain = current_kernel(posterior)[1].uncertainty_reductions(learned, task.weight * unsure) * clear
     gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))

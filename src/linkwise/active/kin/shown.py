@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from linkwise.active.kin.best_clustering import SLACK, PairChances, find_best_clustering, find_slack
+from linkwise import native
+from linkwise.active.kin.best_clustering import SLACK, find_best_clustering, find_slack
 from linkwise.active.kin.borders import border_items, weigh_rows
-from linkwise.active.kin.first_known import sum_by_label
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import Chances, Known, expect_classes
+from linkwise.active.kin.named_pairs import NamedPairs
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
+from linkwise.active.kin.pair_sums import PairChances
 from linkwise.active.kin.placement import Mask, Placement
 from linkwise.active.kin.posterior import (
     Posterior,
@@ -187,15 +189,16 @@ def _compute_pair_chances(posterior: Posterior) -> PairChances:
         settle(posterior),
         find_anchors(posterior),
     )
-    prior, k, n = task.prepared.prior, posterior.known.n_neighbourhoods, len(task.items.first)
+    prior, n = task.prepared.prior, len(task.items.first)
     at = _rule_out(posterior, outcome.at)
     n_classes = expect_classes(posterior.known, prior.n_classes)
     is_met, trust = 1 - model.chance_of_new(n_classes), np.zeros(n)
+    sums = native.sum_up_rows(at.join)
     if tells_apart(posterior.known, n_classes):
-        trust = np.sqrt(at.join.max(axis=1) * is_met)
-    join = np.zeros((n, len(anchors.apart)))
-    join[:, :k] = at.join / np.maximum(at.join.sum(axis=1, keepdims=True), 1e-12)
-    join[anchors.items] = np.eye(len(anchors.apart))[anchors.label]
+        trust = np.sqrt(sums.largest * is_met)
+    join = native.divide_rows(at.join, np.maximum(sums.positive, 1e-12), len(anchors.apart))
+    join[anchors.items] = 0
+    join[anchors.items, anchors.label] = 1
     trust[anchors.items] = 1
     component = posterior.placement.component
     size = np.bincount(component)
@@ -250,20 +253,20 @@ def _judge_similarity(
     """
     k, among = posterior.known.n_neighbourhoods, neighbourhood_chances(posterior)
     alike = (among + among.T) / 2
-    prior, kernel = posterior.task.prepared.prior, posterior.task.prepared.kernels.mean
     some = np.arange(len(anchors.items))
     if len(some) > MOST_PAIRED:
         some = np.linspace(0, len(some) - 1, MOST_PAIRED).astype(np.int64)
     used = np.union1d(some, np.unique(anchors.label, return_index=True)[1])
-    items, label, paired = anchors.items[used], anchors.label[used], np.searchsorted(used, some)
-    similarity, shared = prior.similarity(kernel, items), prior.sharing(items)
-    together = np.full(anchors.apart.shape, np.nan)  # of two components nothing may be known
-    together[:k, :k] = alike
-    together[anchors.apart] = 0
-    np.fill_diagonal(together, 1)
-    pairs, of = np.ix_(paired, paired), label[paired]
-    weights = fit_pair_weights(similarity[pairs], shared[pairs], together[np.ix_(of, of)], n_classes)
-    same = weights.chances(_average_by_label(similarity, label), _average_by_label(shared, label))
+    named, of = _name_pairs(posterior.task), anchors.label[some]
+    similarity, shared = named.among(anchors.items[some])
+    together = np.full(similarity.shape, np.nan)  # of two components nothing may be known
+    is_placed = of < k
+    together[np.ix_(is_placed, is_placed)] = alike[np.ix_(of[is_placed], of[is_placed])]
+    together[anchors.apart[np.ix_(of, of)]] = 0
+    together[of[:, None] == of] = 1
+    weights = fit_pair_weights(similarity, shared, together, n_classes)
+    means = named.average(anchors.items[used], anchors.label[used], len(anchors.apart))
+    same = weights.chances(*means)
     same[:k, :k] = np.maximum(same[:k, :k], alike)
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
@@ -278,12 +281,11 @@ def _judge_similarity(
     return weights, same
 
 
-def _average_by_label(table: Table, label: Rows) -> Table:
-    """(k, k) means over the items of two labels."""
-    size = np.bincount(label)
-    weight = 1 / size[label]
-    by_row = sum_by_label(weight[:, None] * table, label, len(size))
-    return np.ascontiguousarray(sum_by_label((by_row * weight).T, label, len(size)).T)
+def _name_pairs(task: Task) -> NamedPairs:
+    """What is known of pairs of items before any answer, remembered once it is asked for."""
+    prepared = task.prepared
+    make = partial(NamedPairs, prepared.prior, prepared.kernels.mean)
+    return task.problem.memo.get("named", "pairs", make)
 
 
 def _fine_chances(prior: PriorBelief, weights: PairWeights) -> Table:

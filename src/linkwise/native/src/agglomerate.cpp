@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "tile.hpp"
 
 namespace linkwise {
 
@@ -51,10 +52,32 @@ LINKWISE_SIMD void join_rows(const Joining& t) {
     }
 }
 
+// The least distance of a row to what is not gone, and the first place where it is.
+LINKWISE_SIMD double smallest(const double* row, const double* gone, int64_t m) {
+    Lanes least = Lanes{} + kNever;
+    int64_t k = 0;
+    for (; k + 8 <= m; k += 8) {
+        Lanes here, there;
+        std::memcpy(&here, row + k, sizeof here);
+        std::memcpy(&there, gone + k, sizeof there);
+        least = smaller(here + there, least);
+    }
+    double found = kNever;
+    for (int64_t j = 0; j < 8; ++j) found = std::min(found, least[j]);
+    for (; k < m; ++k) found = std::min(found, row[k] + gone[k]);
+    return found;
+}
+
+LINKWISE_SIMD int64_t first_of(const double* row, const double* gone, int64_t m, double value) {
+    int64_t k = 0;
+    while (k < m && row[k] + gone[k] != value) ++k;
+    return k < m ? k : 0;
+}
+
 class Clusters {
    public:
     Clusters(double* distances, const int64_t* size, int64_t m, int linkage)
-        : m_(m), linkage_(linkage), far_(distances), size_(size, size + m), there_(m), height_(m) {
+        : m_(m), linkage_(linkage), far_(distances), size_(size, size + m), gone_(m), there_(m), height_(m) {
         for (int64_t i = 0; i < m; ++i) there_[i] = i, far_[i * m + i] = kNever;
     }
 
@@ -64,14 +87,16 @@ class Clusters {
     // How far the nearest one is, and which; `liked` before others as near.
     double nearest(int64_t i, int64_t liked, int64_t& which) const {
         const double* row = &far_[i * m_];
-        double best = liked < 0 ? kNever : row[liked];
+        const double best = smallest(row, gone_.data(), m_);
         which = liked;
-        for (int64_t k : there_)
-            if (row[k] < best) best = row[k], which = k;
+        if (liked < 0 || row[liked] > best) which = first_of(row, gone_.data(), m_, best);
         return best;
     }
 
-    void remove(int64_t i) { there_.erase(std::lower_bound(there_.begin(), there_.end(), i)); }
+    void remove(int64_t i) {
+        there_.erase(std::lower_bound(there_.begin(), there_.end(), i));
+        gone_[i] = kNever;
+    }
 
     // Put b into a; returns how far apart they were, not less than what they are made of.
     double join(int64_t a, int64_t b) {
@@ -90,6 +115,7 @@ class Clusters {
     int linkage_;
     double* far_;  // m x m
     std::vector<double> size_;
+    std::vector<double> gone_;  // infinite for those that are no more, else 0
     std::vector<int64_t> there_;
     std::vector<double> height_;
 };

@@ -1,131 +1,407 @@
-// Sums over rows of sparse tables, by which KIN finds the cluster where each item gains most.
+// Sums over pairs of items, of which each is a sparse row: by these KIN finds the cluster where each item gains most.
+//
+// Rows x and y belong together with weight x W y', where W is made of three blocks: `same`, `alike`, and `alike` with
+// the other sign. Tables are read in tiles of 32 columns, so that what many rows need stays in a near cache and sums
+// stay in registers. Each sum is added in the order of the columns, whatever the number of threads.
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "kernels.hpp"
+#include "tile.hpp"
 
 namespace linkwise {
 
 namespace {
 
-// The entries of row i stand at start[i] .. start[i + 1].
+constexpr int64_t kSome = 512;  // rows that one thread takes at a time
+constexpr double kDecimals = 1e9;
+
+// The entries of row i stand at start[i] .. start[i + 1], their columns rise.
 struct Sparse {
     const double* data;
     const int32_t *column, *start;
 };
 
-LINKWISE_INLINE void add_multiple(double* sum, double factor, const double* row, int64_t length) {
-    for (int64_t c = 0; c < length; ++c) sum[c] += factor * row[c];
-}
+struct Entries {
+    std::vector<double> data;
+    std::vector<int32_t> column, start{0};
 
-// A table of mostly zeros: they cost nothing but a look.
-struct Product {
-    const double *one, *other;  // n x k, k x w
-    int64_t inner, width;
-    double* out;  // n x w
+    void end_row() { start.push_back(static_cast<int32_t>(data.size())); }
+    nb::tuple release() const {
+        Result<double> amount(data.size());
+        Result<int32_t> where(column.size()), begin(start.size());
+        std::copy(data.begin(), data.end(), amount.get());
+        std::copy(column.begin(), column.end(), where.get());
+        std::copy(start.begin(), start.end(), begin.get());
+        return nb::make_tuple(amount.release({data.size()}), where.release({column.size()}),
+                              begin.release({start.size()}));
+    }
 };
 
-LINKWISE_SIMD void multiply_rows(const Product& t, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-        double* sum = t.out + i * t.width;
-        std::fill_n(sum, t.width, 0.0);
-        for (int64_t a = 0; a < t.inner; ++a)
-            if (const double factor = t.one[i * t.inner + a]; factor != 0)
-                add_multiple(sum, factor, t.other + a * t.width, t.width);
+int64_t tile_count(int64_t width) { return (width + kTile - 1) / kTile; }
+
+// Tile t holds 32 columns of all rows, one row after another; what is beyond the last column is 0.
+using Tiles = std::unique_ptr<TileRow[]>;
+
+LINKWISE_SIMD void fill_tiles(const double* table, int64_t n, int64_t width, TileRow* tiles) {
+    for (int64_t t = 0; t < tile_count(width); ++t) {
+        const int64_t first = t * kTile, many = std::min(kTile, width - first);
+        for (int64_t i = 0; i < n; ++i) {
+            double* to = tiles[t * n + i].value;
+            std::copy_n(table + i * width + first, many, to);
+            std::fill(to + many, to + kTile, 0.0);
+        }
     }
 }
 
-nb::object multiply_sparse(Matrix<double> one, Matrix<double> other, int threads) {
-    const int64_t n = one.shape(0), inner = one.shape(1), width = other.shape(1), chunks = (n + 63) / 64;
+// The same of the table the other way round: its rows are columns here.
+LINKWISE_SIMD void fill_tiles_across(const double* table, int64_t n, int64_t width, TileRow* tiles) {
+    constexpr int64_t near = 16;
+    for (int64_t t = 0; t < tile_count(n); ++t)
+        for (int64_t c = 0; c < width; c += near) {
+            const int64_t last = std::min(width, c + near);
+            for (int64_t j = 0; j < kTile; ++j) {
+                const int64_t i = t * kTile + j;
+                for (int64_t b = c; b < last; ++b)
+                    tiles[t * width + b].value[j] = i < n ? table[i * width + b] : 0.0;
+            }
+        }
+}
+
+template <typename Fill>
+Tiles make_tiles(const double* table, int64_t n, int64_t width, int64_t rows, int64_t columns, const Fill& fill) {
+    Tiles tiles(new TileRow[static_cast<size_t>(std::max<int64_t>(1, rows * tile_count(columns)))]);
+    fill(table, n, width, tiles.get());
+    return tiles;
+}
+
+LINKWISE_INLINE TileRow add_entries(const Sparse& rows, int32_t begin, int32_t end, const TileRow* tile, int32_t first) {
+    Lanes s0{}, s1{}, s2{}, s3{};
+    for (int32_t e = begin; e < end; ++e) {
+        const Lanes* row = tile[rows.column[e] - first].lanes;
+        const double factor = rows.data[e];
+        s0 += factor * row[0], s1 += factor * row[1], s2 += factor * row[2], s3 += factor * row[3];
+    }
+    TileRow sum;
+    sum.lanes[0] = s0, sum.lanes[1] = s1, sum.lanes[2] = s2, sum.lanes[3] = s3;
+    return sum;
+}
+
+// ---------------------------------------------------------------- sparse rows
+// Of a row of k shares P with trust s: appends the s P that are not too small, and returns the likeliest column.
+struct Shares {
+    const double* share;
+    int64_t k;
+    double trust, least;
+    double* data;
+    int32_t* column;
+};
+
+LINKWISE_SIMD int64_t split_row(const Shares& t, int32_t& likeliest, double& most) {
+    int64_t count = 0;
+    double largest = 0;
+    for (int64_t c = 0; c < t.k; ++c) {
+        const double part = t.share[c] * t.trust;
+        t.data[count] = part;
+        t.column[count] = static_cast<int32_t>(c);
+        count += part >= t.least;
+    }
+    for (int64_t c = 0; c < t.k; ++c) largest = t.share[c] > largest ? t.share[c] : largest;
+    const double rounded = std::nearbyint(largest * kDecimals), low = largest - 2 / kDecimals;
+    int64_t first = 0;
+    while (first + 1 < t.k && (t.share[first] < low || std::nearbyint(t.share[first] * kDecimals) != rounded)) ++first;
+    likeliest = static_cast<int32_t>(first);
+    most = largest * t.trust;
+    return count;
+}
+
+// Sparse rows: the split shares, 1 for the fine cluster of the item, and its trust for that.
+nb::tuple split_chances(Matrix<double> join, Vector<double> trust, Vector<int32_t> fine, double least, int64_t m) {
+    const int64_t n = join.shape(0), k = join.shape(1);
+    Entries found;
+    Result<int32_t> likeliest(n);
+    Result<double> most(n);
+    {
+        nb::gil_scoped_release release;
+        for (int64_t i = 0; i < n; ++i) {
+            const double s = trust.data()[i];
+            size_t end = found.data.size();
+            found.data.resize(end + k + 2);
+            found.column.resize(end + k + 2);
+            const Shares row{join.data() + i * k, k, s, least, &found.data[end], &found.column[end]};
+            end += split_row(row, likeliest.get()[i], most.get()[i]);
+            const double more[] = {1.0, s};
+            for (int64_t part = 0; part < (s == 0 ? 1 : 2); ++part, ++end) {
+                found.data[end] = more[part];
+                found.column[end] = static_cast<int32_t>(k + part * m + fine.data()[i]);
+            }
+            found.data.resize(end);
+            found.column.resize(end);
+            found.end_row();
+        }
+    }
+    const auto size = static_cast<size_t>(n);
+    return nb::make_tuple(found.release(), likeliest.release({size}), most.release({size}));
+}
+
+nb::tuple sum_rows(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Vector<int32_t> items,
+                   Vector<double> weight, Vector<int32_t> label, int64_t n_groups, int64_t width) {
+    Entries found;
+    {
+        nb::gil_scoped_release release;
+        const int64_t a = items.shape(0);
+        std::vector<int32_t> begin(n_groups + 1), order(a), touched;
+        for (int64_t at = 0; at < a; ++at) ++begin[label.data()[at] + 1];
+        for (int64_t c = 0; c < n_groups; ++c) begin[c + 1] += begin[c];
+        std::vector<int32_t> next(begin);
+        for (int64_t at = 0; at < a; ++at) order[next[label.data()[at]]++] = static_cast<int32_t>(at);
+        std::vector<double> sum(width);
+        std::vector<char> is_touched(width);
+        for (int64_t c = 0; c < n_groups; ++c) {
+            for (int32_t b = begin[c]; b < begin[c + 1]; ++b) {
+                const int32_t at = order[b], i = items.data()[at];
+                for (int32_t e = start.data()[i]; e < start.data()[i + 1]; ++e) {
+                    const int32_t to = column.data()[e];
+                    if (!is_touched[to]) is_touched[to] = 1, touched.push_back(to);
+                    sum[to] += weight.data()[at] * data.data()[e];
+                }
+            }
+            std::sort(touched.begin(), touched.end());
+            for (const int32_t to : touched) {
+                found.data.push_back(sum[to]);
+                found.column.push_back(to);
+                sum[to] = 0, is_touched[to] = 0;
+            }
+            touched.clear();
+            found.end_row();
+        }
+    }
+    return found.release();
+}
+
+// ---------------------------------------------------------------- products
+struct Form {
+    const double *same, *alike;
+    int64_t k, m;
+};
+
+// Where the entries of a row for each of the three blocks end.
+LINKWISE_INLINE void find_blocks(const Sparse& rows, int64_t i, const Form& form, int32_t* bound) {
+    bound[0] = rows.start[i], bound[3] = rows.start[i + 1];
+    const int32_t *begin = rows.column + bound[0], *end = rows.column + bound[3];
+    bound[1] = static_cast<int32_t>(std::lower_bound(begin, end, form.k) - rows.column);
+    bound[2] = static_cast<int32_t>(std::lower_bound(begin, end, form.k + form.m) - rows.column);
+}
+
+struct FormProduct {
+    Sparse rows;
+    Form form;
+    const int32_t* bound;  // n x 4
+    const TileRow *same, *alike;
+    double* out;  // n x (k + 2 m)
+};
+
+LINKWISE_SIMD void multiply_block(const FormProduct& t, int block, int64_t begin, int64_t end) {
+    const int64_t k = t.form.k, m = t.form.m, width = block == 0 ? k : m, all = k + 2 * m;
+    const int64_t offset = block == 0 ? 0 : block == 1 ? k : k + m;
+    const TileRow* tiles = block == 0 ? t.same : t.alike;
+    for (int64_t tile = 0; tile < tile_count(width); ++tile) {
+        const int64_t first = tile * kTile, many = std::min(kTile, width - first);
+        for (int64_t i = begin; i < end; ++i) {
+            const int32_t* bound = t.bound + 4 * i;
+            TileRow sum = add_entries(t.rows, bound[block], bound[block + 1], tiles + tile * width,
+                                      static_cast<int32_t>(offset));
+            double* to = t.out + i * all + offset + first;
+            if (block < 2)
+                for (int64_t j = 0; j < many; ++j) to[j] = sum.value[j];
+            else
+                for (int64_t j = 0; j < many; ++j) to[j] = -sum.value[j];
+        }
+    }
+}
+
+// The same for rows of few entries, for which tiles are not worth their making.
+LINKWISE_SIMD void multiply_few(const FormProduct& t, int64_t n) {
+    const int64_t k = t.form.k, m = t.form.m, all = k + 2 * m;
+    std::fill_n(t.out, n * all, 0.0);
+    for (int64_t i = 0; i < n; ++i)
+        for (int block = 0; block < 3; ++block) {
+            const int64_t width = block == 0 ? k : m, offset = block == 0 ? 0 : block == 1 ? k : k + m;
+            const double *table = block == 0 ? t.form.same : t.form.alike, sign = block < 2 ? 1 : -1;
+            double* to = t.out + i * all + offset;
+            for (int32_t e = t.bound[4 * i + block]; e < t.bound[4 * i + block + 1]; ++e) {
+                const double* row = table + (t.rows.column[e] - offset) * width;
+                const double factor = sign * t.rows.data[e];
+                for (int64_t j = 0; j < width; ++j) to[j] += factor * row[j];
+            }
+        }
+}
+
+nb::object multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
+                         Matrix<double> alike, int threads) {
+    const int64_t n = start.shape(0) - 1, k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
+    const int64_t chunks = (n + kSome - 1) / kSome;
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
-        const Product product{one.data(), other.data(), inner, width, found.get()};
-        Crew crew(std::min<int64_t>(useful_threads(threads, n * width), chunks));
-        crew.run(chunks, [&](int64_t c, int) { multiply_rows(product, c * 64, std::min(n, (c + 1) * 64)); });
+        const Sparse rows{data.data(), column.data(), start.data()};
+        const Form form{same.data(), alike.data(), k, m};
+        std::vector<int32_t> bound(4 * n);
+        for (int64_t i = 0; i < n; ++i) find_blocks(rows, i, form, &bound[4 * i]);
+        if (static_cast<int64_t>(data.shape(0)) < 8 * (k + m)) {
+            multiply_few({rows, form, bound.data(), nullptr, nullptr, found.get()}, n);
+        } else {
+            const Tiles one = make_tiles(same.data(), k, k, k, k, fill_tiles);
+            const Tiles other = make_tiles(alike.data(), m, m, m, m, fill_tiles);
+            const FormProduct product{rows, form, bound.data(), one.get(), other.get(), found.get()};
+            Crew crew(std::min<int64_t>(useful_threads(threads, n * width), 3 * chunks));
+            crew.run(3 * chunks, [&](int64_t c, int) {
+                multiply_block(product, static_cast<int>(c % 3), c / 3 * kSome, std::min(n, (c / 3 + 1) * kSome));
+            });
+        }
     }
     return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
 }
 
-nb::object sparse_forms(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> table) {
-    const int64_t n = start.shape(0) - 1, k = table.shape(1);
+double add_form(const Sparse& rows, int32_t begin, int32_t end, const double* table, int64_t width, int64_t first) {
+    double total = 0;
+    for (int32_t a = begin; a < end; ++a) {
+        const double* row = table + (rows.column[a] - first) * width;
+        double sum = 0;
+        for (int32_t b = begin; b < end; ++b) sum += rows.data[b] * row[rows.column[b] - first];
+        total += rows.data[a] * sum;
+    }
+    return total;
+}
+
+nb::object evaluate_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
+                         Matrix<double> alike) {
+    const int64_t n = start.shape(0) - 1;
     Result<double> found(n);
     {
         nb::gil_scoped_release release;
+        const Sparse rows{data.data(), column.data(), start.data()};
+        const Form form{same.data(), alike.data(), same.shape(0), alike.shape(0)};
         for (int64_t i = 0; i < n; ++i) {
-            double total = 0;
-            for (int32_t a = start.data()[i]; a < start.data()[i + 1]; ++a) {
-                const double* row = table.data() + column.data()[a] * k;
-                double sum = 0;
-                for (int32_t b = start.data()[i]; b < start.data()[i + 1]; ++b) sum += data.data()[b] * row[column.data()[b]];
-                total += data.data()[a] * sum;
-            }
+            int32_t bound[4];
+            find_blocks(rows, i, form, bound);
+            double total = add_form(rows, bound[0], bound[1], form.same, form.k, 0);
+            total += add_form(rows, bound[1], bound[2], form.alike, form.m, form.k);
+            total -= add_form(rows, bound[2], bound[3], form.alike, form.m, form.k + form.m);
             found.get()[i] = total;
         }
     }
     return nb::cast(found.release({static_cast<size_t>(n)}));
 }
 
-struct Gains {
-    Sparse join;
-    const double *by_join, *by_fine, *by_trust;  // k x C, m x C, m x C
-    const double* cost;                          // C
-    int64_t clusters;
-    const int32_t *fine, *labels;
-    const double *trust, *stay;
+struct Product {
+    Sparse rows;
+    const TileRow* tiles;  // of the table across: c tiles of `inner` rows
+    int64_t inner, width;
+    double* out;  // n x width
 };
 
-// Rounds as NumPy does: scores that differ by rounding errors are equal.
-LINKWISE_SIMD void choose_clusters(const Gains& t, const int32_t* items, int64_t begin, int64_t end, double* sum,
-                                   int32_t* found) {
+LINKWISE_SIMD void multiply_tile(const Product& t, int64_t tile, int64_t begin, int64_t end) {
+    const int64_t first = tile * kTile, many = std::min(kTile, t.width - first);
+    for (int64_t i = begin; i < end; ++i) {
+        const TileRow sum = add_entries(t.rows, t.rows.start[i], t.rows.start[i + 1], t.tiles + tile * t.inner, 0);
+        std::copy_n(sum.value, many, t.out + i * t.width + first);
+    }
+}
+
+LINKWISE_SIMD void mirror_tile(double* out, int64_t n, int64_t tile) {
+    const int64_t first = tile * kTile, last = std::min(n, first + kTile);
+    for (int64_t a = 0; a <= first; a += kTile)
+        for (int64_t i = first; i < last; ++i)
+            for (int64_t j = a; j < std::min(i, a + kTile); ++j) out[i * n + j] = out[j * n + i];
+}
+
+nb::object multiply_across(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> table,
+                           bool is_symmetric, int threads) {
+    const int64_t n = start.shape(0) - 1, width = table.shape(0), inner = table.shape(1), count = tile_count(width);
+    Result<double> found(n * width);
+    {
+        nb::gil_scoped_release release;
+        const Tiles tiles = make_tiles(table.data(), width, inner, inner, width, fill_tiles_across);
+        const Product product{{data.data(), column.data(), start.data()}, tiles.get(), inner, width, found.get()};
+        Crew crew(std::min<int64_t>(useful_threads(threads, n * width), count));
+        crew.run(count, [&](int64_t t, int) {
+            multiply_tile(product, t, 0, is_symmetric ? std::min(n, (t + 1) * kTile) : n);
+        });
+        if (is_symmetric) crew.run(count, [&](int64_t t, int) { mirror_tile(found.get(), n, t); });
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+}
+
+LINKWISE_SIMD void fill_distances(const double* belonging, const double* size, int64_t n, double* found) {
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j)
+            found[i * n + j] =
+                std::nearbyint((1 - belonging[i * n + j] / (size[i] * size[j])) * kDecimals) / kDecimals;
+}
+
+nb::object mean_distances(Matrix<double> belonging, Vector<double> size) {
+    const int64_t n = size.shape(0);
+    Result<double> found(n * n);
+    {
+        nb::gil_scoped_release release;
+        fill_distances(belonging.data(), size.data(), n, found.get());
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
+}
+
+// ---------------------------------------------------------------- the best cluster
+struct Gains {
+    Sparse rows;
+    const TileRow* tiles;  // of the gains across
+    int64_t inner, clusters;
+    const TileRow* cost;  // infinite beyond the last cluster
+    const int32_t* labels;
+    const double* stay;
+};
+
+// Rounds as NumPy does: of gains that differ by rounding errors the first counts.
+LINKWISE_SIMD void choose_in_tile(const Gains& t, int64_t tile, const int32_t* items, int64_t begin, int64_t end,
+                                  double* best, int32_t* found) {
+    const int64_t first = tile * kTile;
     for (int64_t at = begin; at < end; ++at) {
         const int32_t i = items[at];
-        const double* fine = t.by_fine + t.fine[i] * t.clusters;
-        const double* trusted = t.by_trust + t.fine[i] * t.clusters;
-        const double trust = t.trust[i];
-        std::fill_n(sum, t.clusters, 0.0);
-        for (int32_t e = t.join.start[i]; e < t.join.start[i + 1]; ++e)
-            add_multiple(sum, t.join.data[e], t.by_join + t.join.column[e] * t.clusters, t.clusters);
-        for (int64_t c = 0; c < t.clusters; ++c) {
-            sum[c] += fine[c];
-            sum[c] -= trust * trusted[c];
-            sum[c] -= t.cost[c];
-        }
-        sum[t.labels[i]] -= t.stay[i];
-        double best = std::nearbyint(sum[0] * 1e9);
-        int32_t to = 0;
-        for (int64_t c = 1; c < t.clusters; ++c)
-            if (const double value = std::nearbyint(sum[c] * 1e9); value > best) {
-                best = value;
-                to = static_cast<int32_t>(c);
-            }
-        found[at] = to;
+        TileRow sum = add_entries(t.rows, t.rows.start[i], t.rows.start[i + 1], t.tiles + tile * t.inner, 0);
+        for (int j = 0; j < 4; ++j) sum.lanes[j] -= t.cost[tile].lanes[j];
+        if (const int64_t own = t.labels[i] - first; own >= 0 && own < kTile) sum.value[own] -= t.stay[i];
+        Lanes most = sum.lanes[0];
+        for (int j = 1; j < 4; ++j) most = sum.lanes[j] > most ? sum.lanes[j] : most;
+        double largest = most[0];
+        for (int j = 1; j < 8; ++j) largest = std::max(largest, most[j]);
+        const double rounded = std::nearbyint(largest * kDecimals);
+        if (tile > 0 && rounded <= best[at]) continue;
+        int64_t j = 0;
+        while (std::nearbyint(sum.value[j] * kDecimals) < rounded) ++j;
+        best[at] = rounded;
+        found[at] = static_cast<int32_t>(first + j);
     }
 }
 
 nb::object best_clusters(Vector<int32_t> items, Vector<double> data, Vector<int32_t> column, Vector<int32_t> start,
-                         Matrix<double> by_join, Matrix<double> by_fine, Matrix<double> by_trust, Vector<double> cost,
-                         Vector<int32_t> fine, Vector<double> trust, Vector<double> stay, Vector<int32_t> labels,
+                         Matrix<double> table, Vector<double> cost, Vector<double> stay, Vector<int32_t> labels,
                          int threads) {
-    const int64_t n = items.shape(0), clusters = cost.shape(0), chunks = (n + 63) / 64;
+    const int64_t n = items.shape(0), clusters = table.shape(0), inner = table.shape(1), count = tile_count(clusters);
+    const int64_t chunks = (n + kSome - 1) / kSome;
     Result<int32_t> found(n);
     {
         nb::gil_scoped_release release;
+        const Tiles tiles = make_tiles(table.data(), clusters, inner, inner, clusters, fill_tiles_across);
+        const Tiles costs(new TileRow[static_cast<size_t>(count)]);
+        for (int64_t c = 0; c < count * kTile; ++c)
+            costs[c / kTile].value[c % kTile] = c < clusters ? cost.data()[c] : HUGE_VAL;
         const Gains gains{{data.data(), column.data(), start.data()},
-                          by_join.data(),
-                          by_fine.data(),
-                          by_trust.data(),
-                          cost.data(),
-                          clusters,
-                          fine.data(),
-                          labels.data(),
-                          trust.data(),
-                          stay.data()};
+                          tiles.get(), inner, clusters, costs.get(), labels.data(), stay.data()};
+        std::vector<double> best(n);
         Crew crew(std::min<int64_t>(useful_threads(threads, n * clusters), chunks));
-        std::vector<double> sums(crew.size() * clusters);
-        crew.run(chunks, [&](int64_t c, int thread) {
-            choose_clusters(gains, items.data(), c * 64, std::min(n, (c + 1) * 64), &sums[thread * clusters],
-                            found.get());
+        crew.run(chunks, [&](int64_t c, int) {
+            for (int64_t t = 0; t < count; ++t)
+                choose_in_tile(gains, t, items.data(), c * kSome, std::min(n, (c + 1) * kSome), best.data(), found.get());
         });
     }
     return nb::cast(found.release({static_cast<size_t>(n)}));
@@ -134,15 +410,23 @@ nb::object best_clusters(Vector<int32_t> items, Vector<double> data, Vector<int3
 }  // namespace
 
 void register_gains(nb::module_& m) {
-    m.def("multiply_sparse", &multiply_sparse, nb::arg("one").noconvert(), nb::arg("other").noconvert(),
+    m.def("split_chances", &split_chances, nb::arg("join").noconvert(), nb::arg("trust").noconvert(),
+          nb::arg("fine").noconvert(), nb::arg("least"), nb::arg("n_fine"));
+    m.def("sum_rows", &sum_rows, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("items").noconvert(), nb::arg("weight").noconvert(),
+          nb::arg("label").noconvert(), nb::arg("n_groups"), nb::arg("width"));
+    m.def("multiply_form", &multiply_form, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("same").noconvert(), nb::arg("alike").noconvert(),
           nb::arg("n_threads"));
-    m.def("sparse_forms", &sparse_forms, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("table").noconvert());
+    m.def("evaluate_form", &evaluate_form, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("same").noconvert(), nb::arg("alike").noconvert());
+    m.def("multiply_across", &multiply_across, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("table").noconvert(), nb::arg("is_symmetric"), nb::arg("n_threads"));
+    m.def("mean_distances", &mean_distances, nb::arg("belonging").noconvert(), nb::arg("size").noconvert());
     m.def("best_clusters", &best_clusters, nb::arg("items").noconvert(), nb::arg("data").noconvert(),
-          nb::arg("column").noconvert(), nb::arg("start").noconvert(), nb::arg("by_join").noconvert(),
-          nb::arg("by_fine").noconvert(), nb::arg("by_trust").noconvert(), nb::arg("cost").noconvert(),
-          nb::arg("fine").noconvert(), nb::arg("trust").noconvert(), nb::arg("stay").noconvert(),
-          nb::arg("labels").noconvert(), nb::arg("n_threads"));
+          nb::arg("column").noconvert(), nb::arg("start").noconvert(), nb::arg("table").noconvert(),
+          nb::arg("cost").noconvert(), nb::arg("stay").noconvert(), nb::arg("labels").noconvert(),
+          nb::arg("n_threads"));
 }
 
 }  // namespace linkwise

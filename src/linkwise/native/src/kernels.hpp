@@ -89,6 +89,7 @@ void register_hypotheses(nb::module_& m);
 void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);
 void register_gains(nb::module_& m);
+void register_chances(nb::module_& m);
 void register_metrics(nb::module_& m);
 void register_bregman(nb::module_& m);
 void register_split(nb::module_& m);

@@ -59,6 +59,7 @@ NB_MODULE(_native, m) {
     linkwise::register_apart(m);
     linkwise::register_icm(m);
     linkwise::register_gains(m);
+    linkwise::register_chances(m);
     linkwise::register_metrics(m);
     linkwise::register_bregman(m);
     linkwise::register_split(m);

@@ -1,0 +1,265 @@
+// Chances of pairs and of items, by which KIN chooses its questions: what NumPy would compute in many passes.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "exponential.hpp"
+#include "kernels.hpp"
+
+namespace linkwise {
+
+namespace {
+
+constexpr int64_t kBand = 64;  // rows of a table that one thread takes at a time
+
+// ---------------------------------------------------------------- pairs
+struct Logits {
+    const double *similarity, *shared;
+    double constant, by_similarity, by_shared;
+    double* out;
+};
+
+LINKWISE_INLINE Lanes logistic(const Lanes& z) {
+    const Lanes e = exponential(z < 0 ? z : -z);
+    return (z < 0 ? e : Lanes{} + 1.0) / (e + 1.0);
+}
+
+LINKWISE_SIMD void fill_logistic(const Logits& t, int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; at += 8) {
+        const size_t bytes = sizeof(double) * static_cast<size_t>(std::min<int64_t>(8, end - at));
+        Lanes one{}, other{};
+        std::memcpy(&one, t.similarity + at, bytes);
+        std::memcpy(&other, t.shared + at, bytes);
+        const Lanes found = logistic(one * t.by_similarity + t.constant + other * t.by_shared);
+        std::memcpy(t.out + at, &found, bytes);
+    }
+}
+
+nb::object pair_chances(Matrix<double> similarity, Matrix<double> shared, double constant, double by_similarity,
+                        double by_shared, int threads) {
+    const int64_t n = similarity.shape(0), width = similarity.shape(1), all = n * width;
+    Result<double> found(all);
+    {
+        nb::gil_scoped_release release;
+        const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, found.get()};
+        Crew crew(useful_threads(threads, 4 * all));
+        crew.run(chunk_count(all), [&](int64_t c, int) {
+            fill_logistic(logits, c * kChunk, std::min(all, (c + 1) * kChunk));
+        });
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+}
+
+nb::object average_pairs(Matrix<double> table, Vector<int32_t> rows, Vector<int32_t> label, int64_t k) {
+    const int64_t n = rows.shape(0), width = table.shape(1);
+    Result<double> found(k * k);
+    {
+        nb::gil_scoped_release release;
+        double* out = found.get();
+        std::fill_n(out, k * k, 0.0);
+        std::vector<double> size(k);
+        for (int64_t i = 0; i < n; ++i) size[label.data()[i]] += 1;
+        for (int64_t i = 0; i < n; ++i) {
+            const double* from = table.data() + rows.data()[i] * width;
+            double* to = out + label.data()[i] * k;
+            for (int64_t j = 0; j < n; ++j) to[label.data()[j]] += from[rows.data()[j]];
+        }
+        for (int64_t a = 0; a < k; ++a)
+            for (int64_t b = 0; b < k; ++b)
+                if (const double pairs = size[a] * size[b]; pairs > 1) out[a * k + b] /= pairs;
+    }
+    return nb::cast(found.release({static_cast<size_t>(k), static_cast<size_t>(k)}));
+}
+
+// ---------------------------------------------------------------- scores
+struct Scores {
+    const double* score;  // n x k
+    int64_t k;
+    int times, quarters;  // the power: whole, and quarters
+    double rest;
+    double *join, *none;
+};
+
+LINKWISE_INLINE double raise_power(double value, int times, int quarters) {
+    double root = 1, found = value;
+    if (quarters > 0) root = std::sqrt(value);
+    if (quarters == 1) root = std::sqrt(root);
+    if (times == 2) found = value * value;
+    if (times == 3) found = value * (value * value);
+    return quarters > 0 ? found * root : found;
+}
+
+LINKWISE_SIMD void share_rows(const Scores& t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+        const double* score = t.score + i * t.k;
+        double *join = t.join + i * t.k, total = 0;
+        const auto fill = [&](int times, int quarters) __attribute__((always_inline)) {
+            for (int64_t c = 0; c < t.k; ++c)
+                join[c] = raise_power(score[c] > 0 ? score[c] : 0.0, times, quarters);
+        };
+        switch (4 * t.times + t.quarters) {
+            case 4: fill(1, 0); break;
+            case 5: fill(1, 1); break;
+            case 6: fill(1, 2); break;
+            case 8: fill(2, 0); break;
+            case 10: fill(2, 2); break;
+            case 12: fill(3, 0); break;
+            default: fill(t.times, t.quarters);
+        }
+        double sums[8] = {};
+        int64_t c = 0;
+        for (; c + 8 <= t.k; c += 8)
+            for (int64_t j = 0; j < 8; ++j) sums[j] += join[c + j];
+        for (const double sum : sums) total += sum;
+        for (; c < t.k; ++c) total += join[c];
+        total += t.rest;
+        for (int64_t b = 0; b < t.k; ++b) join[b] /= total;
+        t.none[i] = t.rest / total;
+    }
+}
+
+nb::tuple share_scores(Matrix<double> score, int times, int quarters, double rest, int threads) {
+    const int64_t n = score.shape(0), k = score.shape(1), bands = (n + kBand - 1) / kBand;
+    Result<double> join(n * k), none(n);
+    {
+        nb::gil_scoped_release release;
+        const Scores scores{score.data(), k, times, quarters, rest, join.get(), none.get()};
+        Crew crew(std::min<int64_t>(useful_threads(threads, 4 * n * k), bands));
+        crew.run(bands, [&](int64_t b, int) { share_rows(scores, b * kBand, std::min(n, (b + 1) * kBand)); });
+    }
+    const auto rows = static_cast<size_t>(n);
+    return nb::make_tuple(join.release({rows, static_cast<size_t>(k)}), none.release({rows}));
+}
+
+struct Row {
+    const double* value;
+    int64_t k;
+};
+
+// The largest value of a row, the largest of the others, and the sum of those above 0.
+LINKWISE_SIMD void sum_up_row(const Row& t, double& largest, double& second, double& positive) {
+    Lanes first{}, next{}, total{};
+    first -= HUGE_VAL, next -= HUGE_VAL;
+    int64_t c = 0;
+    for (; c + 8 <= t.k; c += 8) {
+        Lanes value;
+        std::memcpy(&value, t.value + c, sizeof value);
+        const Lanes lower = smaller(value, first);
+        next = lower > next ? lower : next;
+        first = value > first ? value : first;
+        total += value > 0 ? value : Lanes{};
+    }
+    largest = second = -HUGE_VAL, positive = 0;
+    const auto add = [&](double value) {
+        if (value > largest)
+            second = largest, largest = value;
+        else if (value > second)
+            second = value;
+    };
+    for (int64_t j = 0; j < 8; ++j) add(first[j]), add(next[j]), positive += total[j];
+    for (; c < t.k; ++c) add(t.value[c]), positive += t.value[c] > 0 ? t.value[c] : 0.0;
+}
+
+nb::tuple sum_up_rows(Matrix<double> table) {
+    const int64_t n = table.shape(0), k = table.shape(1);
+    Result<double> largest(n), second(n), positive(n);
+    {
+        nb::gil_scoped_release release;
+        for (int64_t i = 0; i < n; ++i)
+            sum_up_row({table.data() + i * k, k}, largest.get()[i], second.get()[i], positive.get()[i]);
+    }
+    const auto rows = static_cast<size_t>(n);
+    return nb::make_tuple(largest.release({rows}), second.release({rows}), positive.release({rows}));
+}
+
+LINKWISE_SIMD void fill_shares(const double* table, const double* total, int64_t n, int64_t k, int64_t width,
+                               double* found) {
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t c = 0; c < k; ++c) found[i * width + c] = table[i * k + c] / total[i];
+        for (int64_t c = k; c < width; ++c) found[i * width + c] = 0;
+    }
+}
+
+nb::object divide_rows(Matrix<double> table, Vector<double> total, int64_t width) {
+    const int64_t n = table.shape(0), k = table.shape(1);
+    Result<double> found(n * width);
+    {
+        nb::gil_scoped_release release;
+        fill_shares(table.data(), total.data(), n, k, width, found.get());
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+}
+
+// ---------------------------------------------------------------- covariances
+struct Squares {
+    const float* table;  // n x n, of which the lower triangle counts
+    int64_t n;
+    const double* weight;
+};
+
+// Adds what a band of rows gives to all columns, and to the rows themselves.
+LINKWISE_SIMD void add_squares(const Squares& t, int64_t begin, int64_t end, double* total) {
+    typedef float Part __attribute__((vector_size(32)));
+    for (int64_t i = begin; i < end; ++i) {
+        const float* row = t.table + i * t.n;
+        const double own = t.weight[i];
+        Lanes across{};
+        int64_t j = 0;
+        for (; j + 8 <= i; j += 8) {
+            Part part;
+            Lanes weight, sum;
+            std::memcpy(&part, row + j, sizeof part);
+            std::memcpy(&weight, t.weight + j, sizeof weight);
+            std::memcpy(&sum, total + j, sizeof sum);
+            const Lanes value = __builtin_convertvector(part, Lanes), square = value * value;
+            across += square * weight;
+            sum += square * own;
+            std::memcpy(total + j, &sum, sizeof sum);
+        }
+        double rest = 0;
+        for (int64_t lane = 0; lane < 8; ++lane) rest += across[lane];
+        for (; j < i; ++j) {
+            const double value = row[j], square = value * value;
+            rest += square * t.weight[j];
+            total[j] += square * own;
+        }
+        const double value = row[i];
+        total[i] += rest + value * value * own;
+    }
+}
+
+nb::object weighted_squares(Matrix<float> table, Vector<double> weight, int threads) {
+    constexpr int64_t wide = 256;
+    const int64_t n = table.shape(0), bands = (n + wide - 1) / wide;
+    Result<double> found(n);
+    {
+        nb::gil_scoped_release release;
+        const Squares squares{table.data(), n, weight.data()};
+        std::vector<double> sums(bands * n);
+        Crew crew(std::min<int64_t>(useful_threads(threads, n * n), bands));
+        crew.run(bands, [&](int64_t b, int) {
+            add_squares(squares, b * wide, std::min(n, (b + 1) * wide), &sums[b * n]);
+        });
+        std::fill_n(found.get(), n, 0.0);
+        for (int64_t b = 0; b < bands; ++b)
+            for (int64_t i = 0; i < n; ++i) found.get()[i] += sums[b * n + i];
+    }
+    return nb::cast(found.release({static_cast<size_t>(n)}));
+}
+
+}  // namespace
+
+void register_chances(nb::module_& m) {
+    m.def("pair_chances", &pair_chances, nb::arg("similarity").noconvert(), nb::arg("shared").noconvert(),
+          nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"), nb::arg("n_threads"));
+    m.def("average_pairs", &average_pairs, nb::arg("table").noconvert(), nb::arg("rows").noconvert(),
+          nb::arg("label").noconvert(), nb::arg("k"));
+    m.def("share_scores", &share_scores, nb::arg("score").noconvert(), nb::arg("times"), nb::arg("quarters"),
+          nb::arg("rest"), nb::arg("n_threads"));
+    m.def("sum_up_rows", &sum_up_rows, nb::arg("table").noconvert());
+    m.def("divide_rows", &divide_rows, nb::arg("table").noconvert(), nb::arg("total").noconvert(), nb::arg("width"));
+    m.def("weighted_squares", &weighted_squares, nb::arg("table").noconvert(), nb::arg("weight").noconvert(),
+          nb::arg("n_threads"));
+}
+
+}  // namespace linkwise
