@@ -153,6 +153,7 @@ def from_frame(
     image: str | Sequence[str] = (),
     series: bool = False,
     series_by: Sequence[str] | None = None,
+    warp: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
     merge_variants: bool = False,
@@ -190,6 +191,8 @@ def from_frame(
         The columns of ids, times and values of a long table, in which each row is one value of a curve. The
         curves are compared as with `series`. Each needs a value at every time; a missing value is a gap. The
         `frame` of the table that is returned has a row for each curve.
+    warp : bool, default=False
+        Whether curves are compared by dynamic time warping, so that shapes may be shifted and stretched.
     show : sequence of str, default=()
         Columns that a person sees and the rows are not compared by.
     hide : sequence of str, default=()
@@ -245,6 +248,7 @@ def from_frame(
         table,
         names,
         series=series,
+        warp=warp,
         merge_variants=merge_variants,
         as_categories=as_categories,
         log=log,
@@ -271,6 +275,7 @@ def understand(
     *,
     delimiter: str | None = None,
     series: bool = False,
+    warp: bool = False,
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
@@ -295,6 +300,8 @@ def understand(
         The character between the columns of the file; a choice that the table keeps.
     series : bool, default=False
         Whether each row is a curve.
+    warp : bool, default=False
+        As for `from_frame`.
     merge_variants : bool, default=False
         As for `from_frame`.
     as_categories : sequence of str, default=()
@@ -333,6 +340,8 @@ def understand(
     log, cycles = to_names(log) or (), to_names(cycles) or ()
     weights = check_weights(weights)
     _check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
+    if warp and not series:
+        raise DataError("Only curves are warped. Add series, or leave warp out.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
@@ -371,6 +380,7 @@ def understand(
         **({"text": text[0] if len(text) == 1 else list(text)} if text else {}),
         **({"image": list(names.image)} if names.image else {}),
         **({"series": True} if series else {}),
+        **({"warp": True} if warp else {}),
         **({"show": list(names.show)} if names.show else {}),
         **({"hide": list(names.hide)} if names.hide else {}),
         **({"merge_variants": True} if merge_variants else {}),
