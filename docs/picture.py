@@ -10,8 +10,9 @@ import sys
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
-from linkwise import TruthOracle, datasets
+from linkwise import TruthOracle
 from linkwise.cli.commands.demo import make_pair_view, open_demo_session
+from linkwise.data.demo_sets import load_demo
 from linkwise.terminal.console import Terminal
 
 ANSWERED = 11
@@ -19,7 +20,7 @@ ANSWERED = 11
 
 def main() -> None:
     """Answer some questions from the known digits and draw the next one."""
-    data = datasets.load("digits")
+    data = load_demo("digits")
     oracle = TruthOracle(data.y)
     console = Console(
         record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor"
