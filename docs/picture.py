@@ -32,7 +32,7 @@ def main() -> None:
             said = oracle(q.first, q.second)
             session.answer(said)
         console.export_text(clear=True)
-        face.saved(said, session.status)
+        face.confirm_answer(said, session.status, "")
         face.ask(session.question, session.question_id, session.status)
         face.prompt()
     svg = console.export_svg(title="linkwise demo digits", theme=DIMMED_MONOKAI)
