@@ -10,8 +10,9 @@ import sys
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
-from linkwise import TruthOracle, datasets
+from linkwise import TruthOracle
 from linkwise.cli.commands.demo import make_pair_view, open_demo_session
+from linkwise.data.demo_sets import load_demo
 from linkwise.terminal.console import Terminal
 
 ANSWERED = 11
@@ -19,7 +20,7 @@ ANSWERED = 11
 
 def main() -> None:
     """Answer some questions from the known digits and draw the next one."""
-    data = datasets.load("digits")
+    data = load_demo("digits")
     oracle = TruthOracle(data.y)
     console = Console(
         record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor"
@@ -31,7 +32,7 @@ def main() -> None:
             said = oracle(q.first, q.second)
             session.answer(said)
         console.export_text(clear=True)
-        face.saved(said, session.status)
+        face.confirm_answer(said, session.status, "")
         face.ask(session.question, session.question_id, session.status)
         face.prompt()
     svg = console.export_svg(title="linkwise demo digits", theme=DIMMED_MONOKAI)

@@ -13,6 +13,7 @@ from linkwise import datasets
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.active.kin.kin import KIN
 from linkwise.asking.oracles import TruthOracle
+from linkwise.data.demo_sets import as_demo
 from linkwise.data.items import Items, value_items
 from linkwise.datasets import scale_to_unit
 from linkwise.page import opening
@@ -39,7 +40,7 @@ class Bundled:
         self.budget = budget
 
     def __call__(self) -> Presenter:
-        return opening.present_demo(self.session, self.data, budget=self.budget)
+        return opening.present_demo(self.session, as_demo(self.data), budget=self.budget)
 
     @property
     def n_answers(self) -> int:

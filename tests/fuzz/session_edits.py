@@ -366,6 +366,8 @@ UNREADABLE = {  # Python reads the answers; the command line does not find the d
     "images of numbers": choices(image=[5]),
     "images of series": source(choices={"series": True, "image": ["a"]}),
     "a scale of images": source(choices={"image": ["a"]}, scale="unit"),
+    "warping in words": source(choices={"series": True, "warp": "yes"}),
+    "warping without series": choices(warp=True),
     "cycles of numbers": choices(cycles=[5]),
     "cycles of series": source(choices={"series": True, "cycles": ["a"]}),
     "a sheet that is a number": choices(sheet=5),

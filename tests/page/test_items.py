@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from linkwise.data import encode, from_frame, image_items, record_items
+from linkwise.data.demo_sets import load_demo
 from linkwise.data.items import value_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
@@ -77,14 +78,15 @@ def test_presenters_of_demos():
     import linkwise as lw
     from linkwise.cli.commands.demo import open_demo_session
 
-    for name, kind in (("iris", "record"), ("digits", "image")):
-        data = load(name)
+    kinds = {"iris": "record", "digits": "image", "messages": "text", "loads": "series"}
+    for name, kind in kinds.items():
+        data = load_demo(name)
         presenter = present_demo(open_demo_session(data, 0, None), data, budget=5)
         state = presenter.state()
         assert (state["kind"], state["title"], state["budget"], state["rows"]) == (kind, name, 5, len(data.X))
         assert state["learner"] == f"{lw.KIN.__name__}, seed 0"
         reply = presenter.handle({"id": "1", "do": "rules"})
-        assert reply.body["ok"] == (kind == "record")
+        assert reply.body["ok"] == (kind in ("record", "text"))
 
 
 def test_a_desk_of_a_data_file(tmp_path):

@@ -43,6 +43,8 @@ class Demo(StrEnum):
 
     digits = "digits"
     wine = "wine"
+    messages = "messages"
+    loads = "loads"
 
 
 app = typer.Typer(
@@ -408,7 +410,7 @@ def extend_command(
 
 @app.command("demo")
 def demo_command(
-    name: Annotated[Demo, typer.Argument(metavar="[digits|wine]")] = Demo.digits,
+    name: Annotated[Demo, typer.Argument(metavar="[digits|wine|messages|loads]")] = Demo.digits,
     auto: Annotated[bool, typer.Option("--auto", help="take the answers from the known classes")] = False,
     budget: Annotated[
         int | None,
@@ -424,7 +426,7 @@ def demo_command(
     error_rate: Annotated[str | None, option_of(ERROR_RATE)] = None,
     terminal: OnTerminal = False,
 ) -> None:
-    """Try linkwise on bundled data: images of digits, or wines."""
+    """Try linkwise on bundled data: images of digits, wines, messages to a shop, or loads over a day."""
     from linkwise.cli.commands.demo import demo
 
     demo(

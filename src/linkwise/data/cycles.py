@@ -39,6 +39,7 @@ _LENGTHS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 _STARTS = np.cumsum(_LENGTHS) - _LENGTHS
 _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?")
 
+_FIRST = 5  # words that show whether a column holds times
 _LEAST_ROWS = 30
 _LEAST_TURNS = 2
 _BINS: Mapping[CycleKind, int] = {"hour": 8, "weekday": 7, "season": 12}
@@ -116,13 +117,17 @@ def read_hours(series: nw.Series[Any]) -> NDArray[np.float64] | None:
     """Read times of day, such as 08:15, as hours; None for a column of anything else."""
     if type(series.dtype).__name__ == "Time":
         return np.array([_to_hours(value) for value in series.to_list()])
-    if value_kind(series) != "words":
-        return None
+    if value_kind(series) != "words" or not all(map(_is_time, to_words(series.drop_nulls().head(_FIRST)))):
+        return None  # of most columns the first words tell
     found = [None if word is None else _TIME.fullmatch(word.strip()) for word in to_words(series)]
     known = [match for match in found if match is not None]
     if not known or len(known) < len(series) - series.null_count():
         return None
     return np.array([np.nan if match is None else _add_up(match.groups(default="0")) for match in found])
+
+
+def _is_time(word: str | None) -> bool:
+    return word is None or _TIME.fullmatch(word.strip()) is not None
 
 
 def _add_up(parts: Sequence[str]) -> float:

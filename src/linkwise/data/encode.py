@@ -242,7 +242,7 @@ def _check_no_scale(table: Table, scale: Scale | None, impute: str | None) -> No
 def _encode_series(table: Table, scale: Scale | None) -> Encoded:
     curves = read_curves(table.frame, table.columns)
     names = table.features if len(table.features) > 1 else None
-    return encode_series(curves, scale or "standard", names)
+    return encode_series(curves, scale or "standard", names, warp=bool(table.choices.get("warp")))
 
 
 def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None:

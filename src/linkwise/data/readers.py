@@ -56,6 +56,7 @@ def read_table(
     image: str | Sequence[str] = (),
     series: bool = False,
     series_by: Sequence[str] | None = None,
+    warp: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
     merge_variants: bool = False,
@@ -93,6 +94,8 @@ def read_table(
         `from_frame`.
     series : bool, default=False
         As for `from_frame`.
+    warp : bool, default=False
+        Whether curves are compared by dynamic time warping, so that shapes may be shifted and stretched.
     show : sequence of str, default=()
         As for `from_frame`.
     hide : sequence of str, default=()
@@ -177,6 +180,7 @@ def read_table(
             names,
             delimiter=used_delimiter,
             series=series,
+            warp=warp,
             merge_variants=merge_variants,
             as_categories=as_categories,
             log=log,

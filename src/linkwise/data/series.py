@@ -1,6 +1,7 @@
 """Encode curves as points. Each row is a series of measurements at the same times.
 
-The distance is Euclidean, sample by sample, and nothing is shifted or stretched in time. By default each
+The distance is Euclidean, sample by sample, and nothing is shifted or stretched in time unless warping is
+asked for (`linkwise.data.warping`). By default each
 curve is first scaled to mean 0 and standard deviation 1, so that its shape counts. Its level and size often
 depend on the instrument (Keogh and Kasetty, 2002, section 3).
 """
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.warping import REACH, place_by_warping
 from linkwise.errors import DataError
 from linkwise.wording import count_noun, join_names
 
@@ -28,7 +30,11 @@ SCALES = {
 
 
 def encode_series(
-    curves: NDArray[Any], scale: str = "standard", names: Sequence[str] | None = None
+    curves: NDArray[Any],
+    scale: str = "standard",
+    names: Sequence[str] | None = None,
+    *,
+    warp: bool = False,
 ) -> Encoded:
     """Encode curves as points.
 
@@ -42,11 +48,15 @@ def encode_series(
         "none" leaves them as they are. A constant curve becomes 0 under the first two.
     names : sequence of str, optional
         Names of the samples. The default is their positions.
+    warp : bool, default=False
+        Whether curves are compared by dynamic time warping, which shifts and stretches one of them by at most
+        a tenth of its length. Points whose distances are about those of warping take the place of the
+        samples.
 
     Returns
     -------
     Encoded
-        One row for each curve, one column for each sample.
+        One row for each curve, one column for each sample, or at most 50 columns with `warp`.
 
     Raises
     ------
@@ -71,10 +81,26 @@ def encode_series(
     if np.ptp(X, axis=0).max() == 0:
         kept = "" if scale == "none" else " once each is scaled; --scale none keeps their level and size"
         raise DataError(f"All curves are the same{kept}.")
+    if warp:
+        return _warp(X, (SCALES[scale], *notes))
     named = names or [f"sample {k}" for k in range(1, X.shape[1] + 1)]
     features = tuple(Feature(name, name, None, "sample") for name in named)
     compared = f"Curves of {X.shape[1]} samples are compared sample by sample (Euclidean distance)."
     return Encoded(X, features, (compared, SCALES[scale], *notes))
+
+
+def _warp(X: NDArray[np.float64], notes: Sequence[str]) -> Encoded:
+    """Compare curves by warping, in units of the largest value, whose squares are floats."""
+    unit = float(np.abs(X).max())
+    places = place_by_warping(X / unit) * unit
+    features = tuple(
+        Feature(f"component {k}", f"component {k}", None, "sample") for k in range(1, places.shape[1] + 1)
+    )
+    compared = (
+        f"Curves of {X.shape[1]} samples are compared by dynamic time warping, within {REACH:.0%} of their"
+        f" length: {count_noun(len(features), 'component')}."
+    )
+    return Encoded(places, features, (compared, *notes))
 
 
 def _check_curves(X: NDArray[np.float64]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,18 +10,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from linkwise.data.cells import format_cell
-from linkwise.data.codes import propose_categories, turn_into_categories
+from linkwise.data.choice_checks import check_kind, leave_out_weightless
+from linkwise.data.codes import turn_into_categories
 from linkwise.data.column_names import to_names
-from linkwise.data.column_uses import check_paths, check_texts, understand_curves, understand_texts
-from linkwise.data.cycles import Cycle, add_cycles, describe_cycles, read_cycles, read_hours
+from linkwise.data.column_uses import understand_curves, understand_texts
+from linkwise.data.cycles import add_cycles, describe_cycles, read_cycles
 from linkwise.data.frames import to_narwhals
-from linkwise.data.hints import find_hint
 from linkwise.data.ids import unique_ids
 from linkwise.data.log_scale import check_log
 from linkwise.data.long_series import name_series_by, pivot_frame
 from linkwise.data.named_columns import NamedColumns, resolve_names
-from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, Unit, decide_column
-from linkwise.data.variants import describe_merging, find_variants, merge_variants, propose_merging
+from linkwise.data.record_columns import describe_hidden, understand_records
+from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, Unit
 from linkwise.data.vectors import expand_lists
 from linkwise.data.weights import (
     Metric,
@@ -31,7 +31,7 @@ from linkwise.data.weights import (
     choose_metric,
 )
 from linkwise.errors import DataError
-from linkwise.wording import count_noun, join_names
+from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -153,6 +153,7 @@ def from_frame(
     image: str | Sequence[str] = (),
     series: bool = False,
     series_by: Sequence[str] | None = None,
+    warp: bool = False,
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
     merge_variants: bool = False,
@@ -190,6 +191,8 @@ def from_frame(
         The columns of ids, times and values of a long table, in which each row is one value of a curve. The
         curves are compared as with `series`. Each needs a value at every time; a missing value is a gap. The
         `frame` of the table that is returned has a row for each curve.
+    warp : bool, default=False
+        Whether curves are compared by dynamic time warping, so that shapes may be shifted and stretched.
     show : sequence of str, default=()
         Columns that a person sees and the rows are not compared by.
     hide : sequence of str, default=()
@@ -245,6 +248,7 @@ def from_frame(
         table,
         names,
         series=series,
+        warp=warp,
         merge_variants=merge_variants,
         as_categories=as_categories,
         log=log,
@@ -271,6 +275,7 @@ def understand(
     *,
     delimiter: str | None = None,
     series: bool = False,
+    warp: bool = False,
     merge_variants: bool = False,
     as_categories: Sequence[str] = (),
     log: Sequence[str] = (),
@@ -295,6 +300,8 @@ def understand(
         The character between the columns of the file; a choice that the table keeps.
     series : bool, default=False
         Whether each row is a curve.
+    warp : bool, default=False
+        As for `from_frame`.
     merge_variants : bool, default=False
         As for `from_frame`.
     as_categories : sequence of str, default=()
@@ -332,14 +339,16 @@ def understand(
     as_categories = to_names(as_categories) or ()
     log, cycles = to_names(log) or (), to_names(cycles) or ()
     weights = check_weights(weights)
-    _check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
+    check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
+    if warp and not series:
+        raise DataError("Only curves are warped. Add series, or leave warp out.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
         )
     id_column = names.id_column
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
-    used = _leave_out_weightless(names, weights)
+    used = leave_out_weightless(names, weights)
     is_of_records = not series and not used.has_blocks_alone
     parts: Mapping[str, tuple[str, ...]] = {}
     if is_of_records:
@@ -351,7 +360,7 @@ def understand(
         frame = turn_into_categories(frame, used, as_categories)
         turns = read_cycles(cycles, frame, names.drop)
         frame = add_cycles(frame, turns)
-        frame, found, told = _understand_records(frame, used, parts, merge_variants, as_categories, turns)
+        frame, found, told = understand_records(frame, used, parts, merge_variants, as_categories, turns)
         told += describe_cycles(turns)
     else:
         found, told = understand_texts(frame, used.text, used.image, id_column, names.drop)
@@ -360,7 +369,7 @@ def understand(
     if is_of_records:
         metric = choose_metric(frame, found, parts, metric)
     check_log(log, frame, found, as_categories)
-    told = [*told, *_describe_hidden(found, [name for name in names.hide if name not in parts])]
+    told = [*told, *describe_hidden(found, [name for name in names.hide if name not in parts])]
     blocks = {*parts, *used.text, *used.image}
     has_blocks = len(blocks) > 1 or (is_of_records and bool(blocks))
     choices = {
@@ -371,6 +380,7 @@ def understand(
         **({"text": text[0] if len(text) == 1 else list(text)} if text else {}),
         **({"image": list(names.image)} if names.image else {}),
         **({"series": True} if series else {}),
+        **({"warp": True} if warp else {}),
         **({"show": list(names.show)} if names.show else {}),
         **({"hide": list(names.hide)} if names.hide else {}),
         **({"merge_variants": True} if merge_variants else {}),
@@ -385,222 +395,7 @@ def understand(
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices, written, folder)
 
 
-def _check_kind(
-    names: NamedColumns,
-    is_mixed: bool,
-    series: bool,
-    merge_variants: bool,
-    as_categories: Sequence[str],
-    log: Sequence[str],
-    cycles: Sequence[str],
-    weights: Weights | None,
-    metric: Metric | None,
-    text_by: Unit,
-) -> None:
-    """Refuse choices that do not fit rows that are texts or curves alone."""
-    if text_by not in ("words", "letters"):
-        raise DataError(f"Texts are compared by words or letters, not by {text_by!r}. Correct text_by.")
-    if text_by != "words" and not names.text:
-        raise DataError("Letters are those of columns of texts. Name them with text, or leave text_by out.")
-    if names.image and series:
-        raise DataError("Curves are compared by their samples alone. Leave the images or the series out.")
-    if names.text and series:
-        raise DataError("Curves are compared by their samples alone. Leave the texts or the series out.")
-    is_record = is_mixed or not (names.text or names.image)
-    if as_categories and (series or not is_record):
-        raise DataError("Only columns of records can be categories. Leave as_categories out.")
-    if log and (series or not is_record):
-        raise DataError("Only numbers of records have a logarithm. Leave log out.")
-    if cycles and (series or not is_record):
-        raise DataError("Only dates and times of records go in cycles. Leave cycles out.")
-    if merge_variants and (series or not is_record):
-        raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
-    if weights not in (None, "none", {}) and series:
-        raise DataError("The samples of a curve count alike. Leave weights out.")
-    if metric == "cosine" and (series or not is_record):
-        raise DataError("The cosine compares rows of numbers, not texts or curves. Leave metric out.")
-
-
-def _leave_out_weightless(names: NamedColumns, weights: Weights | None) -> NamedColumns:
-    """The same names, where columns of weight 0 are only shown."""
-    given = weights.items() if isinstance(weights, Mapping) else ()
-    zero = {name for name, weight in given if weight == 0}
-    if not zero:
-        return names
-    columns = None if names.columns is None else tuple(name for name in names.columns if name not in zero)
-    texts, images = (tuple(n for n in some if n not in zero) for some in (names.text, names.image))
-    return names._replace(columns=columns, text=texts, image=images, show=(*names.show, *zero))
-
-
-def _understand_records(
-    frame: nw.DataFrame[Any],
-    names: NamedColumns,
-    parts: Mapping[str, tuple[str, ...]],
-    merges: bool,
-    as_categories: Sequence[str],
-    cycles: Sequence[Cycle] = (),
-) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
-    """Decide the role of each column of records, and describe the choices in sentences.
-
-    The frame that is returned has merged variants, if that is asked for.
-    """
-    columns, there = names.columns, list(frame.columns)
-    numbers = {part: name for name, some in parts.items() for part in some}
-    turns = {cycle.name: cycle for cycle in cycles}
-    times = {cycle.column for cycle in cycles if read_hours(frame[cycle.column]) is not None}
-
-    def assign(series: nw.Series[Any]) -> Column:
-        if series.name in times or (series.name in turns and series.name in names.show):
-            return Column(series.name, "left out", "only shown")
-        if series.name in turns:
-            return Column(series.name, "cycle", f"a cycle of '{turns[series.name].column}'")
-        if series.name in numbers:
-            return Column(series.name, "vector", f"a number of the lists of '{numbers[series.name]}'")
-        if series.name in names.text:
-            check_texts(series)
-            return Column(series.name, "document", "rows are compared by its words")
-        if series.name in names.image:
-            check_paths(series)
-            return Column(series.name, "image", "rows are compared by its pictures")
-        chosen = names._replace(columns=(series.name,)) if series.name in as_categories else names
-        return _assign_role(series, series.name, there, chosen)
-
-    ignored = {name for name in there if columns is not None and name not in columns}
-    skipped = {
-        names.id_column,
-        *names.drop,
-        *names.show,
-        *names.text,
-        *names.image,
-        *numbers,
-        *turns,
-        *times,
-        *ignored,
-    }
-    frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
-    found = _assign_roles(frame, assign, variant_notes)
-    hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
-    told = {name: note for name, note in hints.items() if note is not None}
-    if not any(column.role in FEATURE_ROLES for column in found):
-        raise DataError(_describe_unusable(found, [*told.values(), *variant_notes.values()]))
-    plain = tuple(c for c in found if c.role != "text" or c.name not in told)
-    left_out = {c.name for c in found} - {c.name for c in plain}
-    tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
-    lists = [
-        f"Rows are compared by the {len(some)} numbers in each list of '{name}', which are not shown."
-        for name, some in parts.items()
-    ]
-    hints_told = [note + tail[name] for name, note in told.items()]
-    notes = [*_describe_choices(plain, columns), *lists, *hints_told]
-    return frame, found, [*notes, *variant_notes.values(), *propose_categories(frame, found)]
-
-
-def _assign_roles(
-    frame: nw.DataFrame[Any], assign: Callable[[nw.Series[Any]], Column], proposals: dict[str, str]
-) -> tuple[Column, ...]:
-    """Assign a role to each column; an error about a column ends in what is proposed for it."""
-    found = []
-    for series in frame.iter_columns():
-        try:
-            found.append(assign(series))
-        except DataError as error:
-            if series.name not in proposals:
-                raise
-            raise DataError(f"{error} {proposals[series.name]}") from None
-    return tuple(found)
-
-
-def _settle_variants(
-    frame: nw.DataFrame[Any],
-    skipped: set[str | None],
-    assign: Callable[[nw.Series[Any]], Column],
-    merges: bool,
-) -> tuple[nw.DataFrame[Any], dict[str, str]]:
-    """Merge the variants in columns that are categories then, or propose it in a note for each column."""
-    merged, notes = [], {}
-    for series in frame.iter_columns():
-        variants = None if series.name in skipped else find_variants(series)
-        if variants is None:
-            continue
-        changed = merge_variants(series, variants)
-        try:
-            is_category = assign(changed).role in ("category", "constant")
-        except DataError:  # it is no category in either case
-            is_category = False
-        if not is_category:
-            continue
-        merged.append(changed)
-        notes[series.name] = (describe_merging if merges else propose_merging)(series.name, variants)
-    return (frame.with_columns(*merged) if merges and merged else frame), notes
-
-
-def _assign_role(series: nw.Series[Any], name: str, there: list[str], names: NamedColumns) -> Column:
-    if name == names.id_column:
-        return Column(name, "id", "unique and complete")
-    if name in names.drop:
-        return Column(name, "left out", "dropped")
-    if name in names.show:
-        return Column(name, "left out", "only shown")
-    return decide_column(series, name, there, None if names.columns is None else name in names.columns)
-
-
-def _describe_hidden(found: Sequence[Column], hide: Sequence[str]) -> list[str]:
-    """Describe what a person does not see; raise if this leaves nothing to judge by."""
-    features = [column for column in found if column.role in FEATURE_ROLES]
-    compared = [column.name for column in features if column.name in hide]
-    for column in features:
-        if column.name in hide and column.role in ("document", "sample", "curve"):
-            raise DataError(
-                f"Column '{column.name}' cannot be hidden: it is what a person sees of a row. "
-                "Hide other columns, or show another table in its place."
-            )
-    seen = [c for c in found if c.role != "id" and c.reason != "dropped" and c.name not in hide]
-    if hide and not seen:
-        raise DataError(f"Nothing is left to show: {join_names(hide)} are hidden. Hide fewer columns.")
-    others = [name for name in hide if name not in compared]
-    notes = [f"Compared, but not shown: {join_names(compared)}."] if compared else []
-    return [*notes, f"Neither compared nor shown: {join_names(others)}."] if others else notes
-
-
-def _describe_unusable(found: Sequence[Column], told: Sequence[str]) -> str:
-    why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 12)
-    if all(column.role == "constant" for column in found if column.role != "id"):
-        return f"All columns are constant, so there is nothing to cluster by: {why}."
-    return " ".join([f"No column is left to cluster by: {why}.", *told])
-
-
 def _id_note(id_column: str | None) -> str:
     if id_column is None:
         return "Rows are known by their position, counted from 0: no column serves as id."
     return f"Rows are known by column '{id_column}', whose values are unique and complete."
-
-
-def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
-    """Describe the choices made, in sentences."""
-
-    def of(role: Role) -> list[Column]:
-        return [column for column in found if column.role == role]
-
-    notes = []
-    if columns is not None:
-        notes.append(f"Only the columns named are used: {join_names(columns)}.")
-    notes += [
-        f"Column '{c.name}' is left out: {c.reason}. It is still shown; name it in the columns to use it."
-        for c in of("label")
-    ]
-    notes += [
-        f"Column '{c.name}' is left out as free text: {c.reason}. It is still shown." for c in of("text")
-    ]
-    if only := [c.name for c in of("left out") if c.reason == "only shown"]:
-        notes.append(f"Shown, but not compared: {join_names(only)}.")
-    ignored = ("dropped", "not among the columns named", "only shown")
-    unused = [c for c in of("left out") if c.reason not in ignored]
-    notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
-    if constant := of("constant"):
-        names = join_names(f"{c.name} ({c.reason})" for c in constant)
-        notes.append(f"Constant columns are left out: {names}.")
-    notes += [f"Column '{c.name}' is used as a number: {c.reason}." for c in of("date")]
-    if category := of("category"):
-        names = join_names(f"{c.name} ({c.reason})" for c in category)
-        notes.append(f"Columns used as categories: {names}.")
-    return notes

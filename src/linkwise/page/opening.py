@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from linkwise import datasets
-from linkwise.data import Encoded, Feature, image_items
-from linkwise.datasets import scale_to_unit
+from linkwise.data.demo_sets import DemoSet
 from linkwise.page.cards import RowView, view_numbers
 from linkwise.page.presenter import Presenter
 from linkwise.page.project_view import project_columns, view_project
@@ -34,18 +32,22 @@ def present_project(
 
 
 def present_demo(
-    session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
+    session: Session, data: DemoSet, *, path: Path | None = None, budget: int | None = None
 ) -> Presenter:
     """Return the presenter of bundled data."""
-    view = view_numbers(data.X, data.names) if data.images is None else RowView(image_items(data.images))
-    features = tuple(Feature(name, name, None, "numeric") for name in data.names)
+    units = data.units
+    if data.items is not None:
+        view = RowView(data.items)
+    else:
+        assert units is not None
+        view = view_numbers(units.X, units.feature_names)
     return Presenter(
         session,
-        scale_to_unit(data.X),
+        data.X,
         view,
         title=data.name,
         place=None if path is None else str(path),
-        columns=Encoded(data.X, features, ()) if data.images is None else None,
+        columns=units,
         budget=budget,
         classes=data.y,
     )

@@ -30,8 +30,8 @@ from linkwise.workspace.reading import read_shown_rows
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
 UNFIT = (
-    "text", "text_by", "image", "series", "series_by", "merge_variants", "log", "keep_nested", "encoding",
-    "sheet", "skip_broken",
+    "text", "text_by", "image", "series", "series_by", "warp", "merge_variants", "log", "keep_nested",
+    "encoding", "sheet", "skip_broken",
 )  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
 

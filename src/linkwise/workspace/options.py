@@ -192,6 +192,12 @@ class Reading:
         metavar="ID,TIME,VALUE",
         parse=_three_names,
     )
+    warp: bool | None = option(
+        "--warp",
+        "compare curves by dynamic time warping, so that shapes may be shifted and stretched",
+        "data",
+        type=bool,
+    )
     merge_variants: bool | None = option(
         "--merge-variants",
         "treat spellings of one category, such as Retail and retail, as one",
@@ -331,6 +337,8 @@ class Reading:
                 raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
             if self.is_of_series and name in OF_RECORDS:
                 raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
+            if not self.is_of_series and name == "warp":
+                raise UsageError("--warp is about curves. Add --series or --series-by, or leave --warp out.")
             if self.is_of_series and name == "impute":
                 raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
         if self.metric == "cosine" and self.scale is not None:

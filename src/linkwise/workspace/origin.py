@@ -68,6 +68,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "text": lambda value: _is_name(value) or (_are_names(value) and len(value) > 0),
     "image": _are_names,
     "series": lambda value: isinstance(value, bool),
+    "warp": lambda value: isinstance(value, bool),
     "series_by": lambda value: _are_names(value) and len(value) == 3,
     "show": _are_names,
     "hide": _are_names,
@@ -149,8 +150,9 @@ def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) ->
     for name in ("merge_variants", "as_categories", "log", "cycles"):
         if choices.get(name) and (are_texts or choices.get("series")):
             return name
-    if choices.get("series_by") and not choices.get("series"):
-        return "series_by"
+    for name in ("series_by", "warp"):
+        if choices.get(name) and not choices.get("series"):
+            return name
     for name in ("text", "image"):
         if choices.get(name) and choices.get("series"):
             return name

@@ -410,11 +410,13 @@ def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
     return Reading(
         text=choices.get("text"),
         text_by=choices.get("text_by"),
-        columns=choices.get("columns") if choices.get("text") else None,
+        image=choices.get("image"),
+        columns=choices.get("columns") if choices.get("text") or choices.get("image") else None,
         weights=choices["weights"] if isinstance(choices.get("weights"), dict) else None,
         metric="cosine" if choices.get("metric") == "cosine" else None,
         series=(choices.get("series") and not choices.get("series_by")) or None,
         series_by=choices.get("series_by"),
+        warp=choices.get("warp"),
         show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
         hide=choices.get("hide"),
     ).options()

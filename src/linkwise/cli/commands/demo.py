@@ -11,18 +11,18 @@ from numpy.typing import ArrayLike
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from linkwise import datasets
 from linkwise.asking.learner import Question
 from linkwise.asking.oracles import TruthOracle
 from linkwise.cli.commands.ask import NOTHING_KEPT, open_reader, report_interrupt
 from linkwise.cli.commands.serve import PageAddress, PageSource, can_open, serve_page
-from linkwise.datasets import scale_to_unit
+from linkwise.data.demo_sets import DemoSet, load_demo
 from linkwise.session.session import Session
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
 from linkwise.terminal.dialogue import run_dialogue
 from linkwise.terminal.keys import is_interactive
+from linkwise.terminal.pair_views import choose_pair_view
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import MethodChoice, build_first_learner
@@ -50,7 +50,7 @@ def demo(
     if not auto and not terminal and can_open():
         ask_on_page(name, budget, seed, session, again, error_rate)
         return
-    data = datasets.load(name)
+    data = load_demo(name)
     console = Console()
     with open_demo_session(data, seed, session, error_rate) as held, report_interrupt(held, session, again):
         if auto or not is_interactive():
@@ -60,10 +60,10 @@ def demo(
 
 
 def open_demo_session(
-    data: datasets.Dataset, seed: int, path: Path | None, error_rate: float | str | None = None
+    data: DemoSet, seed: int, path: Path | None, error_rate: float | str | None = None
 ) -> Session:
     """The session of a demo: in memory, or in a file if one is wanted."""
-    X, source = scale_to_unit(data.X), {"demo": data.name}
+    X, source = data.X, {"demo": data.name}
     if path is not None and path.exists():
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
@@ -98,7 +98,7 @@ def ask_on_page(
     def begin() -> Presenter:
         from linkwise.page.opening import present_demo
 
-        data = datasets.load(name)
+        data = load_demo(name)
         session = open_demo_session(data, seed, path, error_rate)
         presenters.append(present_demo(session, data, path=path, budget=budget))
         return presenters[0]
@@ -119,7 +119,7 @@ def ask_on_page(
 def ask_on_terminal(
     console: Console,
     session: Session,
-    data: datasets.Dataset,
+    data: DemoSet,
     budget: int | None,
     path: Path | None,
     again: str,
@@ -156,29 +156,32 @@ def ask_on_terminal(
     console.print(Text("on your own data: linkwise ask FILE.csv"))
 
 
-def make_pair_view(data: datasets.Dataset) -> PairView:
-    """How two rows are drawn: as pictures where there are any, else as columns of values."""
-    if data.images is None:
+def make_pair_view(data: DemoSet) -> PairView:
+    """How two rows are drawn: as pictures, texts or curves, or as columns of values."""
+    if data.items is None:
         return _make_table_view(data)
-    images, white = data.images, float(data.images.max())
+    if data.items.pixels is None:
+        return choose_pair_view(data.items, "row {}".format)
+    pixels = data.items.pixels
 
     def draw(question: Question, _width: int, _lines: int) -> RenderableType:
         rows = (question.first, question.second)
-        pictures = [screen.draw_picture(images[row].tolist(), white) for row in rows]
+        pictures = [screen.draw_picture(pixels(row).tolist(), 255.0) for row in rows]
         return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
 
     return draw
 
 
-def _make_table_view(data: datasets.Dataset) -> PairView:
-    scaled = scale_to_unit(data.X)
+def _make_table_view(data: DemoSet) -> PairView:
+    assert data.units is not None
+    values, scaled, columns = data.units.X, data.X, data.units.feature_names
 
     def item(row: int) -> Mapping[str, str]:
-        return {name: f"{value:g}" for name, value in zip(data.names, data.X[row].tolist(), strict=True)}
+        return {name: f"{value:g}" for name, value in zip(columns, values[row].tolist(), strict=True)}
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = question.first, question.second
-        ends = zip(data.names, scaled[first].tolist(), scaled[second].tolist(), strict=True)
+        ends = zip(columns, scaled[first].tolist(), scaled[second].tolist(), strict=True)
         rows = screen.pair_rows(item(first), item(second), {name: (a, b) for name, a, b in ends})
         names = (f"row {first}", f"row {second}")
         return screen.pair_table(names, rows, width=width, most=lines)
@@ -187,7 +190,7 @@ def _make_table_view(data: datasets.Dataset) -> PairView:
 
 
 # ---------------------------------------------------------------- answered by the classes
-def answer_by_classes(console: Console, session: Session, data: datasets.Dataset, budget: int) -> None:
+def answer_by_classes(console: Console, session: Session, data: DemoSet, budget: int) -> None:
     """Let the classes answer, and print how the clusters come to match them."""
     print_ = _printer(console)
     classes = f"{len(data.X)} rows, {len(data.label_names)} classes"
@@ -216,7 +219,7 @@ def _count_clusters(labels: ArrayLike) -> int:
     return len(np.unique(labels))
 
 
-def agreement_with_classes(session: Session, data: datasets.Dataset) -> float:
+def agreement_with_classes(session: Session, data: DemoSet) -> float:
     """Adjusted Rand index of the clusters and the known classes."""
     from sklearn.metrics import adjusted_rand_score
 

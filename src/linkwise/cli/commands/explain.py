@@ -9,12 +9,11 @@ from typing import Any
 
 from rich.console import Console
 
-from linkwise import datasets
 from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
-from linkwise.data import Encoded, Feature, Items, Rows
-from linkwise.datasets import scale_to_unit
+from linkwise.data import Encoded, Items, Rows
+from linkwise.data.demo_sets import load_demo
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.reasons.telling_words import telling_words
@@ -171,10 +170,8 @@ def _read_session_data(
 ) -> tuple[Path | None, Encoded | None, Encoded, Items | None, list[str] | None]:
     """The data of a session: file, columns in their own units, the same as clustered, items, ids."""
     if "demo" in source:
-        bundled = datasets.load(source["demo"])
-        features = tuple(Feature(name, name, None, "numeric") for name in bundled.names)
-        units, scaled = (Encoded(X, features, ()) for X in (bundled.X, scale_to_unit(bundled.X)))
-        return None, units, scaled, None, None
+        bundled = load_demo(source["demo"])
+        return None, bundled.units, bundled.rows, None if bundled.units else bundled.items, None
     data = data_path(path, source)
     if data is None or "choices" not in source:
         what = source.get("file", "data that are in no file")
