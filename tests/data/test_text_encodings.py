@@ -87,11 +87,14 @@ def test_no_other_encoding_is_taken_for_windows_1252(tmp_path, codec, text):
     assert table.choices["encoding"] == normalize_encoding(codec)
 
 
-@given(
-    st.lists(st.sampled_from(" ".join([*WORDS.values(), *CENTRAL.values()]).split()), max_size=4),
-    st.sampled_from(sorted(ENCODINGS)),
+LANGUAGES = {language: text.split() for language, text in (WORDS | CENTRAL).items()}
+SOME_WORDS = st.sampled_from(sorted(LANGUAGES)).flatmap(
+    lambda language: st.lists(st.sampled_from(LANGUAGES[language]), max_size=4)
 )
-def test_what_is_read_is_what_was_written(words, codec):
+
+
+@given(SOME_WORDS, st.sampled_from(sorted(ENCODINGS)))
+def test_words_of_one_language_are_read_as_they_were_written(words, codec):
     text = as_table(" ".join(words))
     try:
         raw = text.encode(codec)
@@ -99,6 +102,18 @@ def test_what_is_read_is_what_was_written(words, codec):
         return
     found = outcome(raw)
     assert isinstance(found, DataError) or found == text
+
+
+def test_raised_digits_follow_units_alone():
+    assert outcome(as_table("20 m² 3 km³ für").encode("cp1252")) == as_table("20 m² 3 km³ für")
+    assert isinstance(outcome(as_table("Müller gęślą").encode("cp1250")), DataError)  # not "gêœl¹"
+
+
+def test_words_of_two_languages_are_not_misread_in_silence():
+    """Their letters together may be those of a third language; then the note has such a word."""
+    found = to_utf8(as_table("Müller ďábelské").encode("cp1250"))
+    assert found.encoding == "windows-1252"
+    assert "with words such as 'ïábelské'. Add --encoding NAME if they are wrong." in found.notes[0]
 
 
 def test_long_words_and_words_of_no_language():

@@ -2,7 +2,9 @@
 
 No byte of a file tells which of the many encodings with one byte for each character it is in, so its words
 decide. A reading is plausible if its letters belong to the alphabet of one language, no capital follows a
-small letter, and no symbol stands within a word. If all plausible readings are the same, it is certain.
+small letter, and no symbol stands within a word. If all plausible readings are the same, it is certain. This
+holds for files of one language: words of two languages together may have the letters of a third one. A note
+therefore shows a word as it was read.
 """
 
 from __future__ import annotations
@@ -50,6 +52,8 @@ _ALPHABETS = tuple(
 _SYMBOLS = frozenset("\u00a0€£¥¢§°«»¡¿©®™…•·†‰±×÷µ¹²³¼½¾ªº‘’“”‚„‹›–—")
 _BEFORE_WORDS = frozenset("\u00a0€£¥µ§©«»¡¿…‘’“”‚„‹›–—")
 _WITHIN_WORDS = frozenset("’–—")
+_RAISED = frozenset("¹²³")
+_UNIT = re.compile("[a-z]{1,2}")  # such as m and km, which are squared and cubed
 _REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
 _BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
 _LOOK = 2000  # bytes that show UTF-16 without a mark
@@ -203,6 +207,8 @@ def _unusual_letters(word: str) -> set[str] | None:
             if before.isalpha() and after.isalpha() and mark not in _WITHIN_WORDS:
                 return None
             if after.isalpha() and mark not in _BEFORE_WORDS:
+                return None
+            if mark in _RAISED and before.isalpha() and not _UNIT.fullmatch(word[:at]):
                 return None
         elif not mark.isalpha() or (mark.isupper() and before.islower()):
             return None

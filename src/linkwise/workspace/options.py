@@ -174,7 +174,7 @@ class Reading:
     )
     image: Sequence[str] | None = option(
         "--image",
-        "compare rows by the pictures whose paths these columns hold, and by nothing else but --text and --columns",
+        "compare rows by the pictures that these columns name, and by nothing else but --text and --columns",
         "data",
         metavar="A,B",
         parse=_names,
