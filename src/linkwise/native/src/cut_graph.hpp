@@ -69,7 +69,4 @@ std::vector<DescentState> descend(const CutGraph& graph, double gamma, const std
 // The best sets of a descent from `start` for each price of a broken pair, each once.
 std::vector<Sides> find_splits(const CutGraph& graph, const std::vector<double>& start, int64_t max_iter);
 
-// Cut every two clusters again as long as that improves the clustering, for a few rounds.
-void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t k, int64_t max_iter);
-
 }  // namespace linkwise

@@ -33,11 +33,10 @@ std::vector<int32_t> cut_part(const CutGraph& part, int64_t max_iter) {
     return number;
 }
 
-}  // namespace
-
-// `known` holds what cut_part found for the parts that were cut before.
+// What cut_part found, by the nodes of the parts.
 using KnownCuts = std::map<std::vector<int32_t>, std::vector<int32_t>>;
 
+// Cut every two clusters again as long as that improves the clustering, for a few rounds.
 void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t k, int64_t max_iter,
                     KnownCuts& known) {
     ClusteringValue value = evaluate_labels(graph, labels, k);
@@ -70,8 +69,6 @@ void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t
         if (!is_better(value, before)) return;
     }
 }
-
-namespace {
 
 using Pairs = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
