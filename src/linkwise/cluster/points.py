@@ -23,23 +23,32 @@ def _resolve_threads(n_threads: int | None) -> int:
     return parallel.n_threads() if n_threads is None else n_threads
 
 
-def squared_center_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
-    """Compute the (n, k) squared distances of every row to every centre."""
+def squared_center_distances(
+    X: Any, centers: Centers, n_threads: int | None = None, lengths: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Compute the (n, k) squared distances of every row to every centre.
+
+    `lengths` are the squared lengths of sparse rows, if they are known.
+    """
     if not issparse(X):
         return native.squared_distances(X, centers, _resolve_threads(n_threads))
     product = X @ centers.T
-    squares: NDArray[np.float64] = _squared_lengths(X)[:, None] - 2 * product + (centers**2).sum(axis=1)
+    own = _squared_lengths(X) if lengths is None else lengths
+    squares: NDArray[np.float64] = own[:, None] - 2 * product + (centers**2).sum(axis=1)
     return np.maximum(squares, 0, out=squares)
 
 
 def nearest_centers(
-    X: Any, centers: Centers, n_threads: int | None = None
+    X: Any, centers: Centers, n_threads: int | None = None, lengths: NDArray[np.float64] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Find the nearest centre of each row, the lower index of equals, and its squared distance."""
+    """Find the nearest centre of each row, the lower index of equals, and its squared distance.
+
+    `lengths` are the squared lengths of sparse rows, if they are known.
+    """
     if not issparse(X):
         labels, squares = native.nearest_points(X, centers, _resolve_threads(n_threads))
         return labels.astype(np.int32), squares
-    table = squared_center_distances(X, centers)
+    table = squared_center_distances(X, centers, lengths=lengths)
     found = table.argmin(axis=1)
     return found.astype(np.int32), table[np.arange(len(found)), found]
 
@@ -172,20 +181,22 @@ def _draw_sparse_plusplus(
     rng = np.random.default_rng(int(seed))
     key = X @ np.cos(np.arange(X.shape[1]))  # weights without any relation to each other
     each = np.ones(X.shape[0]) if weight is None else weight.astype(np.float64)
-    chosen = np.full(k, -1)
+    chosen, lengths = np.full(k, -1), _squared_lengths(X)
     if given is None:
         chosen[0] = rng.choice(X.shape[0], p=each / each.sum())
-        left = squared_center_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
+        first = X[chosen[:1]].toarray().astype(np.float64)
+        left = squared_center_distances(X, first, lengths=lengths)[:, 0]
         left[_find_equal_rows(X, chosen[0], key)] = 0
     else:
-        left = squared_center_distances(X, given).min(axis=1)
-        left[left <= 1e-12 * _squared_lengths(X)] = 0  # rounding of a row that is a given centre
+        left = squared_center_distances(X, given, lengths=lengths).min(axis=1)
+        left[left <= 1e-12 * lengths] = 0  # rounding of a row that is a given centre
     for c in range(int(given is None), k):
         mass = left * each
         if mass.sum() <= 0:
             break
         rows = rng.choice(X.shape[0], size=n_candidates, p=mass / mass.sum())
-        after = np.minimum(left[:, None], squared_center_distances(X, X[rows].toarray().astype(np.float64)))
+        candidates = X[rows].toarray().astype(np.float64)
+        after = np.minimum(left[:, None], squared_center_distances(X, candidates, lengths=lengths))
         best = int((each @ after).argmin())
         chosen[c], left = rows[best], after[:, best]
         left[_find_equal_rows(X, rows[best], key)] = 0
@@ -226,13 +237,14 @@ def run_lloyd(
         return native.lloyd(
             X, np.ascontiguousarray(starts), max_iter, bound, _resolve_threads(n_threads), weight
         )
-    runs = [_run_sparse_lloyd(X, start, max_iter, bound, weight) for start in starts]
+    lengths = _squared_lengths(X)
+    runs = [_run_sparse_lloyd(X, lengths, start, max_iter, bound, weight) for start in starts]
     labels, centers, inertia, n_iter = (np.stack(part) for part in zip(*runs, strict=True))
     return native.LloydRuns(labels, centers, inertia, n_iter.astype(np.int32))
 
 
 def _run_sparse_lloyd(
-    X: Any, start: Centers, max_iter: int, tol: float, weight: Weight
+    X: Any, lengths: NDArray[np.float64], start: Centers, max_iter: int, tol: float, weight: Weight
 ) -> tuple[NDArray[np.int32], Centers, np.float64, np.int32]:
     """Run one start by the rules of ``native.lloyd``."""
     centers, before = start.copy(), np.full(X.shape[0], -1, dtype=np.int32)
@@ -240,7 +252,7 @@ def _run_sparse_lloyd(
     n_iter = 0
     for _ in range(max_iter):
         n_iter += 1
-        labels, squares = nearest_centers(X, centers)
+        labels, squares = nearest_centers(X, centers, lengths=lengths)
         changed = bool((labels != before).any())
         moved = cluster_means(
             X,
@@ -252,7 +264,7 @@ def _run_sparse_lloyd(
         centers, before = moved, labels
         if not changed or shift <= tol:
             break
-    labels, squares = nearest_centers(X, centers)
+    labels, squares = nearest_centers(X, centers, lengths=lengths)
     return labels, centers, np.float64(each @ squares), np.int32(n_iter)
 
 
