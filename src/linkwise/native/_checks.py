@@ -33,9 +33,11 @@ def check_array(
 
 def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
     """Check shape and layout; None in `shape` means any length above 0."""
-    fits = array.ndim == len(shape) and all(
-        have == want if want is not None else have > 0 for have, want in zip(array.shape, shape, strict=True)
-    )
+    fits = array.shape == shape  # at once, since short calls are many
+    if not fits and array.ndim == len(shape):
+        fits = all(
+            have == want or (want is None and have > 0) for have, want in zip(array.shape, shape, strict=True)
+        )
     if not fits:
         wanted = ", ".join("≥1" if want is None else str(want) for want in shape)
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
