@@ -33,15 +33,14 @@ def check_array(
 
 def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
     """Check shape and layout; None in `shape` means any length above 0."""
-    have = array.shape
-    fits = len(have) == len(shape)
-    if fits:
-        for length, want in zip(have, shape, strict=True):
-            if length != want and (want is not None or length == 0):
-                fits = False
+    fits = array.shape == shape  # at once, since short calls are many
+    if not fits and array.ndim == len(shape):
+        fits = all(
+            have == want or (want is None and have > 0) for have, want in zip(array.shape, shape, strict=True)
+        )
     if not fits:
         wanted = ", ".join("≥1" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name} must have shape ({wanted}), got {have}")
+        raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
     flags = array.flags
     if not flags.c_contiguous or not flags.aligned:
         raise ValueError(f"{name} must be C-contiguous. Copy it with np.ascontiguousarray({name}).")

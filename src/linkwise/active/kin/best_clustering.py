@@ -64,6 +64,8 @@ class _Groups(NamedTuple):
     """(g, g) expected pairs of two groups that belong together; within one, both ways round."""
     distances: Table
     """(g, g) 1 less their mean p."""
+    belong: float
+    """Expected pairs of rows that belong together."""
     barred: Mask
     """(g, g) which of them are known to differ."""
 
@@ -112,10 +114,11 @@ def _measure_groups(parts: Parts, group: Rows, apart: Mask) -> _Groups:
     sums = sum_clusters(parts, of, len(number))
     gains, size = find_gains(parts, sums), sum_sizes(parts, of, len(number))
     barred = np.zeros((len(number), len(number)), dtype=bool)
-    known = np.flatnonzero(number < len(apart))
-    barred[np.ix_(known, known)] = apart[np.ix_(number[known], number[known])]
+    n_known = int(np.searchsorted(number, len(apart)))
+    barred[:n_known, :n_known] = apart[np.ix_(number[:n_known], number[:n_known])]
     belonging = native.multiply_across(sums, gains, parallel.n_threads(), is_symmetric=True)
-    return _Groups(of, size, gains, belonging, native.mean_distances(belonging, size), barred)
+    belong = float(belonging.sum() - parts.own.sum()) / 2
+    return _Groups(of, size, gains, belonging, native.mean_distances(belonging, size), belong, barred)
 
 
 def _link_groups(parts: Parts, groups: _Groups, barred: Mask, slack: float) -> tuple[Rows, float]:
@@ -128,11 +131,10 @@ def _link_groups(parts: Parts, groups: _Groups, barred: Mask, slack: float) -> t
     float
         The chance from which a pair gains by being together.
     """
-    belonging, size = groups.belonging, groups.size
-    within = belonging.trace() - parts.own.sum()
-    belong = (belonging.sum() - parts.own.sum()) / 2
+    size, belong = groups.size, groups.belong
+    within = groups.belonging.trace() - parts.own.sum()
     distances = groups.distances.copy()
-    distances[barred] = np.inf
+    distances.ravel()[np.flatnonzero(barred)] = np.inf
     merges, heights = native.agglomerate(distances, size.astype(np.int64), "average", 1, 1 - LOWEST)
     count, gains = size.tolist(), []
     for a, b in merges.tolist():
@@ -221,7 +223,7 @@ def _move_items(parts: Parts, label: Rows, groups: _Groups, known: Rows) -> Best
     is_free = np.ones(len(labels), dtype=bool)
     is_free[known] = False
     free, n_threads = np.flatnonzero(is_free), parallel.n_threads()
-    belong, n_pairs = (groups.belonging.sum() - parts.own.sum()) / 2, _count_all_pairs(parts)
+    belong, n_pairs = groups.belong, _count_all_pairs(parts)
 
     def judge(within: float, sizes: Table) -> float:
         right, together = (within - parts.own.sum()) / 2, count_pairs(sizes, size) / 2

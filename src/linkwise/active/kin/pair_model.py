@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from linkwise import native, parallel
 from linkwise.active.kin.kernels import Table
@@ -60,14 +59,14 @@ def fit_pair_weights(similarity: Table, shared: Table, together: Table, n_classe
     """
     is_known = ~np.isnan(together)
     upper = np.flatnonzero(np.triu(is_known, 1))
-    design = np.stack([np.ones(len(upper)), similarity.take(upper), shared.take(upper)], axis=1)
+    design = np.stack([np.ones(len(upper)), similarity.take(upper), shared.take(upper)])
     target, weight = together.take(upper), min(1.0, PAIR_WEIGHT * len(together) / max(is_known.sum(), 1))
     mean: NDArray[np.float64] = np.array(expect_weights(n_classes))
     precision, found = 1 / DEVIATION**2, mean.copy()
     for _ in range(STEPS):
-        chance = expit(design @ found)
-        slope = weight * (design.T @ (target - chance)) - precision * (found - mean)
-        curve = design.T @ (design * (weight * chance * (1 - chance))[:, None]) + np.diag(precision)
+        chance = PairWeights(*found.tolist()).chances(design[1], design[2])
+        slope = weight * (design @ (target - chance)) - precision * (found - mean)
+        curve = (design * (weight * chance * (1 - chance))) @ design.T + np.diag(precision)
         step = np.clip(np.linalg.solve(curve, slope), -LONGEST, LONGEST)
         found = found + step
         if np.abs(step).max() < TINY:

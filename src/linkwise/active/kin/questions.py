@@ -25,6 +25,7 @@ from linkwise.active.kin.ties import first_largest
 from linkwise.asking.learner import rng_at
 
 JITTER = 0.05
+ROUNDING = 1e-8  # more than rounding to nine decimals changes
 GAIN_DECIMALS = 5  # of a share of the largest gain, which is computed in 32 bits
 CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
@@ -41,18 +42,21 @@ def likeliest_pair(state: KINState, least: float) -> Pair | None:
     posterior = state.believe()
     known, apart = posterior.known, posterior.placement.apart
     k = known.n_neighbourhoods
-    if k < 2 or (apart | np.eye(k, dtype=bool)).all():
+    if k < 2 or np.count_nonzero(apart) == k * (k - 1):
         return None
     chance = neighbourhood_chances(posterior)
-    ruled_out = np.where(apart, chance, 0).sum(axis=1, keepdims=True)
-    chance = chance / np.maximum(1 - ruled_out, 1e-6)
-    chance[apart] = -1
-    np.fill_diagonal(chance, -1)
-    chance = chance.round(9)  # what is 0 but for rounding is 0
-    worth = np.flatnonzero(chance.ravel() >= least)
-    for at in worth[np.argsort(-chance.ravel()[worth], kind="stable")].tolist():
-        a, b = divmod(at, k)
-        pair = closest_open_pair(state, known.members(a), known.members(b), kernel_between(posterior, a, b))
+    row, column = np.nonzero(apart)
+    left = np.maximum(1 - np.bincount(row, chance[row, column], k), 1e-6)
+    worth = np.flatnonzero(chance >= (least - ROUNDING) * left[:, None])
+    a, b = np.divmod(worth, k)
+    is_open = ~apart[a, b] & (a != b)
+    a, b = a[is_open], b[is_open]
+    likely = (chance[a, b] / left[a]).round(9)  # what is 0 but for rounding is 0
+    order = np.argsort(-likely, kind="stable")
+    order = order[likely[order] >= least]
+    for one, other in zip(a[order].tolist(), b[order].tolist(), strict=True):
+        items, similarity = (known.members(one), known.members(other)), kernel_between(posterior, one, other)
+        pair = closest_open_pair(state, *items, similarity)
         if pair is not None:
             return pair
     return None
