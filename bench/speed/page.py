@@ -101,7 +101,7 @@ class Stub:
             "shades": [[kind, kind, 0] for kind in range(10)],
             "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
-            "axes": "", "profiles": False,
+            "axes": "", "map": None, "profiles": False,
             "budget": None, "seconds_per_answer": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": "", "wrong": None}, "more_clusters": 0, "learner": "stub",
