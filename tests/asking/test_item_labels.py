@@ -18,6 +18,7 @@ from linkwise.asking.item_labels import (
 )
 from linkwise.asking.learner import Question
 from linkwise.asking.run import Run
+from linkwise.session.colours import number_rows
 
 
 @st.composite
@@ -70,7 +71,26 @@ def test_answers_are_enforced_as_on_rows(shown, pairs):
     used = np.unique(read_labels(shown))  # numbers without rows stay away, as from a learner
     shown = renumber(shown, np.searchsorted(used, np.arange(10)).astype(np.int32))
     enforced = enforce_answers(shown, evidence)
-    assert read_labels(enforced).tolist() == enforce_answers(read_labels(shown), evidence).tolist()
+    labels = enforce_answers(read_labels(shown), evidence)
+    assert read_labels(enforced).tolist() == labels.tolist()
+    assert count_labels(enforced).tolist() == np.bincount(labels).tolist()
+
+
+def test_an_item_without_rows_of_its_label_keeps_a_number_that_counts():
+    nobody = np.empty(0, np.int64), np.empty(0, np.int32)
+    shown = ItemLabels(np.array([0, 1], np.int32), np.array([0, 1, 1, 1]), np.array([1, 3]), *nobody)
+    evidence = lw.Evidence(4)
+    evidence.add(0, 1, "yes")
+    evidence.add(1, 2, "yes")
+    enforced = enforce_answers(shown, evidence)  # the only row of cluster 0 leaves it
+    assert (read_labels(enforced).tolist(), count_labels(enforced).tolist()) == ([0] * 4, [4])
+
+
+def test_an_item_without_rows_of_its_label_needs_no_new_number():
+    items, own = np.array([0, 2, 3], np.int32), np.array([0, 0], np.int32)
+    shown = ItemLabels(items, np.array([0, 0, 1, 2]), np.array([2, 1, 1]), np.array([2, 3]), own)
+    numbered = number_rows(shown, [5])  # there is one cluster, since items 1 and 2 have no other rows
+    assert (read_labels(numbered).tolist(), list_sizes(numbered)) == ([5] * 4, ([5], [4]))
 
 
 def counts_of(before, then):

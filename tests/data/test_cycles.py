@@ -139,10 +139,16 @@ def test_the_hour_is_that_of_the_clock_in_the_column():
     assert (with_zone.X[:, 2:] == without.X[:, 2:]).all()
 
 
+def test_missing_times_are_counted_by_the_column_of_the_table():
+    times = pl.DataFrame({"at": [None, *(f"{one:%H:%M}" for one in SENT[1:])], "size": SIZE})
+    with pytest.raises(DataError, match=r"Values are missing: 1 in 'at'\."):  # what --drop takes
+        encode(from_frame(times, cycles=["at"]))
+
+
 def test_a_missing_time_is_as_far_from_all():
     gaps = pl.DataFrame({"sent": [None, *SENT[1:]], "size": SIZE})
     table = from_frame(gaps, cycles=["sent=hour", "sent=weekday"])
-    with pytest.raises(DataError, match=r"1 in 'sent', 1 in 'sent \(hour\)', 1 in 'sent \(weekday\)'"):
+    with pytest.raises(DataError, match=r"Values are missing: 1 in 'sent'\."):
         encode(table)
     encoded = encode(table, impute="median")
     assert (encoded.X[0, 2:] == 0).all()
@@ -159,7 +165,10 @@ def test_a_missing_time_is_as_far_from_all():
     [
         ({"cycles": ["snt"]}, "Did you mean 'sent'"),
         ({"cycles": ["size"]}, "'size' holds no dates and no times"),
-        ({"cycles": ["word"]}, "'word' holds no dates and no times"),
+        ({"cycles": ["word"]}, "'word' holds no dates and no times, but values such as 'word 0'"),
+        ({"cycles": ["odd"]}, "'odd' holds times and other values, such as '8 pm'. Write all as 08:15"),
+        ({"cycles": ["gap"]}, "'gap' is empty"),
+        ({"cycles": ["sent=minute"]}, "'minute' is no cycle of column 'sent'.*hour, weekday, season"),
         ({"cycles": ["at=season"]}, "do not go through the day of the year"),
         ({"cycles": ["noon"]}, "do not go through any cycle"),
         ({"cycles": ["noon=hour"]}, "do not go through the hour of the day"),
@@ -176,6 +185,8 @@ def test_what_goes_in_no_cycle(how, message):
         "word": [f"word {n % 7}" for n in range(N)],
         "at": [f"{one:%H:%M}" for one in SENT],
         "noon": [dt.datetime(2024, 1, 1, 12)] * N,
+        "odd": ["8 pm" if n == N - 1 else "08:15" for n in range(N)],
+        "gap": pl.Series([None] * N, dtype=pl.String),
     }
     with pytest.raises(DataError, match=message):
         from_frame(pl.DataFrame(columns), **how)
@@ -183,7 +194,7 @@ def test_what_goes_in_no_cycle(how, message):
 
 def test_a_table_with_the_name_of_a_cycle():
     frame = pl.DataFrame({"sent": SENT, "sent (hour)": SIZE})
-    with pytest.raises(DataError, match=r"sent \(hour\)"):
+    with pytest.raises(DataError, match=r"'sent \(hour\)' is in the table.*Rename the column"):
         from_frame(frame, cycles=["sent"])
 
 

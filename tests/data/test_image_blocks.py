@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from linkwise.data import encode, items_of, read_folder, read_table
+from linkwise.data import encode, from_frame, items_of, read_folder, read_table
 from linkwise.data.column_survey import survey_columns
 from linkwise.data.encoded import block_of
 from linkwise.errors import DataError
@@ -108,6 +108,12 @@ def test_a_picture_of_weight_0_is_only_shown(path):
 def test_what_does_not_go_with_pictures(path, how, message):
     with pytest.raises(DataError, match=message):
         read_table(path, **how)
+
+
+def test_a_row_without_a_picture(path):
+    frame = pl.read_csv(path).with_columns(picture=pl.when(pl.int_range(pl.len()) != 4).then("picture"))
+    with pytest.raises(DataError, match=r"Column 'picture' is empty in row 4 \(counted from 0\)"):
+        from_frame(frame, image="picture")
 
 
 def test_pictures_that_cannot_be_read(path):

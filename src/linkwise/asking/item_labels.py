@@ -75,8 +75,9 @@ class ItemLabels:
         return ItemLabels(self.items, self.of, self.size, every[order], own[order])
 
     def renumber(self, numbers: NDArray[np.int32]) -> ItemLabels:
-        """Give each cluster another number."""
-        return ItemLabels(numbers[self.items], self.of, self.size, self.rows, numbers[self.own])
+        """Give each cluster another number; items whose rows all have labels of their own may get any."""
+        items = np.maximum(numbers.take(self.items, mode="clip"), 0)  # their old one may not be in use
+        return ItemLabels(items, self.of, self.size, self.rows, numbers[self.own])
 
 
 Shown = NDArray[np.int32] | ItemLabels

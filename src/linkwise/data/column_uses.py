@@ -80,11 +80,12 @@ def check_paths(series: nw.Series[Any]) -> None:
     """Check that a column holds the path of a picture in each row."""
     if holds_pictures(series):
         return
-    wrong = next((word for word in series.to_list() if not is_picture(word)), None)
-    example = "no value" if is_missing(wrong) else f"{wrong!r:.60}"
+    words = enumerate(series.to_list())
+    row, wrong = next(((row, word) for row, word in words if not is_picture(word)), (0, None))
+    what = "is empty" if is_missing(wrong) else f"holds {wrong!r:.60}, which is no path of a picture"
     raise DataError(
-        f"Column '{series.name}' holds {example}, which is no path of a picture ({', '.join(PICTURES)})."
-        " Give --image a column with a path in each row."
+        f"Column '{series.name}' {what} in row {row} (counted from 0). Give --image a column with a path in"
+        f" each row, which ends with {', '.join(PICTURES[:-1])} or {PICTURES[-1]}."
     )
 
 

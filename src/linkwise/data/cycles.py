@@ -18,7 +18,7 @@ from linkwise.data.cells import is_missing
 from linkwise.data.column_names import unknown_column
 from linkwise.data.roles import to_numbers, to_words, value_kind
 from linkwise.data.vectors import append_columns
-from linkwise.errors import DataError
+from linkwise.errors import DataError, short_repr
 from linkwise.wording import join_names
 
 if TYPE_CHECKING:
@@ -186,14 +186,17 @@ def read_cycles(given: Sequence[str], frame: nw.DataFrame[Any], drop: Sequence[s
     found: dict[Cycle, None] = {}
     for one in given:
         column, _, kind = one.rpartition("=")
-        if one in frame.columns or kind not in KINDS:
+        kinds: tuple[str, ...] | None = (kind,)
+        if one in frame.columns or (kind not in KINDS and column not in frame.columns):
             column, kinds = one, None
-        else:
-            kinds = (kind,)
         if column not in frame.columns:
             raise DataError(unknown_column(column, frame.columns))
         if column in drop:
             raise DataError(f"Column '{column}' is to be compared as a cycle and dropped. Name it once.")
+        if kinds is not None and kind not in KINDS:
+            raise DataError(
+                f"'{kind}' is no cycle of column '{column}'. The cycles are: {join_names(KINDS)}."
+            )
         found |= dict.fromkeys(_choose_kinds(frame.get_column(column), kinds))
     return list(found)
 
@@ -203,7 +206,7 @@ def _choose_kinds(series: nw.Series[Any], kinds: Sequence[str] | None) -> list[C
     possible = _possible_kinds(series)
     way_out = "Leave it out of --cycles (in Python, cycles=[...])."
     if not possible:
-        raise DataError(f"Column '{series.name}' holds no dates and no times, which go in cycles. {way_out}")
+        raise DataError(f"{_describe_others(series)} {way_out}")
     named = [kind for kind in KINDS if kinds is None or kind in kinds]
     chosen = [kind for kind in named if kind in possible and _varies(series, kind)]
     if kinds is None:
@@ -218,6 +221,18 @@ def _possible_kinds(series: nw.Series[Any]) -> tuple[CycleKind, ...]:
     if value_kind(series) == "date":
         return KINDS
     return () if read_hours(series) is None else ("hour",)
+
+
+def _describe_others(series: nw.Series[Any]) -> str:
+    """Say which value of a column without cycles is neither a date nor a time."""
+    words = [word for word in to_words(series) if word is not None]
+    others = [word for word in words if not _is_time(word)]
+    if not others:
+        return f"Column '{series.name}' is empty, so it goes in no cycles."
+    example = short_repr(others[0])
+    if len(others) == len(words):
+        return f"Column '{series.name}' holds no dates and no times, but values such as {example}."
+    return f"Column '{series.name}' holds times and other values, such as {example}. Write all as 08:15."
 
 
 def _varies(series: nw.Series[Any], kind: CycleKind) -> bool:
@@ -258,6 +273,11 @@ def add_cycles(frame: nw.DataFrame[Any], cycles: Sequence[Cycle]) -> nw.DataFram
 
     columns = []
     for cycle in cycles:
+        if cycle.name in frame.columns:
+            raise DataError(
+                f"Column '{cycle.name}' is in the table, and {cycle.option} would add another one."
+                " Rename the column, or leave the cycle out."
+            )
         if cycle.column not in frame.columns:
             raise DataError(unknown_column(cycle.column, frame.columns))
         series = frame.get_column(cycle.column)

@@ -146,7 +146,7 @@ def _encode_records(
     _check_finite(table, numbers)
     missing = _count_missing(names, numbers | cycles, words)
     if impute is None:
-        check_complete(missing)
+        check_complete({cycle_of(name).column if name in cycles else name: missing[name] for name in missing})
     if categories == "columns":
         _check_size(table, names, words)
     merged, log = bool(table.choices.get("merge_variants")), set(table.choices.get("log", ()))

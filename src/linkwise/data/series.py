@@ -61,7 +61,7 @@ def encode_series(
     Raises
     ------
     DataError
-        A value is infinite, a curve has no value, or all curves are the same.
+        A value is infinite, a curve has no value, or all curves are the same, perhaps once they are warped.
     ValueError
         `scale` is not one of its choices.
     """
@@ -93,6 +93,11 @@ def _warp(X: NDArray[np.float64], notes: Sequence[str]) -> Encoded:
     """Compare curves by warping, in units of the largest value, whose squares are floats."""
     unit = float(np.abs(X).max())
     places = place_by_warping(X / unit) * unit
+    if places.shape[1] == 0:
+        raise DataError(
+            "No curves differ once they are warped. Leave --warp out (in Python, warp=True) to compare"
+            " samples at the same times."
+        )
     features = tuple(
         Feature(f"component {k}", f"component {k}", None, "sample") for k in range(1, places.shape[1] + 1)
     )
