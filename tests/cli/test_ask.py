@@ -46,7 +46,7 @@ def test_words_count_as_their_letters(fruit, linkwise):
 def test_unknown_words_are_never_answers(fruit, linkwise):
     done = linkwise("ask", fruit.path, said="x\n\nyy\nj\n?\nq\n")
     assert done.stdout.count("Not saved. ") == 4
-    assert "'yy' is not an answer. Type y, n, s, u, q or ?." in done.stdout
+    assert "'yy' is not an answer. Type y, n, s, u or q, or ? for all keys." in done.stdout
     assert "Why this question: " in done.stdout
     with Session.open(fruit.session) as session:
         assert session.events == []

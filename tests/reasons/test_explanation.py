@@ -135,7 +135,7 @@ def test_a_cluster_without_a_rule_is_reported():
     assert np.isnan(lost.purity)
     assert lost.cover == 0
     assert sum(n for _, n in lost.told_as) == lost.n_rows
-    assert f"cluster {lost.cluster}: {lost.n_rows} rows, no rule of their own" in str(found)
+    assert f"cluster {lost.cluster}: {lost.n_rows} rows, no rule;" in str(found)
 
 
 def test_the_tree_of_clusilc_is_its_explanation():

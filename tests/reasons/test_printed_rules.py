@@ -227,4 +227,4 @@ def test_a_very_small_cluster_needs_no_rule():
     labels = np.r_[np.zeros(300), np.ones(300), [2]].astype(int)
     found = lw.explain(labels, X)
     assert len(found.rules) == 2
-    assert "cluster 2: 1 row, no rule of their own; they stand under 0 (1)" in str(found)
+    assert "cluster 2: 1 row, no rule; the rules put them into 0 (1)" in str(found)

@@ -87,7 +87,7 @@ def describe_cluster(cluster: ClusterRules) -> list[str]:
     parts = [f"cluster {quote_word(str(cluster.cluster))}: {count_noun(cluster.n_rows, 'row')}"]
     if not cluster.rules and cluster.n_rows:
         where = join_names(f"{quote_word(str(name))} ({n})" for name, n in cluster.told_as)
-        return [f"{parts[0]}, no rule of their own; they stand under {where}"]
+        return [f"{parts[0]}, no rule; the rules put them into {where}"]
     if cluster.n_rows and (cluster.cover < 1 or cluster.purity < 1):
         parts.append(f"cover {format_percent(cluster.cover)}, purity {format_percent(cluster.purity)}")
     joins = [

@@ -333,7 +333,7 @@ def _read_command(
         if suspect is not None:
             return suspect
         shown = repr(text) if text.isprintable() and text else "this key"
-        display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
+        display.reject(f"{shown} is not an answer. Type y, n, s, u or q, or ? for all keys.")
 
 
 def _report_lost_note(display: Display, note: str) -> None:

@@ -38,6 +38,8 @@ class ReplayNeeded(UsageError):
         )
         self.difference, self.backup = difference, backup
 
+USUAL = ("metric", "euclidean")  # stored although nobody chose it
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedOptions:
@@ -89,7 +91,8 @@ class ChangedOptions:
 
     def describe_change(self, backup: Path | None) -> str:
         """Say what has changed, and where the session is as it was."""
-        gone = [name for name in self.before.settings() if getattr(self.now, name) is None]
+        settings = self.before.settings().items()
+        gone = [name for name, value in settings if getattr(self.now, name) is None and (name, value) != USUAL]
         before = _write(self.before, [*self.names, *gone])
         lost = ", and without the weights by your answers" if self.loses_weights else ""
         change = f"from now on with {_write(self.now, self.names)}{f', not {before}' if before else ''}{lost}"

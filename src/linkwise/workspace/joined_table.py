@@ -40,7 +40,7 @@ def join_session(session: Session, data: Path, table: Table, target: Path) -> Jo
     elif columns.confidence is None:
         notes.append(
             f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
-            "KIN does: linkwise ask DATA --learner kin --budget 0"
+            "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
         )
     if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):
         notes.append(f"The cells of {data.name} are written as texts, as they stand in it.")
