@@ -1,5 +1,7 @@
 """The plot by axes or by neighbours: what a page asks for, and what it gets."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from linkwise.page.presenter import Presenter
 from linkwise.page.row_places import FAILED, NO_AXES, RowPlaces
 from linkwise.session.session import Session
 from page.conftest import Page, small_presenter
-from patience import wait_until
+from patience import patience, wait_until
 
 X = np.random.default_rng(0).normal(size=(40, 5))
 LABELS = (np.arange(40) % 2).astype(np.int32)
@@ -50,6 +52,26 @@ def test_axes_in_between_forget_the_map(monkeypatch):
     assert finish(places)
     assert places.axes == f"{FAILED}: division by zero"
     assert places.describe() == {"by": "neighbours", "running": False}
+
+
+def test_one_map_at_a_time_is_computed(monkeypatch):
+    places, may_go, begun = RowPlaces(X, "record"), threading.Event(), []
+
+    def compute(X, *_, named):
+        begun.append(list(named))
+        assert may_go.wait(patience())
+        return X[:, :2]
+
+    monkeypatch.setattr(row_places, "map_by_neighbours", compute)
+    for asked in ([1], [2], [3]):
+        places.start(LABELS, np.ones(40), asked)
+        wait_until(lambda: begun)
+        places.show_axes()
+    places.start(LABELS, np.ones(40), [4])
+    assert begun == [[1]]
+    may_go.set()
+    assert finish(places)
+    assert begun == [[1], [4]]
 
 
 def test_few_rows_have_no_map():

@@ -53,6 +53,7 @@ class RowPlaces:
         self._wanted: object | None = None  # the run whose result is wanted; a later one replaces it
         self._found: _Found | None = None
         self._lock = threading.Lock()
+        self._turn = threading.Lock()  # one run at a time computes
 
     def describe(self) -> dict[str, Any] | None:
         """Return how the rows are placed, for JSON; None if there are too few rows for another way."""
@@ -69,11 +70,14 @@ class RowPlaces:
             self._wanted, self._found = run, None
 
         def work() -> None:
-            try:
-                places = map_by_neighbours(self._X, labels, confidence, begin, named=named)
-                found = _Found(scale_places(places))
-            except (ArithmeticError, MemoryError, ValueError) as error:
-                found = _Found(None, str(error))
+            with self._turn:
+                if self._wanted is not run:  # by now
+                    return
+                try:
+                    places = map_by_neighbours(self._X, labels, confidence, begin, named=named)
+                    found = _Found(scale_places(places))
+                except (ArithmeticError, MemoryError, ValueError) as error:
+                    found = _Found(None, str(error))
             with self._lock:
                 if self._wanted is run:
                     self._found = found
