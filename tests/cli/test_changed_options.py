@@ -90,6 +90,17 @@ def test_options_that_do_not_go_with_the_new_ones_give_way(fruit, linkwise):
         assert session.source["choices"]["id_column"] == "id"
 
 
+def test_only_options_that_somebody_gave_are_said_to_give_way(tmp_path, linkwise):
+    path = tmp_path / "mail.csv"
+    lines = [f"T{n},{'a late bill' if n % 2 else 'a new printer'} and more words {n},{n}" for n in range(8)]
+    path.write_text("\n".join(["ticket,body,age", *lines]) + "\n")
+    linkwise("ask", path, "--terminal", said="q\n")
+    out = " ".join(
+        linkwise("ask", path, "--terminal", "--id", "ticket", "--text", "body", said="q\n").output.split()
+    )
+    assert "from now on with --id ticket --text body; no answer is affected" in out
+
+
 def test_ids_that_are_gone_are_named(fruit, linkwise):
     linkwise("ask", fruit.path, said="n\nq\n")
     with Session.open(fruit.session) as session:

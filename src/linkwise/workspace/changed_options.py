@@ -19,6 +19,8 @@ from linkwise.workspace.options import Reading, find_option, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import read_rows
 
+USUAL = ("metric", "euclidean")  # stored although nobody chose it
+
 
 class ReplayNeeded(UsageError):
     """Changed options need a replay of all answers, which a person has not agreed to yet.
@@ -37,8 +39,6 @@ class ReplayNeeded(UsageError):
             f"session as it is now in {backup}. {way_back}"
         )
         self.difference, self.backup = difference, backup
-
-USUAL = ("metric", "euclidean")  # stored although nobody chose it
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,9 @@ class ChangedOptions:
     def describe_change(self, backup: Path | None) -> str:
         """Say what has changed, and where the session is as it was."""
         settings = self.before.settings().items()
-        gone = [name for name, value in settings if getattr(self.now, name) is None and (name, value) != USUAL]
+        gone = [
+            name for name, value in settings if getattr(self.now, name) is None and (name, value) != USUAL
+        ]
         before = _write(self.before, [*self.names, *gone])
         lost = ", and without the weights by your answers" if self.loses_weights else ""
         change = f"from now on with {_write(self.now, self.names)}{f', not {before}' if before else ''}{lost}"
