@@ -228,7 +228,8 @@ def _describe_others(series: nw.Series[Any]) -> str:
     words = [word for word in to_words(series) if word is not None]
     others = [word for word in words if not _is_time(word)]
     if not others:
-        return f"Column '{series.name}' is empty, so it goes in no cycles."
+        what = "holds times without dates" if words else "is empty, so it goes in no cycles"
+        return f"Column '{series.name}' {what}."
     example = short_repr(others[0])
     if len(others) == len(words):
         return f"Column '{series.name}' holds no dates and no times, but values such as {example}."
@@ -282,10 +283,7 @@ def add_cycles(frame: nw.DataFrame[Any], cycles: Sequence[Cycle]) -> nw.DataFram
             raise DataError(unknown_column(cycle.column, frame.columns))
         series = frame.get_column(cycle.column)
         if cycle.kind not in _possible_kinds(series) and series.null_count() < len(series):
-            raise DataError(
-                f"Column '{cycle.column}' holds no dates and no times, such as {series.to_list()[:1]}. Give"
-                " dates, as in the table that was encoded first."
-            )
+            raise DataError(f"{_describe_others(series)} Give values as in the table that was encoded first.")
         is_empty = series.null_count() == len(series)
         places = np.full(len(series), np.nan) if is_empty else find_places(series, cycle.kind)
         values: Any = places
