@@ -112,6 +112,14 @@ def test_times_have_their_own_type():
     )
 
 
+def test_pandas_has_times_as_objects():
+    times = [one.time() for one in SENT]
+    known = encode(from_frame(pd.DataFrame({"at": times, "size": SIZE}), cycles=["at"]))
+    assert (known.X == encode(from_frame(pl.DataFrame({"at": times, "size": SIZE}), cycles=["at"])).X).all()
+    gaps = from_frame(pd.DataFrame({"at": [None, *times[1:]], "size": SIZE}), cycles=["at"])
+    assert (encode(gaps, impute="median").X[0, 1:] == 0).all()
+
+
 @pytest.mark.parametrize(
     ("moment", "hour", "weekday", "day"),
     [
