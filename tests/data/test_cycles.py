@@ -112,6 +112,14 @@ def test_times_have_their_own_type():
     )
 
 
+def test_pandas_has_times_as_objects():
+    times = [one.time() for one in SENT]
+    known = encode(from_frame(pd.DataFrame({"at": times, "size": SIZE}), cycles=["at"]))
+    assert (known.X == encode(from_frame(pl.DataFrame({"at": times, "size": SIZE}), cycles=["at"])).X).all()
+    gaps = from_frame(pd.DataFrame({"at": [None, *times[1:]], "size": SIZE}), cycles=["at"])
+    assert (encode(gaps, impute="median").X[0, 1:] == 0).all()
+
+
 @pytest.mark.parametrize(
     ("moment", "hour", "weekday", "day"),
     [
@@ -277,3 +285,15 @@ def test_the_choice_gives_the_same_table_again(tmp_path):
     again = read_table(path, **table.choices)
     assert (encode(again).X == encode(table).X).all()
     assert Cycle("sent", "hour").option == "sent=hour"
+
+
+def test_values_that_go_in_no_cycle_are_named_in_later_rows():
+    days, times = (
+        encode(from_frame(pl.DataFrame({"at": values, "size": SIZE}), cycles=["at"]))
+        for values in (SENT, [f"{one:%H:%M}" for one in SENT])
+    )
+    odd = pl.DataFrame({"at": ["08:15", "8 pm"], "size": [1.0, 2.0]})
+    with pytest.raises(DataError, match=r"times and other values, such as '8 pm'.*encoded first"):
+        times.transform(odd)
+    with pytest.raises(DataError, match="'at' holds times without dates"):
+        days.transform(odd[:1])

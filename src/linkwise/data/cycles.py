@@ -7,6 +7,7 @@ compared by their places on a circle.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -115,7 +116,8 @@ def _count_days(series: nw.Series[Any]) -> NDArray[np.float64]:
 
 def read_hours(series: nw.Series[Any]) -> NDArray[np.float64] | None:
     """Read times of day, such as 08:15, as hours; None for a column of anything else."""
-    if type(series.dtype).__name__ == "Time":
+    kind = type(series.dtype).__name__
+    if kind == "Time" or (kind == "Object" and _holds_times(series)):  # pandas has no type for them
         return np.array([_to_hours(value) for value in series.to_list()])
     if value_kind(series) != "words" or not all(map(_is_time, to_words(series.drop_nulls().head(_FIRST)))):
         return None  # of most columns the first words tell
@@ -124,6 +126,11 @@ def read_hours(series: nw.Series[Any]) -> NDArray[np.float64] | None:
     if not known or len(known) < len(series) - series.null_count():
         return None
     return np.array([np.nan if match is None else _add_up(match.groups(default="0")) for match in found])
+
+
+def _holds_times(series: nw.Series[Any]) -> bool:
+    known = [value for value in series.to_list() if not is_missing(value)]
+    return bool(known) and all(isinstance(value, dt.time) for value in known)
 
 
 def _is_time(word: str | None) -> bool:
@@ -228,7 +235,8 @@ def _describe_others(series: nw.Series[Any]) -> str:
     words = [word for word in to_words(series) if word is not None]
     others = [word for word in words if not _is_time(word)]
     if not others:
-        return f"Column '{series.name}' is empty, so it goes in no cycles."
+        what = "holds times without dates" if words else "is empty, so it goes in no cycles"
+        return f"Column '{series.name}' {what}."
     example = short_repr(others[0])
     if len(others) == len(words):
         return f"Column '{series.name}' holds no dates and no times, but values such as {example}."
@@ -282,10 +290,7 @@ def add_cycles(frame: nw.DataFrame[Any], cycles: Sequence[Cycle]) -> nw.DataFram
             raise DataError(unknown_column(cycle.column, frame.columns))
         series = frame.get_column(cycle.column)
         if cycle.kind not in _possible_kinds(series) and series.null_count() < len(series):
-            raise DataError(
-                f"Column '{cycle.column}' holds no dates and no times, such as {series.to_list()[:1]}. Give"
-                " dates, as in the table that was encoded first."
-            )
+            raise DataError(f"{_describe_others(series)} Give values as in the table that was encoded first.")
         is_empty = series.null_count() == len(series)
         places = np.full(len(series), np.nan) if is_empty else find_places(series, cycle.kind)
         values: Any = places
