@@ -1,5 +1,7 @@
 """Other options for the data of a session: free before the first answer, replayed after it."""
 
+import json
+
 import pytest
 
 from linkwise.session.session import Session
@@ -91,14 +93,12 @@ def test_options_that_do_not_go_with_the_new_ones_give_way(fruit, linkwise):
 
 
 def test_only_options_that_somebody_gave_are_said_to_give_way(tmp_path, linkwise):
-    path = tmp_path / "mail.csv"
-    lines = [f"T{n},{'a late bill' if n % 2 else 'a new printer'} and more words {n},{n}" for n in range(8)]
-    path.write_text("\n".join(["ticket,body,age", *lines]) + "\n")
+    path = tmp_path / "mail.jsonl"
+    lines = [{"ticket": f"T{n}", "body": f"a bill and word{n}", "age": n * n % 17} for n in range(40)]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     linkwise("ask", path, "--terminal", said="q\n")
-    out = " ".join(
-        linkwise("ask", path, "--terminal", "--id", "ticket", "--text", "body", said="q\n").output.split()
-    )
-    assert "from now on with --id ticket --text body; no answer is affected" in out
+    done = linkwise("ask", path, "--terminal", "--id", "ticket", "--text", "body", said="q\n")
+    assert "from now on with --id ticket --text body; no answer is affected" in words(done.stdout)
 
 
 def test_ids_that_are_gone_are_named(fruit, linkwise):
