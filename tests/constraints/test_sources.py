@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 import linkwise as lw
 from laws.asking import few_examples
-from linkwise.constraints.belief import measure_nearness
+from linkwise.constraints.belief import Nearness, measure_nearness
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare
+from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare, limit_rate
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 
@@ -404,3 +405,51 @@ def test_sources_that_differ_by_chance_alone_share_their_rate(n_wrong):
     is_spare = np.ones(20, dtype=bool)
     found = estimate_rates(names, is_broken, is_spare, nothing)
     assert found == estimate_rates(names, is_broken, is_spare, nothing, strength=10.0)
+
+
+# ---------------------------------------------------------------- what contradictions allow
+def limit(answers, certain=()):
+    """The limit of the rate for answers such as "1=2" and "1≠2"."""
+    ends = np.array([(int(text[0]), int(text[2])) for text in answers]).T
+    is_yes = np.array([text[1] == "=" for text in answers])
+    return limit_rate(*ends, is_yes, np.isin(np.arange(len(answers)), certain))
+
+
+def beta_limit(n_tested, n_wrong):
+    found = beta(1 + n_wrong, 19 + n_tested - n_wrong)
+    return found.mean() + found.std()
+
+
+@pytest.mark.parametrize(
+    ("answers", "certain", "n_tested", "n_wrong"),
+    [
+        (["1=2", "2=3", "4≠1"], (), 0, 0),
+        (["1=2", "2=3", "1=3"], (), 1, 0),
+        (["1=2", "2=3", "1≠3"], (), 1, 1),
+        (["1=2", "2≠3", "3=4", "1≠4", "4=1"], (), 2, 1),
+        (["1≠2", "3≠2", "2=4", "4=1", "3=4"], (), 2, 2),
+        (["1≠3", "1=2", "2=3"], (1, 2), 1, 1),  # certain answers come first
+        (["1=2", "2=3", "1=3", "1=3"], (2,), 2, 0),
+    ],
+)
+def test_answers_are_tested_by_those_before_them(answers, certain, n_tested, n_wrong):
+    assert limit(answers, certain) == pytest.approx(beta_limit(n_tested, n_wrong))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_right_answers_stay_believed_where_similarity_misleads(seed):
+    rng = np.random.default_rng(seed)
+    meant, alike = rng.integers(0, 4, 40), rng.integers(0, 5, 40)
+    nearness = Nearness(
+        lambda rows: np.where(alike[rows][:, None] == alike[rows], 0.95, 0.02) + 0.05 * np.eye(len(rows)),
+        doubt=0.3,
+        witnesses=lambda row: np.flatnonzero(alike == alike[row]),
+        key=b"alike",
+    )
+    evidence = make_evidence(40, None, None)
+    for _ in range(60):
+        first, second = rng.choice(40, 2, replace=False).tolist()
+        evidence.add(first, second, "yes" if meant[first] == meant[second] else "no", asked=True)
+        evidence.believe(nearness)
+    assert len(evidence.suspects()) <= 8  # of 60; without the limit 15 and more
+    assert evidence.belief.error_rate < 0.1

@@ -35,6 +35,25 @@ from linkwise.constraints.belief import (
 )
 
 
+def limit_of(answers):
+    """The highest rate that contradictions allow: the mean of its posterior and its deviation."""
+    groups, apart = [], []
+    tested = contradicting = 0
+    for a, b, is_yes in answers:
+        one, other = (next((group for group in groups if row in group), {row}) for row in (a, b))
+        differ = any({x in one, y in one} == {x in other, y in other} == {True, False} for x, y in apart)
+        if b in one or differ:
+            tested += 1
+            contradicting += (b in one) != is_yes
+        elif is_yes:
+            groups = [*(group for group in groups if a not in group and b not in group), one | other]
+        else:
+            apart.append((a, b))
+    wrong, right = FIRST_WRONG + contradicting, FIRST_RIGHT + tested - contradicting
+    total = wrong + right
+    return wrong / total + math.sqrt(wrong / total * right / total / (total + 1))
+
+
 def odds_of(rate):
     return math.log((1 - rate) / rate)
 
@@ -276,7 +295,7 @@ class PlainBelief:
         needed = len(self.rows) - self.k + sum(len(pair) == 2 for pair in apart)
         spare = max(len(self.answers) - needed, broken)
         wrong, right = FIRST_WRONG + broken, FIRST_RIGHT + spare - broken
-        self.rate = min(max(wrong / (wrong + right), LOWEST_RATE), HIGHEST_RATE)
+        self.rate = min(max(min(wrong / (wrong + right), limit_of(self.answers)), LOWEST_RATE), HIGHEST_RATE)
         total = wrong + right
         self.deviation = math.sqrt(wrong / total * right / total / (total + 1))
 

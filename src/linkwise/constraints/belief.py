@@ -14,7 +14,8 @@ P(c) = F_c^g / (sum of F^g + f0^g). A cluster pays for being apart, so that a fe
 
 The rate of wrong answers follows from the answers that the belief breaks, among those that were spare: a
 partition of n rows into k clusters takes n - k answers and one for each pair of clusters to tell, and only
-the others can be contradicted.
+the others can be contradicted. It is at most what contradictions among the answers allow (`limit_rate`), so
+that rows whose similarity misleads do not make the answers seem wrong.
 
 Correlation clustering (Bansal, Blum and Chawla 2004) knows the answers alone; here the rows count, too.
 
@@ -33,7 +34,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
+from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE, limit_rate
 from linkwise.constraints.evidence import Groups
 from linkwise.parallel import one_blas_thread
 
@@ -560,7 +561,9 @@ class _Search:
         n_spare = max(n_spare, n_broken)
         wrong, right = FIRST_WRONG + n_broken, FIRST_RIGHT + n_spare - n_broken
         total = wrong + right
-        rate = float(np.clip(wrong / total, LOWEST_RATE, HIGHEST_RATE))
+        is_certain = None if weight is None else weight == 0
+        limit = limit_rate(self.answers.first, self.answers.second, self.answers.is_yes, is_certain)
+        rate = float(np.clip(min(wrong / total, limit), LOWEST_RATE, HIGHEST_RATE))
         return rate, float(np.sqrt(wrong * right / (total + 1)) / total)
 
 
