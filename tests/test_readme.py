@@ -71,7 +71,7 @@ def test_the_first_page_has_the_commands_of_the_readme_in_their_order():
 
 def test_the_commands_of_a_page_run_in_the_repository(repository, linkwise, monkeypatch):
     commands = commands_of_page("real-data")
-    assert len(commands) == 4
+    assert len(commands) == 7
     for command in commands:
         run(command, linkwise, monkeypatch)
 

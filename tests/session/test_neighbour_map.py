@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,8 +73,8 @@ def test_rows_that_say_little(rows):
     assert np.isfinite(places).all()
 
 
-SCRIPT = """
-import sys; sys.path.insert(0, "tests")
+SCRIPT = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from session.test_neighbour_map import CERTAIN, LABELS, START, X
 from linkwise.session.neighbour_map import map_by_neighbours
 import hashlib
@@ -85,6 +86,6 @@ def test_the_map_is_the_same_for_any_number_of_threads(monkeypatch):
     found = set()
     for n_threads in ("1", "2"):
         monkeypatch.setenv("OMP_NUM_THREADS", n_threads)
-        done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True, check=True)
         found.add(done.stdout)
     assert len(found) == 1
