@@ -16,9 +16,9 @@ from scipy.stats import beta
 
 import linkwise as lw
 from laws.asking import few_examples
-from linkwise.constraints.belief import Nearness, measure_nearness
+from linkwise.constraints.belief import Answers, Nearness, limit_rate, measure_nearness
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare, limit_rate
+from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 
@@ -412,7 +412,7 @@ def limit(answers, certain=()):
     """The limit of the rate for answers such as "1=2" and "1≠2"."""
     ends = np.array([(int(text[0]), int(text[2])) for text in answers]).T
     is_yes = np.array([text[1] == "=" for text in answers])
-    return limit_rate(*ends, is_yes, np.isin(np.arange(len(answers)), certain))
+    return limit_rate(Answers(*ends, is_yes, 1.0 - np.isin(np.arange(len(answers)), certain)))
 
 
 def beta_limit(n_tested, n_wrong):

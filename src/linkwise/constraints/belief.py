@@ -34,8 +34,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE, limit_rate
-from linkwise.constraints.evidence import Groups
+from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
+from linkwise.constraints.evidence import Evidence, Groups
 from linkwise.parallel import one_blas_thread
 
 Rows = NDArray[np.int64]
@@ -44,6 +44,7 @@ Table = NDArray[np.float64]
 RIDGE, DOUBTFUL_RIDGE = 0.05, 0.5  # ridge of a row, and what is added as far as its place is doubtful
 LEAST_ASSUMED = 0.03  # rate: whoever trusts answers more never finds the wrong ones
 CAUTION = 0.4  # deviations of the rate that are added where it is decided whether to ask again
+ALLOWANCE = 1.0  # deviations by which the rate may exceed what contradictions among the answers show
 HIGHEST_CAREFUL = 0.35
 PRICE, MOST_PRICE = 0.3, 1.0  # a cluster of its own pays min(MOST_PRICE w, PRICE e w answers inside)
 MET, PLACED = 0.4, 0.5  # shares of the expected clusters that are reached, or have rows: regression counts
@@ -561,10 +562,43 @@ class _Search:
         n_spare = max(n_spare, n_broken)
         wrong, right = FIRST_WRONG + n_broken, FIRST_RIGHT + n_spare - n_broken
         total = wrong + right
-        is_certain = None if weight is None else weight == 0
-        limit = limit_rate(self.answers.first, self.answers.second, self.answers.is_yes, is_certain)
-        rate = float(np.clip(min(wrong / total, limit), LOWEST_RATE, HIGHEST_RATE))
+        rate = float(np.clip(min(wrong / total, limit_rate(self.answers)), LOWEST_RATE, HIGHEST_RATE))
         return rate, float(np.sqrt(wrong * right / (total + 1)) / total)
+
+
+def limit_rate(answers: Answers) -> float:
+    """Return the highest rate of wrong answers that the answers themselves allow, whatever the rows say.
+
+    Where the similarity of the rows has little to do with what a person means, a belief can break many right
+    answers, and the more it breaks, the less it trusts the others. Only contradictions among the answers show
+    that people err. An answer is tested if a verdict on its rows follows from the answers before it, and is
+    wrong if that verdict differs. Certain answers come first, and are not tested.
+
+    Parameters
+    ----------
+    answers : Answers
+
+    Returns
+    -------
+    float
+        The mean of the posterior of the rate, and `ALLOWANCE` times its deviation.
+    """
+    known = Evidence(1 + max(answers.first.max(initial=0), answers.second.max(initial=0)))
+    is_certain = np.zeros(len(answers.first), bool) if answers.weight is None else answers.weight == 0
+    order = np.argsort(~is_certain, kind="stable")
+    n_tested = n_wrong = 0
+    for first, second, is_yes, is_sure in zip(
+        *(part[order].tolist() for part in (*answers[:3], is_certain)), strict=True
+    ):
+        verdict = known.verdict(first, second)
+        if verdict is None:
+            known.add(first, second, "yes" if is_yes else "no")
+        elif not is_sure:
+            n_tested += 1
+            n_wrong += (verdict == "yes") != is_yes
+    wrong, right = FIRST_WRONG + n_wrong, FIRST_RIGHT + n_tested - n_wrong
+    total = wrong + right
+    return float((wrong + ALLOWANCE * np.sqrt(wrong * right / (total + 1))) / total)
 
 
 def _normalise(logarithm: Table) -> Table:

@@ -30,7 +30,6 @@ LEAST_STRENGTH = 2.0  # the same where the sources differ most, as where one of 
 CAREFUL_STRENGTH = 40.0  # the same where answers are weighed: an early estimate must not mislead the search
 HALF = 0.5  # of an answer that only the similarity of the rows can show to be wrong
 LEAST, MOST = 0.025, 0.975  # quantiles of the interval
-ALLOWANCE = 1.0  # deviations by which a rate may exceed what contradictions among the answers show
 
 
 def rate_of_source(assumed: AssumedRate, source: str) -> float | None:
@@ -188,60 +187,6 @@ def find_spare(first: Rows, second: Rows, is_yes: Mask) -> Mask:
     _, of, count = np.unique(between, axis=0, return_inverse=True, return_counts=True)
     is_spare[no[count[of.ravel()] == 1]] = False
     return is_spare
-
-
-def limit_rate(first: Rows, second: Rows, is_yes: Mask, is_certain: Mask | None = None) -> float:
-    """Return the highest rate of wrong answers that the answers themselves allow, whatever the rows say.
-
-    Where the similarity of the rows has little to do with what a person means, a belief can break many right
-    answers, and the more it breaks, the less it trusts the others. Only contradictions among the answers show
-    that people err. They are counted in the order in which the answers came: an answer is tested if a verdict
-    on its rows follows from those before it, and wrong if that verdict differs.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n,)
-        The rows of each answer.
-    is_yes : ndarray of shape (n,), bool
-        Whether it says that they belong together.
-    is_certain : ndarray of shape (n,), bool, optional
-        Answers that are never wrong. They come first and are not counted.
-
-    Returns
-    -------
-    float
-        Mean of the posterior of the rate, and `ALLOWANCE` times its deviation.
-    """
-    certain = np.zeros(len(first), dtype=bool) if is_certain is None else is_certain
-    order = np.argsort(~certain, kind="stable")
-    parts = (part[order].tolist() for part in (first, second, is_yes, certain))
-    group: dict[int, int] = {}
-    apart: dict[int, set[int]] = {}
-    n_tested = n_wrong = 0
-
-    def find(row: int) -> int:
-        while (above := group.get(row, row)) != row:
-            row = above
-        return row
-
-    for row, other, is_same, is_sure in zip(*parts, strict=True):
-        a, b = find(row), find(other)
-        if a == b or b in apart.get(a, ()):
-            n_tested += not is_sure
-            n_wrong += not is_sure and (a == b) != is_same
-        elif is_same:
-            small, large = sorted((a, b), key=lambda each: len(apart.get(each, ())))
-            group[small] = large
-            for foe in apart.pop(small, ()):
-                apart[foe].remove(small)
-                apart[foe].add(large)
-                apart.setdefault(large, set()).add(foe)
-        else:
-            apart.setdefault(a, set()).add(b)
-            apart.setdefault(b, set()).add(a)
-    wrong, right = FIRST_WRONG + n_wrong, FIRST_RIGHT + n_tested - n_wrong
-    total = wrong + right
-    return float((wrong + ALLOWANCE * np.sqrt(wrong * right / (total + 1))) / total)
 
 
 def _find_bridges(n: int, edges: Sequence[tuple[int, int]]) -> tuple[Mask, Rows]:
