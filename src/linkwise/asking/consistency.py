@@ -37,7 +37,7 @@ def enforce_answers(labels: Shown, evidence: Grouped, sizes: NDArray[np.int64] |
     Returns
     -------
     ndarray of shape (n_rows,) or ItemLabels
-        Of the kind of `labels`; `labels` itself if nothing has to change.
+        The labels after the change, of the same type; `labels` itself if nothing has to change.
     """
     groups = evidence.groups()
     if len(groups.row) == 0:

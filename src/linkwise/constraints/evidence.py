@@ -506,8 +506,7 @@ class Evidence:
         found: list[Answer | None] = []
         groups = others if given is None else [given[other] for other in others]
         for other, group in zip(others, groups, strict=True):
-            if moved and other in moved:
-                group = moved[other]
+            group = moved.get(other, group)
             if group == own:
                 found.append("yes")
             elif group in apart:

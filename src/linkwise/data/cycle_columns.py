@@ -11,7 +11,7 @@ from linkwise.data.encoded import Feature, encode_coordinate
 RADIUS = float(np.sqrt(1 / 12))
 """The variance of even places on the circle is that of even numbers between 0 and 1."""
 MIDDLE = "the middle of the circle"
-"""What a missing value counts as: it is equally far from all places."""
+"""What stands for a missing value: it is equally far from all places."""
 
 
 def encode_cycle(
@@ -36,7 +36,7 @@ def encode_cycle(
     Returns
     -------
     str
-        What a missing value counts as.
+        What stands for a missing value, in words.
     tuple of list of Feature and ndarray of shape (n_rows, n_features)
         The columns of the matrix.
     """

@@ -175,7 +175,7 @@ def encode_files(
     progress : callable, optional
         Called as ``progress(n_read, n_files)``.
     way_out : str, optional
-        What the error about files that cannot be read advises.
+        The advice that ends the error about files that cannot be read.
 
     Returns
     -------

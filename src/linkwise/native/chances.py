@@ -149,7 +149,7 @@ def weighted_squares(table: NDArray[np.float32], weight: Table, n_threads: int) 
     table : (n, n) float32, C-contiguous
         Its lower triangle counts.
     weight : (n,) float64
-        Of each column.
+        Weight of each column.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
 

@@ -228,9 +228,9 @@ def best_clusters(
     rows : SparseRows
         Of shape (n, w).
     gains : (C, w) float64, C-contiguous
-        What each unit of an entry gains in each cluster.
+        The gain of one unit of each entry in each cluster.
     cost : (C,) float64
-        Of each cluster.
+        Cost of each cluster.
     stay : (n,) float64
         See above.
     labels : (n,) int32
