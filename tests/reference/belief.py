@@ -11,24 +11,21 @@ from itertools import combinations
 
 import numpy as np
 
-from linkwise.constraints.belief import (
-    CAUTION,
+from linkwise.constraints.belief import CAUTION, HIGHEST_CAREFUL, MET, PLACED
+from linkwise.constraints.belief_search import (
     CERTAIN,
     CUTS_TRIED,
     DOUBTFUL_RIDGE,
     FIRST_RIGHT,
     FIRST_WRONG,
-    HIGHEST_CAREFUL,
     HIGHEST_RATE,
     LONGEST,
     LOWEST_RATE,
     MARGIN,
-    MET,
     MOST_CUTS,
     MOST_JOINS,
     MOST_MOVES,
     MOST_PRICE,
-    PLACED,
     PRICE,
     RIDGE,
     WEAK_CUT,

@@ -24,8 +24,8 @@ from linkwise.constraints.belief import (
     begin_belief,
     know_nothing,
     log_odds,
-    update_belief,
 )
+from linkwise.constraints.belief_search import update_belief
 from linkwise.constraints.closure import Pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import (
