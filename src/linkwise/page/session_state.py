@@ -333,4 +333,5 @@ class SessionState:
         return self._answers[1]
 
     def _has_rules(self) -> bool:
-        return self._columns is not None or self._view.items.kind == "text"
+        items = self._view.items
+        return self._columns is not None or items.kind == "text" or items.side is not None
