@@ -142,6 +142,7 @@ def test_the_advice_of_a_learner_is_put_into_words():
 def test_advice_holds_plain_values_that_can_be_stored():
     found = StopAdvice(np.bool_(True), np.float32(0.25))
     assert (type(found.stop), type(found.wrong)) == (bool, float)
+    assert StopAdvice(False, None).wrong is None
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match="Give one from 0 to 1"):
             StopAdvice(False, wrong)
