@@ -16,6 +16,7 @@ from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.sentences import describe_shares, shares_by_column
 from linkwise.reasons.why import Why, why
 from linkwise.session.session import Session
+from linkwise.wording import quote_command
 from linkwise.workspace.embeddings import SeenRows, find_seen_rows
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import read_session_rows
@@ -72,16 +73,19 @@ def load_session_clusters(
     path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
 ) -> ExplainedClusters:
     """The clusters of a session as of its last answer."""
+    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     for name in reading.settings():
+        export = quote_command("linkwise", "export", path, "--labels")
         raise UsageError(
-            f"A session stores how its data are read. Leave {flag_of(name)} out, or describe its clusters by "
-            "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
+            f"{path.name} is explained by its session {found.name}, which stores how the data are read. "
+            f"Leave {flag_of(name)} out, or describe the clusters by other columns: {export} L.csv, then "
+            "linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
         raise UsageError(
-            "A session has its own answers. Leave --constraints out, or add --labels CLUSTERS.csv."
+            f"{path.name} is explained by its session {found.name}, which has its own answers. Leave "
+            "--constraints out, or add --labels CLUSTERS.csv."
         )
-    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = origin_of(kept, found)
     data, read = _read_session_data(found, source, progress)
