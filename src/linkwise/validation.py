@@ -203,7 +203,13 @@ def check_constraints(constraints: object, X: Any) -> Constraints:
     ValueError
         The constraints are about another number of rows.
     """
-    n_rows = X.shape[0]
+    checked = check_constraints_fit(constraints, X.shape[0])
+    warn_of_identical(X, checked.cannot_link, stacklevel=4)
+    return checked
+
+
+def check_constraints_fit(constraints: object, n_rows: int) -> Constraints:
+    """Check that constraints are about so many rows; none are the same as no pairs."""
     if constraints is None:
         return Constraints(n_rows)
     if not isinstance(constraints, Constraints):
@@ -216,7 +222,6 @@ def check_constraints(constraints: object, X: Any) -> Constraints:
             f"The constraints are about {constraints.n_rows} rows, but X has {n_rows}."
             " Build them with n_rows=len(X)."
         )
-    warn_of_identical(X, constraints.cannot_link, stacklevel=4)
     return constraints
 
 

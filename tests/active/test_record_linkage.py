@@ -105,6 +105,21 @@ def test_groups_and_single_rows_are_described():
     assert learner.describe(state) == ("There are 2 groups of several rows, and 1 row alone.",)
 
 
+def test_the_description_counts_the_rows_alone_that_the_session_has():
+    X, y = make_groups()
+    session = lw.Session(X, lw.RecordLinkage(random_state=0))
+    oracle = lw.TruthOracle(y)
+    for _ in range(12):
+        question = session.question
+        session.answer(oracle(question.first, question.second))
+    session.add(0, int(np.flatnonzero(y == y[0])[1]), "cannot-link")
+    sizes = np.bincount(session.labels)
+    groups, alone = int((sizes > 1).sum()), int((sizes == 1).sum())
+    assert session.status.description == (
+        f"There are {groups} groups of several rows, and {alone} row{'' if alone == 1 else 's'} alone.",
+    )
+
+
 def test_new_rows_join_a_group_or_none():
     X, y = make_groups()
     model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=9)

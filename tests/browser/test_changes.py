@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from threading import Event
 
 import numpy as np
 import pytest
 
 from browser.pixels import positions
 from browser.presenters import Bundled, blobs
+from patience import patience
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,32 @@ def test_each_cluster_has_a_line_that_follows_the_answers(served, browse):
         return line.textContent !== before; }""",
         arg=before,
     )
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_no_cluster_moves_when_the_lines_arrive(served, browse, width):
+    """The lines come after the list, and a click on a button must not miss."""
+    release = Event()
+
+    def begin():
+        presenter = Bundled("iris", answers=8)()
+        profile = presenter._profile
+
+        def wait(labels):
+            release.wait(patience(20))
+            return profile(labels)
+
+        presenter._profile = wait
+        return presenter
+
+    page = browse(served(begin), viewport={"width": width, "height": 900})
+    tops = "() => [...document.querySelectorAll('.lw-cluster')].map(row => row.offsetTop)"
+    before = page.evaluate(tops)
+    assert page.evaluate("() => document.querySelector('.lw-profile').textContent") == ""
+    release.set()
+    page.wait_for_function("() => document.querySelector('.lw-profile').textContent")
+    assert page.evaluate(tops) == before
+    assert len(before) > 2
 
 
 def test_clusters_of_pictures_show_typical_ones(served, browse):

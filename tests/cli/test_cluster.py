@@ -7,6 +7,7 @@ import shlex
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 
 import linkwise as lw
@@ -262,3 +263,13 @@ def _no_pairs(folder):
     path = folder / "none.csv"
     path.write_text("id_a,id_b,kind\n")
     return path
+
+
+def test_a_folder_of_tables_is_not_taken_for_images(linkwise, tmp_path):
+    for name in ("a.parquet", "b.parquet"):
+        pl.DataFrame({"size": [1.0, 2.0, None]}).write_parquet(tmp_path / name)
+    done = linkwise("cluster", tmp_path, "--method", "pckmeans", "--clusters", 2, "--impute", "median")
+    assert done.exit_code == 3
+    said = " ".join(done.stderr.split())
+    assert f"{tmp_path} is a folder of tables, and cluster reads one. Name a file" in said
+    assert f"linkwise ask {tmp_path}" in said

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.session.session import Session
-from linkwise.workspace import recoding
+from linkwise.workspace import column_offer
 from linkwise.workspace.project import open_with_data
 
 
@@ -78,7 +78,7 @@ def test_the_key_takes_the_weights_back(tmp_path, linkwise, monkeypatch, restart
     keys = ["d\nq\n", "d\nq\n"] if restarts else ["d\nd\nq\n"]
     done = linkwise("ask", data, "--constraints", pairs, said=keys[0])
     if restarts:
-        monkeypatch.setattr(recoding, "MOST_RIGHT", 1.0)  # nothing more is proposed
+        monkeypatch.setattr(column_offer, "propose_columns", lambda _: None)  # nothing more is proposed
         done = linkwise("ask", data, said=keys[1])
         words = " ".join(done.stdout.split())
         assert "Your answers weigh these columns: size, shop, day. d takes the weights back." in words

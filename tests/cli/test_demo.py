@@ -31,6 +31,13 @@ def test_without_a_terminal_the_classes_answer(linkwise):
     assert "questions  clusters   ARI" in linkwise("demo", "wine", "--budget", 5).stdout
 
 
+def test_the_dialogue_reads_lines_where_there_is_no_terminal(linkwise):
+    told = linkwise("demo", "wine", "--terminal", "--budget", 2, said="y\nn\n").stdout
+    assert "alcohol" in told
+    assert "2 answers: 1 same, 1 different, 0 not sure" in told
+    assert "questions  clusters   ARI" not in told
+
+
 def test_digits_are_shown_as_pictures():
     with on_terminal("demo") as screen:
         shown = screen.wait_for(PROMPT)

@@ -145,7 +145,11 @@ WRONG = [
         "--rows names a row that does not exist: nobody. Rows are called 'f0', 'f29'",
     ),
     (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Give two rows."),
-    (["--columns", "weight"], 2, "A session stores how its data are read. Leave --columns out, or describe"),
+    (
+        ["--columns", "weight"],
+        2,
+        "its session fruit.csv.linkwise, which stores how the data are read. Leave --columns out",
+    ),
     (["--rows", "f0", "f1", "--format", "tree"], 2, "--rows explains in words. Leave --format tree out."),
     (["--constraints", "p.csv"], 2, "Leave --constraints out, or add --labels CLUSTERS.csv."),
     (["--plot", "tree.docx"], 2, "--plot names no kind of picture: tree.docx. End it in one of "),

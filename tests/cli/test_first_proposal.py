@@ -16,7 +16,7 @@ SETS = {
     "tickets": ("tickets.jsonl", ["--id", "ticket", "--text", "body"]),
     "products": ("products.csv", ["--id", "sku", "--text", "title", "--image", "picture"]),
     "sensors": ("sensors.csv", ["--id", "sensor", "--series"]),
-    "articles": ("articles.npy", None),  # the cosine is chosen without an option
+    "articles": ("articles.npy", ["--show", "titles.csv"]),  # the cosine is chosen without an option
     "contacts": (
         "contacts.csv",
         ["--id", "record", "--text", "name,street,town,phone", "--text-by", "letters", "--method", "records"],
@@ -41,7 +41,7 @@ def test_the_proposed_command_reads_each_everyday_set(tmp_path, linkwise, monkey
     make_everyday.make(tmp_path, [name], 0.1 if name != "contacts" else 0.3, seed=7)
     file, options = SETS[name]
     command = find_command(linkwise("ask", file, "--budget", 0))
-    assert command == (None if options is None else ["linkwise", "ask", file, *options])
+    assert command == ["linkwise", "ask", file, *options]
     if command is not None:
         done = linkwise(*command[1:], "--budget", 0)
         assert done.exit_code == 0, done.stderr
@@ -101,10 +101,15 @@ def test_a_program_hears_of_the_proposal(tmp_path, linkwise):
 def test_rows_of_bare_numbers_are_better_shown_by_another_table(tmp_path, linkwise):
     path, titles = tmp_path / "vectors.npy", tmp_path / "titles.csv"
     np.save(path, np.random.default_rng(0).normal(size=(40, 64)))
-    titles.write_text("\n".join(["title", *(f"title {n}" for n in range(40))]) + "\n")
+    (tmp_path / "vectors-clusters.csv").write_text("".join(f"{n},0\n" for n in ["id,cluster", *range(40)]))
+    (tmp_path / "aside.csv").write_text("title\nanother number of rows\n")
     note = "Nobody can judge two rows by 64 numbers. --show FILE shows another table instead"
     assert note in " ".join(linkwise("ask", path, said="q\n").stdout.split())
     path.with_name("vectors.npy.linkwise").unlink()
+    titles.write_text("\n".join(["title", *(f"title {n}" for n in range(40))]) + "\n")
+    done = linkwise("ask", path, said="q\n")
+    assert "titles.csv has a row for each: title. To see it instead:" in " ".join(done.stdout.split())
+    assert find_command(done) == ["linkwise", "ask", str(path), "--show", str(titles)]
     told = linkwise("ask", path, "--show", titles, said="q\n").stdout
     assert "title 1" in told
     assert "Nobody can judge" not in told

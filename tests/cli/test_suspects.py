@@ -152,6 +152,9 @@ def test_help_names_the_key(session):
 def test_without_suspects_the_terminal_says_so():
     session = Session(FAR, lw.KIN(random_state=0), error_rate=None)
     shown = show(session, "suspects", "q")
+    assert "There are no answers yet." in shown
+    session.add(0, 1, "must-link")
+    shown = show(session, "suspects", "q")
     assert "No answer seems wrong so far." in shown
     assert "your answers" not in shown.partition("No answer")[0].rpartition(">")[2]
     assert "w suspects" not in shown
@@ -261,6 +264,8 @@ def test_answers_that_contradict_each_other_cannot_all_be_right(fruit, linkwise)
 
 def test_a_new_session_estimates_and_a_file_without_a_rate_does_not(fruit, linkwise):
     linkwise("ask", fruit.path, "--budget", 0)
+    assert "errors" not in linkwise("status", fruit.path).stdout
+    linkwise("ask", fruit.path, said="y\n")
     assert "errors    No answer seems wrong so far." in linkwise("status", fruit.path).stdout
     with closing(sqlite3.connect(fruit.session, isolation_level=None)) as file:
         assert file.execute("SELECT value FROM meta WHERE key = 'error_rate'").fetchall() == [("null",)]

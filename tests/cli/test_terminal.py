@@ -64,7 +64,7 @@ def test_a_key_asks_what_to_do_with_which_suspect(fruit):
         screen.press("w")
         screen.wait_for("suspects ")
         screen.press("\n")
-        screen.wait_for("No answer seems wrong so far.")
+        screen.wait_for("There are no answers yet.")
         screen.wait_for("> ")
         screen.press("q")
         assert screen.ended() == 0

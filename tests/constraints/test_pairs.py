@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.cli.commands.explain import read_labels
-from linkwise.constraints.files import escape_cell, find_row
+from linkwise.constraints.files import escape_cell, find_row, read_labels
 from linkwise.workspace.output import write_labels
 
 FORMULAS = [

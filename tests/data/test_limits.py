@@ -16,7 +16,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import limits
-from linkwise.cli.commands.explain import read_labels
+from linkwise.constraints.files import read_labels
 from linkwise.data import encode, from_frame, read_table, readers
 from linkwise.errors import ConstraintError, DataError
 from linkwise.text_files import read_bytes

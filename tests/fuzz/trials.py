@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from fuzz.inputs import TABLE, Case, seeds
-from linkwise.cli.commands.explain import read_labels
 from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.files import read_labels
 from linkwise.data import Rows, encode
 from linkwise.errors import ConstraintWarning
 from linkwise.workspace.exit_codes import error_sentence, exit_code

@@ -73,7 +73,8 @@ def told_beside(learner, run):
     if isinstance(learner, Rating) and (sure := learner.confidence(run.state)) is not None:
         assert sure.shape == (n_rows,)
         assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
-        if isinstance(learner, Advising) and (advice := learner.advise(run.state)) is not None:
+        advice = learner.advise(run.state) if isinstance(learner, Advising) else None
+        if advice is not None and advice.wrong is not None:  # else it is too early to tell
             np.testing.assert_allclose(advice.wrong, (1 - sure).mean(), atol=1e-9)
     return [words, *(None if part is None else part.tolist() for part in (rows, shares))]
 

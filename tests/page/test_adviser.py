@@ -74,4 +74,5 @@ def test_the_page_has_one_advice_and_it_comes_to_an_end():
     assert state["advice"]["stop"] is True
     assert state["advice"]["text"].endswith("You can stop here.")
     assert describe_status(session.status)[-1 - session.status.is_fallible] == "You can stop here."
-    assert wrong[-1] < wrong[0] / 3
+    told = [share for share in wrong if share is not None]  # the first answers are too few to tell
+    assert told[-1] < told[0] / 3

@@ -103,7 +103,7 @@ def test_errors_are_put_into_words(rate, n_suspects, words):
     none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
     found = None if rate is None else ErrorRate(*rate)
     status = Status(
-        **none,
+        **{**none, "n_answers": 3},
         n_rows=9,
         cluster_sizes=(9,),
         reason=None,
@@ -112,6 +112,14 @@ def test_errors_are_put_into_words(rate, n_suspects, words):
         n_suspects=n_suspects,
     )
     assert (describe_errors(status), count_suspects(status)) == words
+
+
+def test_without_answers_none_seems_right_or_wrong():
+    none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
+    status = Status(**none, n_rows=9, cluster_sizes=(9,), reason=None, is_fallible=True)
+    assert count_suspects(status) == ""
+    assert describe_status(status) == ["0 answers"]
+    assert count_suspects(replace(status, n_imported=2)) == "No answer seems wrong so far."
 
 
 def test_doubts_are_part_of_the_status():
@@ -134,6 +142,7 @@ def test_the_advice_of_a_learner_is_put_into_words():
 def test_advice_holds_plain_values_that_can_be_stored():
     found = StopAdvice(np.bool_(True), np.float32(0.25))
     assert (type(found.stop), type(found.wrong)) == (bool, float)
+    assert StopAdvice(False, None).wrong is None
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match="Give one from 0 to 1"):
             StopAdvice(False, wrong)

@@ -391,6 +391,8 @@ def test_labels_are_read_with_what_the_learner_said(path, one):
 def test_labels_are_read_with_the_advice_of_the_learner(path, one):
     one.put_snapshot(Snapshot(2, None, LABELS, advice=StopAdvice(True, 0.25)))
     assert one.snapshot().advice == StopAdvice(True, 0.25)
+    one.put_snapshot(Snapshot(2, None, LABELS, advice=StopAdvice(False, None)))
+    assert one.snapshot().advice == StopAdvice(False, None)
     one.put_snapshot(Snapshot(3, None, LABELS))
     assert one.snapshot().advice is None
     for wrong in ('{"stop": 1, "wrong": 0.1}', '{"stop": true, "wrong": 2}', '{"stop": true}', "[]"):

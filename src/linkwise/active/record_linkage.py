@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.evidence import Evidence, Groups
@@ -226,7 +227,7 @@ class RecordLinkage(ActiveLearner):
 
     def describe(self, state: LinkageState) -> tuple[str, ...]:
         """How many groups there are, and how many rows have a group of their own."""
-        sizes = np.bincount(state.labels)
+        sizes = np.bincount(enforce_answers(state.labels, state.problem.evidence))
         groups, alone = int((sizes > 1).sum()), int((sizes == 1).sum())
         return (
             f"There are {count_noun(groups, 'group')} of several rows, and {count_noun(alone, 'row')} alone.",

@@ -14,8 +14,9 @@ class StopAdvice:
     ----------
     stop : bool
         Whether further answers will probably change almost nothing.
-    wrong : float
-        The expected share of the rows that are in a wrong cluster, from 0 to 1.
+    wrong : float or None
+        The expected share of the rows that are in a wrong cluster, from 0 to 1. None while it is too early to
+        tell.
 
     Raises
     ------
@@ -24,11 +25,12 @@ class StopAdvice:
     """
 
     stop: bool
-    wrong: float
+    wrong: float | None
 
     def __post_init__(self) -> None:
-        stop, wrong = bool(self.stop), float(self.wrong)  # numbers of NumPy cannot be stored as JSON
-        if not 0 <= wrong <= 1:
+        stop = bool(self.stop)  # numbers of NumPy cannot be stored as JSON
+        wrong = None if self.wrong is None else float(self.wrong)
+        if wrong is not None and not 0 <= wrong <= 1:
             raise ValueError(f"The share of rows in a wrong cluster is {wrong!r}. Give one from 0 to 1.")
         object.__setattr__(self, "stop", stop)
         object.__setattr__(self, "wrong", wrong)

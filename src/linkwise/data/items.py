@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ from linkwise.data.roles import Kind
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:
+    import narwhals as nw
+
     from linkwise.data.encoded import Encoded
     from linkwise.data.table import Table
 
@@ -66,12 +68,21 @@ class SideTable:
         The columns in their own units, for rules; None if none can be encoded.
     notes : tuple of str
         Sentences on the choices made.
+    file : str
+        The name of the file.
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        All cells as they are written, also those of the id.
+    texts : sequence of str, or None
+        The free texts of each row, such as a title. None if no column holds any.
     """
 
     items: Items
     cells: Callable[[int], dict[str, str]]
     columns: Encoded | None
     notes: tuple[str, ...]
+    file: str
+    frame: nw.DataFrame[Any]
+    texts: Sequence[str] | None
 
 
 def no_fields(_row: int) -> dict[str, str]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from linkwise.constraints.files import escape_cell
 from linkwise.data.delimited import read_delimited
 from linkwise.data.frames import to_narwhals, to_polars
+from linkwise.data.items import SideTable
 from linkwise.data.json_lines import read_json
 from linkwise.data.parse import Parsed, parse_columns
 from linkwise.data.spreadsheets import read_sheet, write_sheet
@@ -93,13 +94,19 @@ def choose_names(taken: Collection[object]) -> tuple[list[str], list[str]]:
     """Name the three columns as no other column is named, and say which names differ from the usual ones."""
     names, notes = [], []
     for usual in COLUMNS:
-        name, number = usual, 2
-        while name in taken:
-            name, number = f"{usual}_{number}", number + 1
+        name = choose_free_name(usual, taken)
         if name != usual:
             notes.append(f"The table has a column '{usual}' already, so the new one is called '{name}'.")
         names.append(name)
     return names, notes
+
+
+def choose_free_name(usual: str, taken: Collection[object]) -> str:
+    """The usual name of a column, with a number if a column is called so already."""
+    name, number = usual, 2
+    while name in taken:
+        name, number = f"{usual}_{number}", number + 1
+    return name
 
 
 # ---------------------------------------------------------------- tables in memory
@@ -233,6 +240,37 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
         return joined._replace(notes=[*joined.notes, note])
     return _write_frame(to_polars(table.frame), columns, ending, ",")
+
+
+def join_side_table(
+    side: SideTable, ids: Sequence[str] | None, columns: ClusterColumns, ending: str
+) -> Joined:
+    """Put the clusters beside the columns of a side table, with the ids of the rows if it has none.
+
+    Parameters
+    ----------
+    side : SideTable
+        The table, in the order of the rows.
+    ids : sequence of str, or None
+        Id of each row.
+    columns : ClusterColumns
+        The cluster of each row.
+    ending : str
+        What the name of the new file ends in, such as ``.csv``.
+
+    Returns
+    -------
+    Joined
+        The new file.
+    """
+    import polars as pl
+
+    refuse_lone_surrogates(columns.names, "the names of clusters")
+    frame = to_polars(side.frame)
+    if ids is not None and not any(list(ids) == [str(v) for v in frame[name]] for name in frame.columns):
+        taken = choose_free_name("id", frame.columns)
+        frame = frame.select(pl.Series(taken, list(ids)), pl.all())
+    return _write_frame(frame, columns, ending, ",")
 
 
 def _join_text(

@@ -23,7 +23,7 @@ _FLAT = 1e-12  # deviation, as a share of the largest value, below which a curve
 
 SCALES = {
     "standard": "Each curve is brought to mean 0 and deviation 1, so that its shape counts and not its level"
-    " or size; --scale none keeps these.",
+    " or size. --scale none keeps these.",
     "unit": "Each curve is brought to run from 0 to 1, so that its shape counts and not its level or size.",
     "none": "Curves keep their level and size.",
 }
@@ -79,7 +79,7 @@ def encode_series(
         if flat.any():
             notes.append(f"{count_noun(int(flat.sum()), 'curve')} never change: they become a line at 0.")
     if np.ptp(X, axis=0).max() == 0:
-        kept = "" if scale == "none" else " once each is scaled; --scale none keeps their level and size"
+        kept = "" if scale == "none" else " once each is scaled. --scale none keeps their level and size"
         raise DataError(f"All curves are the same{kept}.")
     if warp:
         return _warp(X, (SCALES[scale], *notes))

@@ -18,7 +18,7 @@ from linkwise.data.items import Content, Items, SideTable, no_fields
 from linkwise.data.named_columns import NamedColumns
 from linkwise.data.pictures import find_pictures, holds_pictures
 from linkwise.data.readers import read_frame
-from linkwise.data.roles import value_kind
+from linkwise.data.roles import to_words, value_kind
 from linkwise.data.rows import Rows
 from linkwise.data.table import Table, understand
 from linkwise.errors import DataError
@@ -79,7 +79,9 @@ def read_side_table(path: str | os.PathLike[str], table: Table) -> SideTable:
         notes.append(
             f"{path.name} is read as {read.encoding.upper()}. Save it as UTF-8 if it has another encoding."
         )
-    return SideTable(items, cells, _encode_columns(typed, key), tuple(notes))
+    columns = _encode_columns(typed, key)
+    texts = _read_texts(typed, [name for name in names if name != picture], columns)
+    return SideTable(items, cells, columns, tuple(notes), path.name, written, texts)
 
 
 def show_side_table(rows: Rows, side: SideTable) -> Rows:
@@ -263,3 +265,13 @@ def _encode_columns(frame: nw.DataFrame[Any], key: str | None) -> Encoded | None
         return encode(table, scale="none", impute="median", categories="codes")
     except DataError:
         return None
+
+
+def _read_texts(frame: nw.DataFrame[Any], names: Sequence[str], columns: Encoded | None) -> list[str] | None:
+    """The words of each row in columns that are no categories; None if there are no such columns."""
+    encoded = set() if columns is None else {feature.source for feature in columns.features}
+    free = [name for name in names if name not in encoded and value_kind(frame[name]) == "words"]
+    if not free:
+        return None
+    words = [[word or "" for word in to_words(frame[name])] for name in free]
+    return [" ".join(filter(None, of_row)) for of_row in zip(*words, strict=True)]

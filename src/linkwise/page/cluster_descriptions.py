@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items
+from linkwise.data.items import SideTable
 from linkwise.reasons.explanation import explain
 from linkwise.reasons.profiles import Profiles, create_profiler, create_text_profiler
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import describe_cluster, describe_rules
+from linkwise.reasons.shown_clusters import describe_shown_clusters
 from linkwise.reasons.telling_words import telling_words
 
 
@@ -44,6 +48,22 @@ def describe_by_rules(labels: Labels, columns: Encoded, constraints: Constraints
     return ClusterDescriptions(lines, found.fidelity, notes, describe_rules(found))
 
 
+def describe_by_side_table(
+    labels: Labels, X: NDArray[Any], side: SideTable, name: Callable[[int], str]
+) -> ClusterDescriptions:
+    """Describe clusters by a table that is only shown, and by their typical rows."""
+
+    def show(row: int) -> str:
+        seen = side.cells(row).values() if side.texts is None else (side.texts[row],)
+        return " ".join((name(row), ", ".join(seen)))
+
+    found = describe_shown_clusters(labels, X, side.columns, side.texts)
+    lines = {one.cluster: one.lines(show) for one in found}
+    note = f"{side.file} is only shown. These are its columns and words that differ, and typical rows."
+    text = "\n\n".join("\n".join(each) for each in lines.values())
+    return ClusterDescriptions(lines, None, [note], text)
+
+
 def describe_by_words(labels: Labels, items: Items) -> ClusterDescriptions:
     """Describe clusters of texts by the words that distinguish them."""
     words = telling_words(labels, [str(items.content(row)) for row in range(len(labels))])
@@ -56,8 +76,27 @@ def choose_profiler(
     columns: Encoded | None, items: Items, n_rows: int
 ) -> Callable[[Labels], Profiles] | None:
     """Return a function that says in a line what distinguishes each cluster; None for other kinds of rows."""
+    side = items.side
+    if side is not None and side.texts is not None and items.kind == "record":
+        by_words = create_text_profiler(side.texts.__getitem__, n_rows)
+        return by_words if columns is None else _join_profilers(create_profiler(columns), by_words)
     if columns is not None:
         return create_profiler(columns)
     if items.kind == "text":
         return create_text_profiler(lambda row: str(items.content(row)), n_rows)
     return None
+
+
+def _join_profilers(
+    first: Callable[[Labels], Profiles], second: Callable[[Labels], Profiles]
+) -> Callable[[Labels], Profiles]:
+    """Return a function that joins two lines about each cluster."""
+
+    def profile(labels: Labels) -> Profiles:
+        others = second(labels)
+        return {
+            number: " · ".join(filter(None, (text, others.get(number, ""))))
+            for number, text in first(labels).items()
+        }
+
+    return profile

@@ -14,6 +14,7 @@ from linkwise.page.answer_list import (
 from linkwise.page.cluster_descriptions import (
     ClusterDescriptions,
     describe_by_rules,
+    describe_by_side_table,
     describe_by_words,
 )
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary
@@ -29,6 +30,8 @@ from linkwise.page.requests import RefusedRequest, Request
 from linkwise.page.row_values import summarize_rows
 from linkwise.page.session_state import SessionState
 from linkwise.page.team_report import describe_team
+from linkwise.reasons.near_rows import describe_near_rows
+from linkwise.reasons.shown_clusters import WORTH
 from linkwise.session.review import ReviewCase
 from linkwise.workspace.cluster_search import cluster_names, create_matcher, find_rows
 
@@ -134,7 +137,10 @@ class Lookups(SessionState):
         if first == second:
             raise RefusedRequest("bad", "First and second are the same row. Choose two rows.")
         why = self._session.why(first, second)
-        return {"text": " ".join(why.sentences(self._view.name))}
+        near = []
+        if why.by == "nothing" and self._columns is None:
+            near = describe_near_rows(self._labels, self._X, first, second, self._view.name)
+        return {"text": " ".join([*why.sentences(self._view.name), *near])}
 
     def _export(self, request: Request) -> tuple[dict[str, Any], bytes]:
         what = requests.read_choice(request, "what", EXPORTS)
@@ -153,12 +159,16 @@ class Lookups(SessionState):
         if not self._has_rules():
             raise RefusedRequest("bad", "These rows have neither columns nor texts, so there are no rules.")
         if self._rules is None or self._rules[0] != self._counter:
-            if self._columns is not None:
-                found = describe_by_rules(self._labels, self._columns, self._session.constraints)
-            else:
-                found = describe_by_words(self._labels, self._view.items)
-            self._rules = self._counter, found
+            self._rules = self._counter, self._describe_anew()
         return self._rules[1]
+
+    def _describe_anew(self) -> ClusterDescriptions:
+        found, items = None, self._view.items
+        if self._columns is not None:
+            found = describe_by_rules(self._labels, self._columns, self._session.constraints)
+        if items.side is not None and (found is None or (found.fidelity or 0) < WORTH):
+            return describe_by_side_table(self._labels, self._X, items.side, self._view.name)
+        return found or describe_by_words(self._labels, items)
 
     def _add_values(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Add a line about each row to the fields of pairs."""

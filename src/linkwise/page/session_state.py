@@ -40,7 +40,7 @@ from linkwise.session.agreement import measure_pace, measure_recent_pace
 from linkwise.session.events import ASIDE, Event
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
-from linkwise.session.status import Status, count_suspects, describe_errors
+from linkwise.session.status import Status, describe_doubts, describe_errors
 from linkwise.workspace.column_offer import ColumnOffer
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.project import Project
@@ -234,9 +234,7 @@ class SessionState:
     @staticmethod
     def _describe_errors(status: Status) -> str:
         """The share of wrong answers in words, or that none seems wrong; a button counts the suspects."""
-        if status.n_suspects or not status.n_answers + status.n_volunteered:
-            return describe_errors(status)
-        return f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
+        return describe_errors(status) if status.n_suspects else describe_doubts(status)
 
     def agreement(self) -> float | None:
         """Return the adjusted Rand index of clusters and classes; None without classes."""
@@ -333,4 +331,5 @@ class SessionState:
         return self._answers[1]
 
     def _has_rules(self) -> bool:
-        return self._columns is not None or self._view.items.kind == "text"
+        items = self._view.items
+        return self._columns is not None or items.kind == "text" or items.side is not None

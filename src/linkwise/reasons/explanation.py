@@ -24,7 +24,7 @@ from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Name, as_dict, make_rules
 from linkwise.reasons.sentences import describe_rules, draw_rules, headline
 from linkwise.reasons.small_tree import MOST_ROWS, grow_small_tree
-from linkwise.validation import check_constraints, check_rows, resolve_seed
+from linkwise.validation import check_constraints_fit, check_rows, resolve_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -345,7 +345,7 @@ def _find_constraints(
     if constraints is None:
         own = getattr(clustering, "constraints_", None)
         return own if isinstance(own, Constraints) and own.n_rows == len(rows) else None
-    return check_constraints(constraints, rows)
+    return check_constraints_fit(constraints, len(rows))  # `rows` need not be what was clustered
 
 
 def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:

@@ -263,9 +263,9 @@ def read_advice(db: sqlite3.Connection) -> StopAdvice | None:
         stop, wrong = advice["stop"], advice["wrong"]
     except (KeyError, TypeError):
         raise Damage("The advice of its learner is incomplete") from None
-    if type(stop) is not bool or not _is_number(wrong) or not 0 <= wrong <= 1:
+    if type(stop) is not bool or not (wrong is None or (_is_number(wrong) and 0 <= wrong <= 1)):
         raise Damage("The advice of its learner is not a choice with a share from 0 to 1")
-    return StopAdvice(stop, float(wrong))
+    return StopAdvice(stop, wrong)
 
 
 def read_doubts(db: sqlite3.Connection) -> Doubts | None:

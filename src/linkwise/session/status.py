@@ -123,9 +123,14 @@ def count_answers(status: Status) -> str:
 
 def describe_status(status: Status) -> list[str]:
     """Put a status into sentences: the answers, what the learner says, and how many answers are wrong."""
-    errors = f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
+    errors = describe_doubts(status)
     said = [*status.description, *describe_advice(status)]
     return [count_answers(status), *said, *([errors] if errors else [])]
+
+
+def describe_doubts(status: Status) -> str:
+    """Put the share of wrong answers and the suspects into words; empty if all answers count as right."""
+    return f"{describe_errors(status)} {count_suspects(status)}".strip() if status.is_fallible else ""
 
 
 def describe_advice(status: Status) -> list[str]:
@@ -196,7 +201,9 @@ def _describe_range(low: float, high: float) -> str:
 
 
 def count_suspects(status: Status) -> str:
-    """Put the number of suspects into words, such as ``2 answers are probably wrong.``."""
+    """Put the number of suspects into words, such as ``2 answers are probably wrong.``; empty without any."""
+    if not status.n_answers + status.n_volunteered + status.n_imported:
+        return ""
     if status.n_suspects == 0:
         return "No answer seems wrong so far."
     verb = "is" if status.n_suspects == 1 else "are"

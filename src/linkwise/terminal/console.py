@@ -32,6 +32,7 @@ from linkwise.wording import (
 LINES_AROUND = 9  # lines of the screen besides the pair: heading, names, keys, prompt
 CLUSTER_KEY = "c"
 UNNAMED = "no source"  # of an answer or a note without one
+NO_ANSWERS = "There are no answers yet."
 CHECKING = "Please check: "  # the reason of a question that checks earlier answers begins so
 SUSPECT_HINT = (
     "suspects back N takes answer N back, suspects turn N turns it round, suspects sure N confirms it"
@@ -173,7 +174,7 @@ class Terminal:
         """Show the estimated share of wrong answers, and the answers that are probably wrong."""
         if describe_errors(status):
             self._show(Text(describe_errors(status)))
-        self._show(Text(count_suspects(status)))
+        self._show(Text(count_suspects(status) or NO_ANSWERS))
         for suspect in suspects:
             self._show(Text(f"{suspect.number:>4}  {suspect_in_words(suspect, self.name_of)}"))
         if suspects:

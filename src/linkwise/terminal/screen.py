@@ -15,7 +15,7 @@ from rich.text import Text
 from linkwise import wording
 from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
-from linkwise.session.status import count_answers, count_suspects, describe_advice, describe_errors
+from linkwise.session.status import count_answers, describe_advice, describe_doubts
 from linkwise.terminal.cluster_query import PAGE, ClusterListing
 from linkwise.terminal.keys import COLUMNS_KEY
 from linkwise.wording import count_noun, join_names, shorten, strip_controls
@@ -397,11 +397,7 @@ def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:
     return Group(
         Text(why, style="bold"),
         Text(count_answers(status)),
-        *(
-            [Text(f"{describe_errors(status)} {count_suspects(status)}".strip())]
-            if status.is_fallible
-            else []
-        ),
+        *(Text(doubts) for doubts in [describe_doubts(status)] if doubts),
         draw_cluster_bars(status.cluster_sizes, width=width, numbers=status.cluster_numbers),
         *(Text(sentence) for sentence in (*status.description, *describe_advice(status))),
     )

@@ -17,6 +17,7 @@ from linkwise.wording import join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, find_option
 from linkwise.workspace.reading import read_rows
+from linkwise.workspace.side_files import find_side_file
 
 MANY_NUMBERS = 30  # of one kind, as an embedding has: no person compares so many
 
@@ -66,7 +67,16 @@ def advise(
     if data.is_dir():
         return Advice()
     survey: ColumnSurvey = survey_columns(rows.table, rows.encoded, impute=impute)
-    notes = survey.notes if reading.side_file else (*survey.notes, *_note_bare_numbers(rows, survey))
+    notes, is_bare = survey.notes, not reading.side_file and _are_bare_numbers(rows, survey)
+    if is_bare:
+        few = f"Nobody can judge two rows by {len(rows.encoded.features)} numbers."
+        side = find_side_file(data, rows.table)
+        if side is not None:
+            words = (*replace(reading, show=str(side.path)).options(), *session)
+            has = f"{side.path.name} has a row for each: {join_names(side.columns)}."
+            command = quote_command("linkwise", verb, data, *words)
+            return Advice((*notes, f"{few} {has} To see it instead:"), command)
+        notes = (*notes, f"{few} {SHOW}")
     proposed = _write_options(reading, survey.options, data)
     if proposed is None:
         return Advice(notes)
@@ -74,18 +84,16 @@ def advise(
     return Advice((*notes, f"{_describe_proposal(survey.options)}, this is likely better:"), command)
 
 
-def _note_bare_numbers(rows: Rows, survey: ColumnSurvey) -> tuple[str, ...]:
-    """Advise to show another table if each row is shown as many numbers of one kind."""
+SHOW = "--show FILE shows another table instead, such as titles or pictures."
+
+
+def _are_bare_numbers(rows: Rows, survey: ColumnSurvey) -> bool:
+    """Whether each row is shown as many numbers of one kind."""
     features, kinds = rows.encoded.features, {"numeric", "vector"}
     if len(features) < MANY_NUMBERS or rows.table.shown or survey.options.get("series"):
-        return ()
+        return False
     stems = {one.source.rstrip("0123456789[]") for one in features if one.role in kinds}
-    if len(stems) != 1 or any(one.role not in kinds for one in features):
-        return ()
-    return (
-        f"Nobody can judge two rows by {len(features)} numbers. --show FILE shows another table instead, such"
-        " as titles or pictures.",
-    )
+    return len(stems) == 1 and all(one.role in kinds for one in features)
 
 
 def add_way_out(error: DataError, data: Path, session: tuple[object, ...], reading: Reading) -> DataError:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from linkwise.data import Table
-from linkwise.data.joining import DELIMITED, ENDINGS, SHEET, Joined, join_file
+from linkwise.data import Rows
+from linkwise.data.joining import DELIMITED, ENDINGS, SHEET, Joined, join_file, join_side_table
 from linkwise.session.session import Session
 from linkwise.wording import join_names
+from linkwise.workspace.embeddings import is_embedding
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.output import STDOUT
 
@@ -26,12 +27,22 @@ def check_ending(target: Path | None) -> None:
     )
 
 
-def join_session(session: Session, data: Path, table: Table, target: Path) -> Joined:
-    """Put the clusters beside the columns of the data, in the form that the ending of `target` names."""
+def join_session(session: Session, data: Path, rows: Rows, target: Path) -> Joined:
+    """Put the clusters beside the columns of the data, in the form that the ending of `target` names.
+
+    A side table takes the place of numbers without a meaning, such as embeddings.
+    """
     ending = ".csv" if target == STDOUT else target.suffix.lower()
     columns = session.cluster_columns()
     try:
-        joined = join_file(data, table, columns, ending)
+        if rows.side is not None and is_embedding(rows):
+            joined = join_side_table(rows.side, rows.table.ids, columns, ending)
+            note = f"The new file holds the columns of {rows.side.file}, in the order of {data.name}, whose"
+            joined = joined._replace(notes=[*joined.notes, f"{note} numbers are left out."])
+        else:
+            joined = join_file(data, rows.table, columns, ending)
+            if rows.side is not None:
+                joined.notes.append(f"The columns of {rows.side.file} are not in the new file.")
     except ImportError as error:
         raise UsageError(str(error)) from error
     notes = list(joined.notes)

@@ -655,6 +655,13 @@ class ExplainOptions:
         least=0,
         most=1,
     )
+    show_all: bool = option(
+        "--all",
+        "describe every cluster by all its rules  [default: at most 60 lines]",
+        "output",
+        default=False,
+        type=bool,
+    )
     plot: Path | None = option(
         "--plot", "save a picture of the tree", "output", type=Path, metavar="OUT.png", may_be_folder=False
     )

@@ -487,7 +487,7 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     return current, None
 
 
-def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Table]:
+def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Rows]:
     """Open a session together with its data file; the caller closes it."""
     data = data_of_session(path)
     with Session.open(path) as kept:
@@ -502,9 +502,9 @@ def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Sessio
             f"{path} is about items, and its rows may not fit into memory. Write the cluster of each row to a"
             " folder, and join by id: --labels FOLDER"
         )
-    table, encoded, _ = read_rows(data, source, progress=progress)
-    session = Session.open(path, encoded.X, ids=row_ids(table), progress=progress)
-    return session, data, table
+    rows = read_shown_rows(data, source, path.parent, progress)
+    session = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
+    return session, data, rows
 
 
 def _describe_stale_labels(path: Path, why: str) -> str:

@@ -18,6 +18,7 @@ from linkwise.data.readers import ENDINGS
 from linkwise.data.side_table import read_side_table, show_pictures, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
+from linkwise.workspace.embeddings import is_embedding
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import OF_FOLDERS
 
@@ -100,7 +101,7 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
         return None
     if rows.side is not None and rows.side.columns is not None:
         return rows.side.columns
-    if rows.encoded.features[0].role in ("sample", "image"):
+    if rows.encoded.features[0].role in ("sample", "image") or is_embedding(rows):
         return None
     choices = {name: value for name, value in rows.table.choices.items() if name != "log"}
     columns = tuple(column for column in rows.table.columns if column.role != "image")

@@ -53,7 +53,7 @@ def propose_columns(project: Project) -> ColumnProposal | None:
         if given == "none" or any(one.source == COLUMNS for one in features):
             return None  # the weight of a block has no name
     advice = session.status.advice
-    if advice is None or advice.wrong <= MOST_RIGHT:
+    if advice is None or (advice.wrong is not None and advice.wrong <= MOST_RIGHT):
         return None
     return session.propose_columns([_name_with_weight(one) for one in features])
 

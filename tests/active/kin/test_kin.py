@@ -401,13 +401,18 @@ def test_it_describes_its_progress():
         run.answer(oracle(run.question.first, run.question.second))
         line, *next_answer = learner.describe(run.state)
         wrong = re.search(r"; (?:about (\d+)|almost none) of \d+ rows may be in a wrong one\.$", line)
-        left.append(int(wrong[1] or 0))
+        if wrong is None:
+            assert line.endswith(". It is too early to tell how many rows are in a wrong one.")
+            assert learner.advise(run.state) == StopAdvice(False, None)
+            assert len(left) < 10
+        left.append(len(X) if wrong is None else int(wrong[1] or 0))
         likely.append(next_answer)
         reached, n_shown = run.state.read().known.n_neighbourhoods, len(set(run.labels.tolist()))
         if n_shown > reached:
-            assert line.startswith(f"Your answers have reached {reached} of about {n_shown} clusters;")
+            assert line.startswith(f"Your answers have reached {reached} of about {n_shown} clusters")
     assert line.startswith("Your answers have reached 3 clusters;")
-    assert left[-1] < left[10]
+    assert left[0] == len(X)
+    assert left[-1] < left[10] < len(X)
     assert likely[1][0].startswith("The next answer will probably change the cluster of")
     assert likely[-1] == ["The next answer will probably change almost nothing."]
     assert learner.advise(run.state).stop is True
@@ -419,6 +424,18 @@ def test_no_end_is_suggested_while_much_may_be_wrong():
     assert confidence.advise_to_stop(confidence.Forecast(49, 0.1), 1000) == StopAdvice(True, 0.049)
     assert confidence.advise_to_stop(confidence.Forecast(49, 3.0), 1000).stop is False
     assert confidence.advise_to_stop(confidence.Forecast(49, None), 1000).stop is False
+    assert confidence.advise_to_stop(confidence.Forecast(None, 0.1), 1000) == StopAdvice(False, None)
+
+
+def test_the_chance_of_a_row_is_not_that_of_a_pair():
+    """Two rows are together if both are in their place, so half the rows of such a pair are right."""
+    place = np.array([0.9, 0.9, 0.8, 1.0, 0.5, 0.5])
+    labels, size = np.array([0, 0, 0, 0, 1, 1]), np.array([1, 1, 2, 1, 3, 1])
+    mean = np.array([np.average(place[labels == c], weights=size[labels == c]) for c in (0, 1)])
+    found = confidence._certainty_by_pairs(place * mean[labels], labels, size)
+    np.testing.assert_allclose(found, place)
+    alone = confidence._certainty_by_pairs(np.array([1.0, 0.0, 0.0]), np.array([0, 1, 1]), np.ones(3, int))
+    assert alone.tolist() == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

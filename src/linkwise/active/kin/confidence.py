@@ -1,7 +1,10 @@
 """Estimate how certain the clusters of KIN are, and how many rows the next answer will probably move.
 
 As far as the regression is trusted, a row is in its cluster with the chance of the neighbourhoods that are
-there, and else with its mean chance of belonging together with the others of the cluster. A row that an
+there. For the rest its chance s_i follows from the mean chance r_i that it belongs together with the other
+rows of the cluster: both rows must be in their place, so r_i is s_i times the mean of s, and s_i is r_i
+divided by the root of the mean of r. While the regression is trusted by less than one half on average, the
+estimate rests on distances, and it is too early to tell how many rows are in a wrong cluster. A row that an
 answer names is in its cluster for certain, unless the answer is probably wrong: then its certainty is the
 chance that what is believed in place of the answer is right.
 
@@ -39,6 +42,8 @@ from linkwise.wording import count_noun
 
 UNLIKELY = 0.01  # probability below which a place is left out
 LITTLE = 0.002  # share of the rows; an answer that moves fewer changes almost nothing
+LEAST_TRUST = 0.5  # in the regression, on average, from which errors are estimated
+TINY = 1e-12
 FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, asking may end
 
 
@@ -56,11 +61,25 @@ def item_certainty(posterior: Posterior) -> Table:
     labels, pairs = item_labels(posterior), pair_chances(posterior)
     cluster = labels[known.items[known.is_first()]]
     belongs = _sum_own(pairs.join[:, : len(cluster)], labels, cluster)
-    by_similarity = estimate_belonging(pairs, labels.astype(np.int64))
+    together = estimate_belonging(pairs, labels.astype(np.int64))
+    by_similarity = _certainty_by_pairs(together, labels, items.size)
     certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
     certain[find_anchors(posterior).items] = 1
     _lower_doubted(certain, items.of, posterior.task.problem.evidence)
     return certain
+
+
+def _certainty_by_pairs(together: Table, labels: NDArray[np.integer], size: NDArray[np.integer]) -> Table:
+    """(n_items,) chance of each to be in its cluster, by that of belonging together with the others."""
+    rows = np.bincount(labels, size)
+    mean = np.bincount(labels, together * size) / np.maximum(rows, 1)
+    return np.asarray((together / np.sqrt(np.maximum(mean[labels], TINY))).clip(0, 1))
+
+
+def is_early(posterior: Posterior) -> bool:
+    """Whether answers say too little about the rows to estimate how many are in a wrong cluster."""
+    size = posterior.task.items.size
+    return float((pair_chances(posterior).trust * size).sum()) < LEAST_TRUST * float(size.sum())
 
 
 def _lower_doubted(certain: Table, of: NDArray[np.integer], evidence: Evidence) -> None:
@@ -118,11 +137,15 @@ def describe_expectation(n_expected: int) -> str:
     return f"The rows alone suggest about {count_noun(round_number(n_expected), 'cluster')}."
 
 
-def describe_certainty(n_neighbourhoods: int, n_expected: int, n_unsure: float, n_rows: int) -> str:
+def describe_certainty(n_neighbourhoods: int, n_expected: int, n_unsure: float | None, n_rows: int) -> str:
     """How many clusters the answers have reached, of how many, and how many rows may be in a wrong one."""
     clusters = count_noun(n_neighbourhoods, "cluster")
     if n_expected > n_neighbourhoods:
         clusters = f"{n_neighbourhoods} of about {count_noun(round_number(n_expected), 'cluster')}"
+    if n_unsure is None:
+        return (
+            f"Your answers have reached {clusters}. It is too early to tell how many rows are in a wrong one."
+        )
     rows = "almost none" if round(n_unsure) == 0 else f"about {round_number(n_unsure)}"
     return f"Your answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
 
@@ -146,8 +169,8 @@ def round_number(number: float) -> int:
 class Forecast(NamedTuple):
     """What is known of the clusters before the next answer."""
 
-    n_unsure: float
-    """The expected number of rows in a wrong cluster."""
+    n_unsure: float | None
+    """The expected number of rows in a wrong cluster; None while it is too early to tell."""
     n_changed: float | None
     """The expected number of rows that the next answer moves; None where nothing is asked."""
 
@@ -155,8 +178,10 @@ class Forecast(NamedTuple):
 def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
     """Estimate how many rows are in a wrong cluster, and how many the next answer moves."""
     if asked not in posterior.forecasts:  # the sentences and the advice both need it
-        wrong = 1 - item_certainty(posterior).clip(0, 1)
-        n_unsure = float((wrong * posterior.task.items.size).sum())
+        n_unsure = None
+        if not is_early(posterior):
+            wrong = 1 - item_certainty(posterior).clip(0, 1)
+            n_unsure = float((wrong * posterior.task.items.size).sum())
         posterior.forecasts[asked] = n_unsure, expected_changes(posterior, asked)
     return Forecast(*posterior.forecasts[asked])
 
@@ -164,6 +189,8 @@ def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
 def advise_to_stop(forecast: Forecast, n_rows: int) -> StopAdvice:
     """Advise to stop when the next answer moves little and few rows may be in a wrong cluster."""
     n_unsure, n_changed = forecast
+    if n_unsure is None:
+        return StopAdvice(False, None)
     is_settled = n_changed is not None and n_changed < LITTLE * n_rows
     return StopAdvice(is_settled and n_unsure <= FEW * n_rows, min(1.0, n_unsure / n_rows))
 

@@ -160,7 +160,7 @@ class Posterior:
         return {}
 
     @cached_property
-    def forecasts(self) -> dict[tuple[int, int] | None, tuple[float, float | None]]:
+    def forecasts(self) -> dict[tuple[int, int] | None, tuple[float | None, float | None]]:
         """What `linkwise.active.kin.confidence.forecast` has computed, by the pair that is asked about."""
         return {}
 

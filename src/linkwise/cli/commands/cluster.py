@@ -20,13 +20,14 @@ from linkwise.cli.cluster_reports import (
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows
-from linkwise.errors import InfeasibleConstraintsError
+from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.methods import Method
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.item_rows import is_in_files
 from linkwise.workspace.method_choice import MethodChoice, build_clusterer, check_clusterer
 from linkwise.workspace.options import ESTIMATE, Reading
 from linkwise.workspace.output import STDOUT, check_apart, check_free, open_output, write_labels
@@ -76,6 +77,12 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
     if is_session(file):
         way_out = quote_command("linkwise", "export", file, "--constraints", "PAIRS.csv")
         raise UsageError(f"{file} is a session. Name its data file, and take the pairs along with: {way_out}")
+    if is_in_files(file):
+        what, ask = "folder" if file.is_dir() else "pattern", quote_command("linkwise", "ask", file)
+        raise DataError(
+            f"{file} is a {what} of tables, and cluster reads one. Name a file, or answer questions about"
+            f" items of all rows: {ask}"
+        )
     check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
     check_free([labels], force=force)
 

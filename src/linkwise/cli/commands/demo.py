@@ -1,4 +1,8 @@
-"""``linkwise demo``: the dialogue on bundled data, by hand or answered by the known classes."""
+"""``linkwise demo``: the dialogue on bundled data, by hand or answered by the known classes.
+
+The classes answer with ``--auto``, and where input or output is no terminal. With ``--terminal`` the dialogue
+reads answers line by line there, as ``linkwise ask`` does.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ def demo(
     data = load_demo(name)
     console = Console()
     with open_demo_session(data, seed, session, error_rate) as held, report_interrupt(held, session, again):
-        if auto or not is_interactive():
+        if auto or not (terminal or is_interactive()):
             answer_by_classes(console, held, data, AUTO_BUDGET if budget is None else budget)
         else:
             ask_on_terminal(console, held, data, budget, session, again)

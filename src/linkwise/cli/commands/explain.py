@@ -3,82 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from linkwise.asking.learner import Progress
-from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.files import read_labels
-from linkwise.data import Encoded, Items, Rows
-from linkwise.data.demo_sets import load_demo
+from linkwise.cli.commands.explained_clusters import (
+    ExplainedClusters,
+    load_labelled_clusters,
+    load_session_clusters,
+)
 from linkwise.reasons.explanation import Explanation, explain
-from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
+from linkwise.reasons.near_rows import describe_near_rows
+from linkwise.reasons.sentences import format_percent, headline
+from linkwise.reasons.shortened import Shortened, shorten_clusters, shorten_rules
+from linkwise.reasons.shown_clusters import WORTH, ShownCluster, describe_shown_clusters
 from linkwise.reasons.telling_words import telling_words
-from linkwise.reasons.why import Why, why
-from linkwise.session.session import Session
+from linkwise.reasons.why import Why
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
-from linkwise.wording import strip_controls
+from linkwise.wording import join_names, strip_controls
 from linkwise.workspace.exit_codes import UsageError, say
-from linkwise.workspace.item_rows import read_session_rows
-from linkwise.workspace.options import ExplainOptions, Reading, flag_of
-from linkwise.workspace.origin import origin_of
+from linkwise.workspace.options import ExplainOptions, Reading
 from linkwise.workspace.output import check_apart, check_free
-from linkwise.workspace.project import data_path, find_session, is_session
-from linkwise.workspace.reading import (
-    columns_of_rules,
-    read_pairs_file,
-    read_shown_rows,
-    resolve_name,
-    row_ids,
-)
+from linkwise.workspace.reading import resolve_name
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
     "tree": Explanation.to_text,
     "mermaid": Explanation.to_mermaid,
     "dot": Explanation.to_dot,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedClusters:
-    """A clustering with what it can be explained by.
-
-    Attributes
-    ----------
-    labels : sequence
-        Of every row.
-    columns : Encoded or None
-        In the user's units; None where rows are no records.
-    items : Items or None
-        What the rows are; None where they are records.
-    constraints : Constraints
-    ids : list of str
-    why : callable
-        ``why(first, second, explanation)``.
-    shares : dict of str to float
-        How much each column counts in a distance that was learned; empty where none was.
-    counts : str
-        The same in words.
-    notes : tuple of str
-    files : tuple of (Path or None, str)
-        What must not be written over, and what it is called.
-    """
-
-    labels: Any
-    columns: Encoded | None
-    items: Items | None
-    constraints: Constraints
-    ids: list[str]
-    why: Callable[[int, int, Explanation | None], Why]
-    shares: dict[str, float] = field(default_factory=dict)
-    counts: str = ""
-    notes: tuple[str, ...] = ()
-    files: tuple[tuple[Path | None, str], ...] = field(default=())
+NAMES = {"text": "texts", "image": "images", "series": "curves", "record": "embeddings"}
+NEARNESS = {"text": "their words", "image": "their pictures", "series": "their curves"}
 
 
 def explain_clusters(
@@ -100,7 +57,11 @@ def explain_clusters(
     found = _make_rules(subject, request)
     for note in subject.notes:
         say(note)
-    if found is None:
+    if subject.seen is not None:
+        say(subject.seen.sentence)
+    if pair is None and subject.seen is not None and not _asks_for_rules(request) and not _is_worth(found):
+        _print_shown(subject, found, request)
+    elif found is None:
         _explain_without_columns(subject, request, pair)
     elif pair is not None:
         _print_why(subject, found, pair, as_json=request.as_json)
@@ -109,7 +70,7 @@ def explain_clusters(
     elif request.form in FORMS:
         print(FORMS[request.form](found))
     else:
-        _print_rules(found, subject.counts)
+        _print_rules(found, subject.counts, show_all=request.show_all)
     if request.plot is not None and found is not None:
         _save_plot(found, request.plot)
 
@@ -124,98 +85,6 @@ def _make_rules(subject: ExplainedClusters, request: ExplainOptions) -> Explanat
         max_leaves=request.max_leaves,
         fidelity=request.fidelity,
         constraints=subject.constraints if subject.constraints.n_constraints else None,
-    )
-
-
-# ---------------------------------------------------------------- what is explained
-def load_session_clusters(
-    path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
-) -> ExplainedClusters:
-    """The clusters of a session as of its last answer."""
-    for name in reading.settings():
-        raise UsageError(
-            f"A session stores how its data are read. Leave {flag_of(name)} out, or describe its clusters by "
-            "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
-        )
-    if constraints is not None:
-        raise UsageError(
-            "A session has its own answers. Leave --constraints out, or add --labels CLUSTERS.csv."
-        )
-    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
-    with Session.open(found) as kept:
-        source = origin_of(kept, found)
-    data, columns, encoded, items, ids = _read_session_data(found, source, progress)
-    session = Session.open(found, encoded.X, ids=ids)
-    with session:
-        # all that is needed later, since the file is let go
-        labels, held, names = session.labels, session.constraints, session.ids
-        evidence, representatives, shares = session.evidence, session.representatives, session.column_shares
-    return ExplainedClusters(
-        labels,
-        columns,
-        items,
-        held,
-        names,
-        lambda i, j, rules: why(
-            labels, i, j, constraints=evidence, representatives=representatives, explanation=rules
-        ),
-        {} if shares is None else shares_by_column(shares, encoded.features),
-        "" if shares is None else describe_shares(shares, encoded.features),
-        files=((found, "the session itself"), (data, "its data")),
-    )
-
-
-def _read_session_data(
-    path: Path, source: dict[str, Any], progress: Progress | None
-) -> tuple[Path | None, Encoded | None, Encoded, Items | None, list[str] | None]:
-    """The data of a session: file, columns in their own units, the same as clustered, items, ids."""
-    if "demo" in source:
-        bundled = load_demo(source["demo"])
-        return None, bundled.units, bundled.rows, None if bundled.units else bundled.items, None
-    data = data_path(path, source)
-    if data is None or "choices" not in source:
-        what = source.get("file", "data that are in no file")
-        raise FileNotFoundError(
-            f"{path} was made for {what}, which cannot be read here. Explain the clusters of a file by "
-            "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
-        )
-    rows = read_session_rows(data, source, path, progress)
-    columns, items = _columns_or_items(rows, source["impute"])
-    return data, columns, rows.encoded, items, row_ids(rows.table)
-
-
-def _columns_or_items(rows: Rows, impute: Any) -> tuple[Encoded | None, Items | None]:
-    """The columns in their own units; where there are none, what the rows are."""
-    columns = columns_of_rules(rows, impute)
-    return columns, rows.items if columns is None else None
-
-
-def load_labelled_clusters(
-    path: Path, reading: Reading, labels: Path, constraints: Path | None, progress: Progress | None = None
-) -> ExplainedClusters:
-    """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
-    if is_session(path):
-        raise UsageError(
-            f"{path} is a session, which has clusters of its own. With --labels, name the data file."
-        )
-    source = reading.source(path)
-    rows = read_shown_rows(path, source, Path(), progress)
-    table = rows.table
-    columns, items = _columns_or_items(rows, source["impute"])
-    filled = [note for note in (columns or rows.encoded).notes if note.startswith("Missing")]
-    ids = row_ids(table)
-    names = ids or list(map(str, range(len(table))))
-    of_rows = read_labels(labels, names)
-    held = Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
-    return ExplainedClusters(
-        of_rows,
-        columns,
-        items,
-        held,
-        names,
-        lambda i, j, rules: why(of_rows, i, j, constraints=held, explanation=rules),
-        notes=(*table.notes, *filled),
-        files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
     )
 
 
@@ -268,34 +137,82 @@ def _explain_without_columns(
             ],
         )
         return
+    shown = shorten_clusters(
+        [one.lines() for one in clusters], [one.n_rows for one in clusters], show_all=request.show_all
+    )
+    _print_clusters("The words that tell each cluster from the others:", "", shown)
+
+
+def _is_worth(found: Explanation | None) -> bool:
+    """Whether rules on columns that were only shown describe the clusters."""
+    return found is not None and found.fidelity >= WORTH
+
+
+def _asks_for_rules(request: ExplainOptions) -> bool:
+    given = (request.max_leaves, request.fidelity, request.plot)
+    return request.form != "rules" or any(one is not None for one in given)
+
+
+def _print_shown(subject: ExplainedClusters, found: Explanation | None, request: ExplainOptions) -> None:
+    """Clusters by what people see of their rows, which is not what was compared."""
+    seen = subject.seen
+    assert seen is not None
+    clusters = describe_shown_clusters(subject.labels, subject.compared.X, seen.columns, seen.texts)
+    if request.as_json:
+        emit(type="examples", clusters=[_serialize_shown(one, subject.ids) for one in clusters])
+        return
+
+    def show(row: int) -> str:
+        return f"{subject.ids[row]} {seen.show(row)}".rstrip()
+
+    if found is not None:
+        columns = dict.fromkeys(feature.source for feature in seen.columns.features) if seen.columns else ()
+        say(
+            f"Rules on {join_names(columns)} would put only {format_percent(found.fidelity)} of the rows into"
+            " their cluster, so they are left out. --format tree shows them."
+        )
+    shown = shorten_clusters(
+        [one.lines(show) for one in clusters], [one.n_rows for one in clusters], show_all=request.show_all
+    )
+    _print_clusters("What people see of the clusters, and the rows nearest to the mean of each:", "", shown)
+
+
+def _serialize_shown(cluster: ShownCluster, ids: Sequence[str]) -> dict[str, Any]:
+    return {
+        "cluster": cluster.cluster,
+        "rows": cluster.n_rows,
+        "profile": cluster.profile,
+        "words": [word._asdict() for word in cluster.words],
+        "examples": [ids[row] for row in cluster.examples],
+    }
+
+
+def _print_rules(found: Explanation, counts: str, *, show_all: bool) -> None:
+    _print_clusters(headline(found), counts, shorten_rules(found.clusters, show_all=show_all))
+
+
+def _print_clusters(title: str, counts: str, shown: Shortened) -> None:
     console = Console()
-    console.print("The words that tell each cluster from the others:", style="bold", highlight=False)
-    for cluster in clusters:
-        console.print()
-        console.print(screen.draw_rules(cluster.lines(), width=console.width), highlight=False)
-
-
-NAMES = {"text": "texts", "image": "images", "series": "curves"}
-
-
-def _print_rules(found: Explanation, counts: str) -> None:
-    console = Console()
-    console.print(headline(found), style="bold", highlight=False, markup=False)
+    console.print(title, style="bold", highlight=False, markup=False)
     if counts:
         console.print(strip_controls(counts), highlight=False, markup=False)
-    for cluster in found.clusters:
+    for lines in shown.clusters:
         console.print()
-        console.print(screen.draw_rules(describe_cluster(cluster), width=console.width), highlight=False)
+        console.print(screen.draw_rules(lines, width=console.width), highlight=False)
+    if shown.rest:
+        console.print(f"\n{shown.rest}", highlight=False, markup=False)
 
 
 def _print_why(
     subject: ExplainedClusters, found: Explanation | None, pair: tuple[int, int], *, as_json: bool
 ) -> None:
-    reason = subject.why(*pair, found)
+    readable = found if subject.seen is None or _is_worth(found) else None
+    reason = subject.why(*pair, readable)
     call = subject.ids.__getitem__
+    sentences = reason.sentences(call) + _describe_nearness(subject, reason, readable)
     if not as_json:
         console = Console()
-        for sentence in reason.sentences(call):
+        for sentence in sentences:
             console.print(strip_controls(sentence), markup=False, highlight=False)
         return
     emit(
@@ -313,8 +230,20 @@ def _print_why(
         clusters=list(reason.clusters),
         rules=[str(rule) for rule in reason.rules],
         fidelity=reason.fidelity if reason.rules else None,
-        words=reason.sentences(call),
+        words=sentences,
     )
+
+
+def _describe_nearness(subject: ExplainedClusters, reason: Why, found: Explanation | None) -> list[str]:
+    """Sentences about the rows near both, where neither answers nor rules say why."""
+    if reason.by == "answers" or found is not None:
+        return []
+    kind = "record" if subject.items is None else subject.items.kind
+    by = NEARNESS.get(kind, "the numbers that are compared")
+    first, *others = describe_near_rows(
+        subject.labels, subject.compared.X, reason.first, reason.second, subject.ids.__getitem__
+    )
+    return [f"By {by}: {first[0].lower()}{first[1:]}", *others]
 
 
 def _check_plot(target: Path | None) -> None:

@@ -17,10 +17,9 @@ from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.session.status import (
     count_answers,
-    count_suspects,
     describe_advice,
     describe_agreement,
-    describe_errors,
+    describe_doubts,
     describe_pace,
     describe_source,
 )
@@ -92,7 +91,7 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         facts.append(("state", REASONS[now.reason]))
     facts += [("", said) for said in (*now.description, *describe_advice(now))]
     if now.is_fallible:
-        facts.append(("errors", f"{describe_errors(now)} {count_suspects(now)}".strip()))
+        facts += [("errors", doubts) for doubts in [describe_doubts(now)] if doubts]
         if n_review := len(session.review()):
             command = quote_command("linkwise", "review", path)
             facts.append(("review", f"{count_noun(n_review, 'pair')} to review: {command}"))

@@ -1005,9 +1005,11 @@ function createProfile(page) {
      */
     update(cluster, text) {
       const { exemplars, exemplar_names: names } = cluster;
-      const isImage = page.controller.state?.kind === "image";
+      const state = page.controller.state;
+      const isImage = state?.kind === "image";
       setText(line, text ?? "");
-      line.hidden = !text;
+      line.title = text ?? "";
+      line.hidden = !state?.profiles;
       const drawing = JSON.stringify([exemplars, isImage]);
       if (drawing === drawn) return;
       drawn = drawing;

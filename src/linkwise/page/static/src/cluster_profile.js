@@ -42,9 +42,11 @@ export function createProfile(page) {
      */
     update(cluster, text) {
       const { exemplars, exemplar_names: names } = cluster;
-      const isImage = page.controller.state?.kind === "image";
+      const state = page.controller.state;
+      const isImage = state?.kind === "image";
       setText(line, text ?? "");
-      line.hidden = !text;
+      line.title = text ?? "";
+      line.hidden = !state?.profiles; // its place is kept until it arrives, so that no row moves then
       const drawing = JSON.stringify([exemplars, isImage]);
       if (drawing === drawn) return; // a link may have the focus
       drawn = drawing;

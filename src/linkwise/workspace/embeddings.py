@@ -1,0 +1,78 @@
+"""Rows that are compared by numbers without a meaning, such as embeddings, and what people see of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from linkwise.data import Encoded, Rows
+from linkwise.wording import count_noun, join_names
+
+MOST_READABLE = 30  # numbers without names
+_NUMBERED = re.compile(r"x\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRows:
+    """What people see of rows that are compared by something else.
+
+    Attributes
+    ----------
+    columns : Encoded or None
+        The columns that they see, in their own units.
+    texts : sequence of str, or None
+        The texts that they see.
+    show : callable
+        ``show(row)`` says in a few words what the row is; empty if people see nothing of it.
+    sentence : str
+        What was compared, and what is only shown.
+    """
+
+    columns: Encoded | None
+    texts: Sequence[str] | None
+    show: Callable[[int], str]
+    sentence: str
+
+
+def is_embedding(rows: Rows) -> bool:
+    """Whether rows are compared by numbers of lists, or by many numbers without names."""
+    features = rows.encoded.features
+    if rows.table.kind != "record":
+        return False
+    if all(feature.role == "vector" for feature in features):
+        return True
+    return len(features) > MOST_READABLE and all(_NUMBERED.fullmatch(one.name) for one in features)
+
+
+def find_seen_rows(rows: Rows, file: str) -> SeenRows | None:
+    """What people see of rows in place of what is compared; None where they see what is compared.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    file : str
+        The name of their file.
+    """
+    side, n_compared = rows.side, len(rows.table.features)
+    if rows.table.kind != "record" or (side is None and not is_embedding(rows)):
+        return None
+    noun = "number" if is_embedding(rows) else "column"
+    compared = f"Rows are compared by {count_noun(n_compared, noun)} of {file}."
+    if side is None:
+        beside = rows.table.shown
+        sentence = (
+            f"{compared} To see what the rows are, begin a session with --show FILE: a table about them."
+        )
+        if beside:
+            sentence = f"{compared} The other columns are only shown: {join_names(beside)}."
+        return SeenRows(None, None, lambda row: _join_cells(rows.table.item(row, beside)), sentence)
+    sentence = f"{compared} The columns of {side.file} are only shown: {join_names(side.frame.columns)}."
+    texts, cells = side.texts, side.cells
+    show = (lambda row: _join_cells(cells(row))) if texts is None else texts.__getitem__
+    return SeenRows(side.columns, texts, show, sentence)
+
+
+def _join_cells(cells: dict[str, str]) -> str:
+    return ", ".join(cells.values())
