@@ -51,6 +51,29 @@ def test_trees_are_those_of_the_twin(kind, n, d, n_known, n_classes, seed, data)
         np.testing.assert_array_equal(found, twin.random_trees(*problem, 3, seed, most))
 
 
+@settings(deadline=None)
+@given(
+    st.sampled_from(KINDS),
+    st.integers(1, 60),
+    st.integers(1, 12),
+    st.integers(1, 40),
+    st.integers(1, 8),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 3),
+)
+def test_an_item_of_weight_two_counts_like_two_items(kind, n, d, n_known, n_classes, seed, n_threads):
+    rows, items, home = a_problem(kind, n, d, n_known, n_classes, seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, (3, len(items))).astype(np.int32)
+    weights[:, rng.integers(len(items))] += 1
+    seeds = rng.integers(2**63, size=3).astype(np.uint64)
+    found = native.weighted_trees(rows, items, home, weights, seeds, n_threads)
+    for tree, own, begin in zip(found.T, weights, seeds.tolist(), strict=True):
+        twice, classes = np.repeat(items, own), np.repeat(home, own)
+        classes = np.unique(classes, return_inverse=True)[1]
+        np.testing.assert_array_equal(tree, native.random_trees(rows, twice, classes, 1, begin, 1)[:, 0])
+
+
 @pytest.mark.parametrize("d", [1, 3, 4, 8, 9, 20])
 def test_the_root_of_the_number_of_features_is_tried(d):
     problem = a_problem("noise", 80, d, 50, 4, d)
@@ -145,6 +168,18 @@ def test_pairs_of_leaves(n, t, numbers, seed):
     np.testing.assert_array_equal(shared - before, np.tril(twin.shared(leaves)))
 
 
+@given(st.integers(1, 30), st.integers(1, 6), st.integers(1, 4), st.integers(0, 10**6))
+def test_leaves_that_rows_share_with_groups(n, n_trees, n_groups, seed):
+    rng = np.random.default_rng(seed)
+    leaves = rng.integers(0, 4, (n, n_trees)).astype(np.int32)
+    rows, members = rng.integers(0, n, 7), rng.integers(0, n, 9)
+    group = rng.integers(0, n_groups, 9)
+    found = native.count_leaf_mates(leaves, rows, members, group, n_groups)
+    same = (leaves[rows][:, None] == leaves[members]).sum(axis=2)
+    expected = np.stack([same[:, group == g].sum(axis=1) for g in range(n_groups)], axis=1)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_any_number_of_threads_gives_the_same():
     problem = a_problem("noise", 1500, 10, 300, 7, 0)
     leaves = native.random_trees(*problem, 150, 5, 1)
@@ -163,6 +198,7 @@ def test_more_trees_are_the_same_and_some_more():
 
 ROWS, ITEMS, HOME = np.zeros((5, 3)), np.arange(4), np.array([0, 1, 1, 0])
 SHARED, LEAVES = np.zeros((5, 5), np.uint8), np.zeros((5, 2), np.int32)
+WEIGHTS, SEEDS = np.ones((2, 4), np.int32), np.zeros(2, np.uint64)
 FIXED = SHARED.copy()
 FIXED.flags.writeable = False
 
@@ -171,9 +207,27 @@ def grow(rows=ROWS, items=ITEMS, home=HOME, n_trees=2, seed=0, n_threads=1, max_
     return native.random_trees(rows, items, home, n_trees, seed, n_threads, max_features)
 
 
+def weigh(weights=WEIGHTS, seeds=SEEDS):
+    return native.weighted_trees(ROWS, ITEMS, HOME, weights, seeds, 1)
+
+
+def mates(leaves=LEAVES, rows=ITEMS, members=ITEMS, group=HOME, n_groups=2):
+    return native.count_leaf_mates(leaves, rows, members, group, n_groups)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
+        (lambda: weigh(weights=WEIGHTS[:, :3]), ValueError, r"weights must have shape \(≥1, 4\)"),
+        (lambda: weigh(weights=WEIGHTS.astype("i8")), TypeError, "weights .* int32"),
+        (lambda: weigh(weights=WEIGHTS - 1), ValueError, "one must be at least 1"),
+        (lambda: weigh(weights=np.array([[2, -1, 1, 1]] * 2, np.int32)), ValueError, "not be negative"),
+        (lambda: weigh(seeds=SEEDS[:1]), ValueError, r"seeds must have shape \(2\)"),
+        (lambda: mates(leaves=LEAVES - 1), ValueError, "leaves holds -1"),
+        (lambda: mates(rows=ITEMS + 2), ValueError, r"rows holds 2 to 5\. Give 0 to 4"),
+        (lambda: mates(members=ITEMS - 1), ValueError, "members holds -1 to 2"),
+        (lambda: mates(group=HOME + 1), ValueError, r"group holds 1 to 2\. Give 0 to 1"),
+        (lambda: mates(n_groups=0), ValueError, "n_groups must be at least 1"),
         (lambda: grow(rows=ROWS.astype("f4")), TypeError, "rows .* float64, got an array of float32"),
         (lambda: grow(rows=ROWS[:, :0]), ValueError, r"rows .* got \(5, 0\)"),
         (lambda: grow(rows=ROWS.T), ValueError, "rows must be C-contiguous"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -108,6 +109,13 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(labels)))
         self._keep_rule(rows)
         return self
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; learners that refit clusterers ask many times."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _keep_rule(self, X: Any) -> None:
         """Keep what `predict` needs besides the attributes that `_fit` has set; most methods need nothing."""

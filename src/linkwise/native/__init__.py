@@ -40,7 +40,7 @@ from linkwise.native.cuts import (
 )
 from linkwise.native.dbscan import all_dbscans
 from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
-from linkwise.native.forest import add_shared, random_trees
+from linkwise.native.forest import add_shared, count_leaf_mates, random_trees, weighted_trees
 from linkwise.native.gains import (
     PairForm,
     SparseRows,
@@ -53,7 +53,14 @@ from linkwise.native.gains import (
     sum_rows,
 )
 from linkwise.native.graphs import block_product, distance_range, gaussian_weights
-from linkwise.native.icm import conditional_modes
+from linkwise.native.icm import (
+    NamedStep,
+    PairGraph,
+    assign_named,
+    assign_named_under,
+    conditional_modes,
+    make_pair_graph,
+)
 from linkwise.native.kmeans import (
     LloydRuns,
     SharedRows,
@@ -87,7 +94,9 @@ __all__ = [
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
+    "NamedStep",
     "PairForm",
+    "PairGraph",
     "Passes",
     "ProjectedMetric",
     "RatioDescent",
@@ -103,6 +112,8 @@ __all__ = [
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
+    "assign_named",
+    "assign_named_under",
     "average_pairs",
     "best_clusters",
     "best_splits",
@@ -111,6 +122,7 @@ __all__ = [
     "colour_apart",
     "conditional_modes",
     "core_squares",
+    "count_leaf_mates",
     "density_walk",
     "distance_range",
     "divide_rows",
@@ -123,6 +135,7 @@ __all__ = [
     "label_sums",
     "leaf_squares",
     "lloyd",
+    "make_pair_graph",
     "mean_distances",
     "metric_distances",
     "metric_nearest",
@@ -156,4 +169,5 @@ __all__ = [
     "walk_from_densest",
     "weighted_squares",
     "weighted_together",
+    "weighted_trees",
 ]

@@ -75,6 +75,60 @@ def block_product(
 def exchange(
     X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def pair_graph(
+    must: NDArray[np.int32], cannot: NDArray[np.int32], group: NDArray[np.int32]
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.int32],
+]: ...
+def assign_named(
+    X: NDArray[Any],
+    centers: NDArray[np.float64],
+    named: NDArray[np.int64],
+    before: NDArray[np.int32] | None,
+    must_start: NDArray[np.int64],
+    must_other: NDArray[np.int32],
+    must_pair: NDArray[np.int32],
+    cannot_start: NDArray[np.int64],
+    cannot_other: NDArray[np.int32],
+    cannot_pair: NDArray[np.int32],
+    member_start: NDArray[np.int64],
+    member: NDArray[np.int32],
+    group: NDArray[np.int32],
+    must_price: NDArray[np.float64],
+    cannot_price: NDArray[np.float64],
+    order: NDArray[np.int32],
+    max_sweeps: int,
+    n_threads: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
+def assign_named_under(
+    X: NDArray[Any],
+    centers: NDArray[np.float64],
+    maps: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    named: NDArray[np.int64],
+    before: NDArray[np.int32],
+    must_start: NDArray[np.int64],
+    must_other: NDArray[np.int32],
+    must_pair: NDArray[np.int32],
+    cannot_start: NDArray[np.int64],
+    cannot_other: NDArray[np.int32],
+    cannot_pair: NDArray[np.int32],
+    member_start: NDArray[np.int64],
+    member: NDArray[np.int32],
+    group: NDArray[np.int32],
+    must_price: NDArray[np.float64],
+    cannot_price: NDArray[np.float64],
+    order: NDArray[np.int32],
+    max_sweeps: int,
+    n_threads: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
 def conditional_modes(
     costs: NDArray[np.float64],
     labels: NDArray[np.int32],
@@ -212,6 +266,22 @@ def random_trees(
     max_features: int,
     n_threads: int,
 ) -> NDArray[np.int32]: ...
+def weighted_trees(
+    rows: NDArray[np.float64],
+    items: NDArray[np.int64],
+    home: NDArray[np.int64],
+    weights: NDArray[np.int32],
+    seeds: NDArray[np.uint64],
+    max_features: int,
+    n_threads: int,
+) -> NDArray[np.int32]: ...
+def count_leaf_mates(
+    leaves: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    members: NDArray[np.int64],
+    group: NDArray[np.int64],
+    groups: int,
+) -> NDArray[np.int64]: ...
 def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None: ...
 def agglomerate(
     distances: NDArray[np.float64], size: NDArray[np.int64], linkage: int, n_clusters: int, most: float

@@ -54,19 +54,104 @@ def random_trees(
     ----------
     Geurts, Ernst and Wehenkel (2006), Extremely randomized trees, sections 2 and 3.
     """
+    _check_items(rows, items, home)
+    check_count("n_trees", n_trees)
+    check_count("n_threads", n_threads)
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be 0 to 2**64 - 1, got {seed}")
+    tried = _count_tried(rows, max_features)
+    return library.random_trees(rows, items, home, n_trees, seed, tried, n_threads)
+
+
+def weighted_trees(
+    rows: NDArray[np.float64],
+    items: NDArray[np.int64],
+    home: NDArray[np.int64],
+    weights: NDArray[np.int32],
+    seeds: NDArray[np.uint64],
+    n_threads: int,
+    max_features: int | None = None,
+) -> NDArray[np.int32]:
+    """Grow trees as `random_trees` does, each with weights of its own for the items.
+
+    Parameters
+    ----------
+    rows, items, home, n_threads, max_features
+        As for `random_trees`.
+    weights : (n_trees, l) int32, not negative
+        How often each item counts in each tree. In each tree one item counts at least once.
+    seeds : (n_trees,) uint64
+        Seed of each tree, which is the first tree of a forest with this seed.
+
+    Returns
+    -------
+    (n, n_trees) int32
+        Leaf of each row in each tree.
+    """
+    _check_items(rows, items, home)
+    check_array("weights", weights, (None, len(items)), np.int32)
+    check_array("seeds", seeds, (len(weights),), np.uint64)
+    check_count("n_threads", n_threads)
+    if int(weights.min()) < 0 or int(weights.max(axis=1).min()) < 1:
+        raise ValueError("weights must not be negative, and in each tree one must be at least 1.")
+    return library.weighted_trees(
+        rows, items, home, weights, seeds, _count_tried(rows, max_features), n_threads
+    )
+
+
+def _check_items(rows: NDArray[np.float64], items: NDArray[np.int64], home: NDArray[np.int64]) -> None:
     check_array("rows", rows, (None, None))
     check_array("items", items, (None,), np.int64)
     check_array("home", home, items.shape, np.int64)
     check_range("items", items, 0, len(rows) - 1)
     check_range("home", home, 0, len(items) - 1)
-    check_count("n_trees", n_trees)
-    check_count("n_threads", n_threads)
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be 0 to 2**64 - 1, got {seed}")
+
+
+def _count_tried(rows: NDArray[np.float64], max_features: int | None) -> int:
     tried = isqrt(rows.shape[1]) if max_features is None else max_features
     if not 1 <= tried <= rows.shape[1]:
         raise ValueError(f"max_features must be 1 to {rows.shape[1]}, got {tried}")
-    return library.random_trees(rows, items, home, n_trees, seed, tried, n_threads)
+    return tried
+
+
+def count_leaf_mates(
+    leaves: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    members: NDArray[np.int64],
+    group: NDArray[np.int64],
+    n_groups: int,
+) -> NDArray[np.int64]:
+    """Count, for rows and groups of rows, the leaves that a row shares with the members of a group.
+
+    Parameters
+    ----------
+    leaves : (n, n_trees) int32, C-contiguous
+        Leaf of each row in each tree, not negative.
+    rows : (r,) int64
+        Positions in `leaves`.
+    members : (m,) int64
+        Positions of the members of all groups.
+    group : (m,) int64
+        Their groups, 0 to n_groups - 1.
+    n_groups : int, at least 1
+        Number of groups.
+
+    Returns
+    -------
+    (r, n_groups) int64
+        Members in the same leaf, added over the trees.
+    """
+    check_array("leaves", leaves, (None, None), np.int32)
+    check_array("rows", rows, (None,), np.int64)
+    check_array("members", members, (None,), np.int64)
+    check_array("group", group, members.shape, np.int64)
+    check_count("n_groups", n_groups)
+    for name, given in (("rows", rows), ("members", members)):
+        check_range(name, given, 0, len(leaves) - 1)
+    check_range("group", group, 0, n_groups - 1)
+    if int(leaves.min()) < 0:
+        raise ValueError(f"leaves holds {leaves.min()}. Give numbers from 0 on.")
+    return library.count_leaf_mates(leaves, rows, members, group, n_groups)
 
 
 def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None:

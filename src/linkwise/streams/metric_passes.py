@@ -101,13 +101,15 @@ def _assign(
 ) -> MetricSums:
     """Assign all rows: those that constraints name in memory, the others in one pass."""
     labels, origin = before.copy(), problem.origin
-    labels[problem.named.rows], paid, farthest = settle_under_metrics(problem, rng, centers, metrics, before)
+    labels[problem.named.rows], prices, farthest = settle_under_metrics(
+        problem, rng, centers, metrics, before
+    )
     assignment = Assignment(source.scaling, centers, source.numbers, labels, metrics)
     around = origin if problem.raw is None else None
     totals = add_clusters(source.stream, assignment, source.engine, around)
     step()
     sums = totals.sums - totals.counts[:, None] * origin
-    return MetricSums(labels, sums, totals.counts, paid, farthest, totals.scatter)
+    return MetricSums(labels, sums, totals.counts, prices, farthest, totals.scatter)
 
 
 class _Counter:

@@ -23,9 +23,10 @@ from reference.known_k import uncertainty
 
 def test_by_hand():
     """Three neighbourhoods of one row, two trees; the row shares 2, 1 and 1 leaves with them."""
-    row = np.array([[1, 1]])
-    near = [likeness(row, np.array([leaves])) for leaves in ([1, 1], [1, 2], [2, 1])]
-    p = shares(np.stack(near, axis=1))
+    leaves = np.array([[1, 1], [1, 1], [1, 2], [2, 1]], dtype=np.int32)
+    near = likeness(leaves, np.array([0]), [np.array([hood]) for hood in (1, 2, 3)])
+    assert near.tolist() == [[1.0, 0.5, 0.5]]
+    p = shares(near)
     np.testing.assert_allclose(p, [[0.5, 0.25, 0.25]])
     bits = 0.5 * 1 + 0.25 * 2 + 0.25 * 2
     np.testing.assert_allclose(normalized_uncertainty(p, last_is_implied=False), bits / (0.5 + 0.5 + 0.75))
@@ -48,10 +49,10 @@ def test_certain_rows_and_rows_like_no_other():
 @pytest.mark.parametrize("seed", range(5))
 def test_as_printed(seed):
     rng = np.random.default_rng(seed)
-    leaves = rng.integers(0, 3, (12, 20))
+    leaves = rng.integers(0, 3, (12, 20)).astype(np.int32)
     hoods = [[0, 1, 2], [3], [4, 5]]
-    near = [likeness(leaves[6:], leaves[hood]) for hood in hoods]
-    ours = normalized_uncertainty(shares(np.stack(near, axis=1)), last_is_implied=False)
+    near = likeness(leaves, np.arange(6, 12), [np.array(hood) for hood in hoods])
+    ours = normalized_uncertainty(shares(near), last_is_implied=False)
     np.testing.assert_allclose(ours, [uncertainty(leaves, hoods, row) for row in range(6, 12)])
 
 
@@ -99,6 +100,16 @@ def test_trees_do_not_depend_on_the_points_that_fall_through_them():
     every = one(np.arange(60))
     for some in ([3, 40], [50], [5, 3, 5]):
         np.testing.assert_array_equal(other(np.array(some)), every[some])
+
+
+def test_points_are_compared_by_the_leaves_that_they_share():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.random((40, 3)), rng.integers(0, 3, 20).astype(np.int32)
+    forest = Forest(rows, np.arange(20), labels, 10, 7)
+    points, hoods = np.array([1, 30, 5]), [np.array([2, 3, 35]), np.array([9])]
+    found, leaves = forest.compare(points, hoods), forest(np.arange(40))
+    expected = [[(leaves[p] == leaves[hood]).mean() for hood in hoods] for p in points]
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
 
 
 def test_the_names_of_the_labels_change_no_tree():

@@ -89,7 +89,8 @@ def test_the_metrics_are_the_closed_form(kind, per_cluster, seed):
     centers = np.stack([X[labels == h].mean(axis=0) for h in range(3)])
     sums = np.stack([(X[labels == h] - problem.origin).sum(axis=0) for h in range(3)])
     farthest = learned.farthest_pairs(problem.extremes, given)
-    clusters = ours.MetricSums(labels, sums, np.bincount(labels), 0.0, farthest)
+    prices = ours._prices(problem, given, farthest)
+    clusters = ours.MetricSums(labels, sums, np.bincount(labels), prices, farthest)
     found = ours._update_metrics(problem, clusters, centers, given)
     rows = (problem.prior_rows, 1.5, problem.extremes)
     wanted = paper.metrics(X, labels, centers, matrices, c, 0.8, *rows)
@@ -196,7 +197,7 @@ def test_the_farthest_pair_and_the_extremes():
 @pytest.mark.parametrize("seed", range(5))
 def test_the_farthest_pair_is_the_first_of_all(kind, seed):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 60)), int(rng.integers(1, 6))
+    n, d = int(rng.integers(2, 200)), int(rng.integers(1, 6))
     rows = {
         "normal": lambda: rng.normal(size=(n, d)),
         "grid": lambda: rng.integers(0, 3, (n, d)).astype(float),  # many pairs are equally far apart

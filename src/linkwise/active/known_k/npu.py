@@ -27,6 +27,7 @@ n rows and d features. n is at most 5000 and the rows in neighbourhoods. For the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
@@ -35,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from linkwise import native
+from linkwise import native, parallel
 from linkwise.active.known_k.base import KnownClusters, KnownKState, digest, spread
 from linkwise.active.neighbourhoods import Neighbourhoods
 from linkwise.asking.learner import Asking, rng_at
@@ -46,7 +47,8 @@ MOST_MEMBERS = 500  # rows of a neighbourhood to which others are compared
 MOST_FORESTS = 4  # that are kept, for undo and for looking ahead
 
 Table = NDArray[np.float64]
-Leaves = NDArray[np.integer[Any]]
+Leaves = NDArray[np.int32]
+Rows = NDArray[np.int64]
 
 
 class NPU(KnownClusters):
@@ -151,33 +153,33 @@ def rank_by_probability(state: KnownKState, leaves: Forest, point: int) -> NDArr
 
 def probabilities(now: Neighbourhoods, leaves: Forest, points: NDArray[np.int64]) -> Table:
     """For each point the probability that it is in each neighbourhood, as far as that is open."""
-    members = [spread(m, MOST_MEMBERS) for m in now.members]
-    ends = np.cumsum([len(points), *map(len, members)])
-    here, *there = np.split(leaves(np.concatenate([points, *members])), ends[:-1])
-    alike = np.stack([likeness(here, of) for of in there], axis=1)
+    alike = leaves.compare(points, [spread(m, MOST_MEMBERS) for m in now.members])
     spoken_of = now.group[points] >= 0
     alike[spoken_of] *= ~now.against[now.group[points[spoken_of]]]
     return shares(alike)
 
 
 # ---------------------------------------------------------------- the paper's quantities
-def likeness(leaves: Leaves, members: Leaves) -> Table:
-    """Mean share of the trees in which rows fall into the same leaf as the members of a neighbourhood.
+def likeness(leaves: Leaves, rows: Rows, hoods: Sequence[Rows]) -> Table:
+    """Mean share of the trees in which rows fall into the same leaf as the members of each neighbourhood.
 
     Parameters
     ----------
-    leaves : ndarray of shape (n_rows, n_trees)
-    members : ndarray of shape (n_members, n_trees)
+    leaves : ndarray of shape (n_points, n_trees)
+    rows : ndarray of shape (n_rows,)
+        Positions in `leaves`.
+    hoods : sequence of ndarray
+        Positions of the members of each neighbourhood.
 
     Returns
     -------
-    ndarray of shape (n_rows,)
+    ndarray of shape (n_rows, n_neighbourhoods)
     """
-    n_nodes = int(max(leaves.max(initial=0), members.max(initial=0))) + 1
-    total = np.zeros(len(leaves))
-    for here, there in zip(leaves.T, members.T, strict=True):
-        total += np.bincount(there, minlength=n_nodes)[here]
-    return total / members.size
+    sizes = [len(hood) for hood in hoods]
+    group = np.repeat(np.arange(len(hoods)), sizes)
+    mates = native.count_leaf_mates(leaves, rows, np.concatenate(hoods), group, len(hoods))
+    found: Table = mates / (np.array(sizes) * leaves.shape[1])
+    return found
 
 
 def shares(alike: Table) -> Table:
@@ -248,25 +250,36 @@ class Forest:
         self._rows, self._learned = rows, points
         self._classes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         self._n_trees, self._seed = n_trees, seed
-        self._known = np.unique(points)
-        self._leaves = self._find_leaves(self._known)
+        self._place = np.full(len(rows), -1, dtype=np.int64)
+        self._leaves = self._find_leaves(np.unique(points))
 
-    def __call__(self, points: NDArray[np.int64]) -> Leaves:
+    def __call__(self, points: Rows) -> Leaves:
         """The leaf of each of some points in each tree."""
-        new = np.setdiff1d(points, self._known)
-        if len(new):
-            self._known = np.union1d(self._known, new)
-            self._leaves = self._find_leaves(self._known)
-        found: Leaves = self._leaves[np.searchsorted(self._known, points)]
-        return found
+        place = self._find_places(points)
+        return self._leaves[place]
 
-    def _find_leaves(self, points: NDArray[np.int64]) -> Leaves:
-        rows, place = self._rows[points], np.searchsorted(points, self._learned)
-        leaves = np.empty((len(points), self._n_trees), dtype=np.int32)
-        rng = rng_at(self._seed)
+    def compare(self, points: Rows, hoods: Sequence[Rows]) -> Table:
+        """The likeness of some points to each of several sets of points."""
+        ends = np.cumsum([len(points), *map(len, hoods)])
+        rows, *members = np.split(self._find_places(np.concatenate([points, *hoods])), ends[:-1])
+        return likeness(self._leaves, rows, members)
+
+    def _find_places(self, points: Rows) -> Rows:
+        """Where the leaves of points stand; the trees are grown again if one is new to them."""
+        place = self._place[points]
+        if (place < 0).any():
+            self._leaves = self._find_leaves(np.union1d(np.flatnonzero(self._place >= 0), points))
+            place = self._place[points]
+        return place
+
+    def _find_leaves(self, points: Rows) -> Leaves:
+        self._place[points] = np.arange(len(points))
+        learned, rng = self._place[self._learned], rng_at(self._seed)
+        weights = np.empty((self._n_trees, len(learned)), dtype=np.int32)
+        seeds = np.empty(self._n_trees, dtype=np.uint64)
         for tree in range(self._n_trees):
-            drawn = np.sort(rng.integers(len(place), size=len(place)))
-            seed = int(rng.integers(2**63))
-            found = native.random_trees(rows, place[drawn], self._classes[drawn], 1, seed, 1)
-            leaves[:, tree] = found[:, 0]
-        return leaves
+            drawn = rng.integers(len(learned), size=len(learned))
+            weights[tree] = np.bincount(drawn, minlength=len(learned))
+            seeds[tree] = rng.integers(2**63)
+        n_threads = parallel.n_threads()
+        return native.weighted_trees(self._rows[points], learned, self._classes, weights, seeds, n_threads)

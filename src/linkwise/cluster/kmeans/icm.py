@@ -37,6 +37,8 @@ class NamedRows(NamedTuple):
     cannot_weight: NDArray[np.float64]
     group: NDArray[np.int32]
     """(m,) component of each."""
+    graph: native.PairGraph
+    """The constraints of each row."""
 
 
 class Prices(NamedTuple):
@@ -64,12 +66,15 @@ def find_named_rows(X: Any, constraints: Constraints, mean: points.Centers | Non
     must, cannot = np.split(rank[place].reshape(-1, 2), [len(constraints.must_link)])
     rows = rows[order]
     group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
-    return NamedRows(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
+    graph = native.make_pair_graph(must, cannot, group)
+    weights = constraints.must_link_weight, constraints.cannot_link_weight
+    return NamedRows(rows, must, cannot, *weights, group, graph)
 
 
 def separate_rows(named: NamedRows) -> NamedRows:
     """Return the same rows as if no must-link joined them, so that only single rows move."""
-    return named._replace(group=np.arange(len(named.rows), dtype=np.int32))
+    group = np.arange(len(named.rows), dtype=np.int32)
+    return named._replace(group=group, graph=native.make_pair_graph(named.must, named.cannot, group))
 
 
 def equal_prices(named: NamedRows, w: float) -> Prices:
@@ -86,6 +91,12 @@ def settle(
     order = rng.permutation(len(costs)).astype(np.int32)
     pairs = (named.must, prices.must, named.cannot, prices.cannot)
     return native.conditional_modes(costs, labels, *pairs, named.group, order, _SWEEPS)
+
+
+def order_step(named: NamedRows, prices: Prices, rng: np.random.Generator) -> native.NamedStep:
+    """Return what native code needs to settle the named rows as `settle` does."""
+    order = rng.permutation(len(named.rows)).astype(np.int32)
+    return native.NamedStep(named.rows, named.graph, prices.must, prices.cannot, order, _SWEEPS)
 
 
 def price_paid(labels: Labels, named: NamedRows, prices: Prices) -> float:

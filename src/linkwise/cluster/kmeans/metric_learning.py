@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import native
+from linkwise import native, parallel
 from linkwise.asking.learner import Labels
-from linkwise.cluster import points
 from linkwise.cluster.kmeans import icm
 from linkwise.cluster.kmeans.icm import NamedRows, Prices
 from linkwise.cluster.kmeans.metrics import (
@@ -22,7 +21,6 @@ from linkwise.cluster.kmeans.metrics import (
     extreme_rows,
     farthest_pairs,
     invert_covariances,
-    nearest_under_metrics,
     outer_sum,
     pair_distances,
     raw_scatter,
@@ -58,12 +56,12 @@ class MetricProblem(NamedTuple):
 
 
 class MetricSums(NamedTuple):
-    """Labels, sums over their clusters, and the price of the constraints that they break."""
+    """Labels, sums over their clusters, and the prices by which rows with constraints were settled."""
 
     labels: Labels  # of the rows in X of the problem
     sums: Array  # (k, d) of all rows less the origin
     counts: NDArray[np.int64]
-    paid: float
+    prices: Prices
     farthest: Array  # (g, d) differences of the farthest pairs
     raw: Array | None = None  # (k, d[, d]) scatters about the origin, if they are known already
 
@@ -141,30 +139,26 @@ def assign_under_metrics(
     problem: MetricProblem, rng: np.random.Generator, centers: Centers, metrics: Metrics, before: Labels
 ) -> MetricSums:
     """Assign rows to the nearest centre under the metrics, unless constraints make another one cheaper."""
-    X, named = problem.X, problem.named
-    reduced = reduce_metrics(metrics, centers)
-    labels = nearest_under_metrics(X, centers, metrics, reduced)
-    labels[named.rows], paid, farthest = settle_under_metrics(problem, rng, centers, metrics, before, reduced)
-    sums, counts = points.cluster_sums(X, labels, len(centers))
-    return MetricSums(labels, sums - counts[:, None] * problem.origin, counts, paid, farthest)
+    X, maps = problem.X, reduce_metrics(metrics, centers)
+    offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
+    farthest = farthest_pairs(problem.extremes, metrics)
+    prices = _prices(problem, metrics, farthest)
+    step = icm.order_step(problem.named, prices, rng)
+    threads = parallel.n_threads()
+    labels, sums, counts = native.assign_named_under(X, centers, maps, offset, step, before, threads)
+    return MetricSums(labels, sums - counts[:, None] * problem.origin, counts, prices, farthest)
 
 
 def settle_under_metrics(
-    problem: MetricProblem,
-    rng: np.random.Generator,
-    centers: Centers,
-    metrics: Metrics,
-    before: Labels,
-    reduced: Array | None = None,
-) -> tuple[Labels, float, Array]:
-    """Return the labels of the named rows, the price that they pay, and the farthest pairs."""
+    problem: MetricProblem, rng: np.random.Generator, centers: Centers, metrics: Metrics, before: Labels
+) -> tuple[Labels, Prices, Array]:
+    """Return the labels of the named rows, the prices by which they were settled, and the farthest pairs."""
     named = problem.named
-    maps = reduce_metrics(metrics, centers) if reduced is None else reduced
-    distances = native.metric_distances(problem.X[named.rows], centers, maps, 1)
+    distances = native.metric_distances(problem.X[named.rows], centers, reduce_metrics(metrics, centers), 1)
     farthest = farthest_pairs(problem.extremes, metrics)
     prices = _prices(problem, metrics, farthest)
     settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
-    return settled, icm.price_paid(settled, named, prices), farthest
+    return settled, prices, farthest
 
 
 def _prices(problem: MetricProblem, metrics: Metrics, farthest: Array) -> Prices:
@@ -222,15 +216,19 @@ def _add_broken(
 ) -> Array:
     """Add the terms of the broken constraints to the scatter of a cluster (None: of all clusters)."""
     named, w, full = problem.named, problem.w, scatter.ndim == 2
-    first, second = labels[named.rows[named.must]].T
-    same, other = labels[named.rows[named.cannot]].T
-    ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
-    must = constraint_prices(named.must_weight, w / 2) * ends * (first != second)
-    scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
-    cannot = constraint_prices(named.cannot_weight, w) * (same == other)
-    if cluster is not None:
-        cannot = cannot * (same == cluster)
-    if not cannot.any():
+    settled = labels[named.rows]
+    first, second = settled[named.must].T
+    same, other = settled[named.cannot].T
+    divided = first != second
+    if divided.any():
+        ends = 2 if cluster is None else (first == cluster) * 1 + (second == cluster)
+        must = constraint_prices(named.must_weight, w / 2) * ends * divided
+        scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
+    inside = same == other if cluster is None else (same == other) & (same == cluster)
+    if not inside.any():
+        return scatter
+    cannot = constraint_prices(named.cannot_weight, w) * inside
+    if not cannot.any():  # without a price
         return scatter
     taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
     return drop_negative_parts(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
@@ -239,4 +237,5 @@ def _add_broken(
 def _objective(problem: MetricProblem, clusters: MetricSums, centers: Centers, metrics: Metrics) -> float:
     scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
     distances = (metrics.matrices * (scatter + problem.prior)).sum()
-    return float(distances - (rows * metrics.log_det).sum() + clusters.paid)
+    paid = icm.price_paid(clusters.labels[problem.named.rows], problem.named, clusters.prices)
+    return float(distances - (rows * metrics.log_det).sum() + paid)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from linkwise import native, parallel
 from linkwise.cluster.points import Centers
@@ -18,6 +18,7 @@ from linkwise.metric.differences import scale_weights
 
 _CHUNK = 8192
 HEAVIEST = 1e290  # weight of a pair, times its squared length
+FEW = 64  # rows: distances between all of them are faster than a search
 LEAST = 1e-12  # variance in shares of the greatest, where that is beyond what inverses can hold
 
 Kind = Literal["diagonal", "full"]
@@ -69,7 +70,7 @@ def invert_covariances(covariance: Array) -> Metrics:
     plain = np.eye(covariance.shape[1])
     maps = np.empty_like(root)
     for h, R in enumerate(root):
-        maps[h] = solve_triangular(R, plain, lower=True, check_finite=False)
+        maps[h] = dtrtrs(R.T, plain, lower=0, trans=1)[0]  # solves R x = plain
     log_det = -2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
     return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, log_det)
 
@@ -94,12 +95,10 @@ def must_link_metric(differences: Array, weight: Array, plain: Metrics, d: int) 
     return invert_covariances(np.repeat(covariance[None], len(plain.maps), axis=0))
 
 
-def nearest_under_metrics(
-    X: NDArray[Any], centers: Centers, metrics: Metrics, reduced: Array | None = None
-) -> NDArray[np.int32]:
-    """Assign each row to the cluster of least squared distance minus log det; `reduced` if it is known."""
+def nearest_under_metrics(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
+    """Assign each row to the cluster of least squared distance minus log det."""
     offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    maps = reduce_metrics(metrics, centers) if reduced is None else reduced
+    maps = reduce_metrics(metrics, centers)
     return native.metric_nearest(X, centers, maps, offset, parallel.n_threads())[0]
 
 
@@ -210,6 +209,9 @@ def find_farthest_pair(rows: Array) -> tuple[int, int]:
     Two scans give a distance that the farthest pair has at least. Two rows are no farther apart than their
     distances to the mean together, so one of them has at least half of it, and most rows drop out.
     """
+    if len(rows) <= FEW:
+        i, j = divmod(int(native.squared_distances(rows, rows, 1).argmax()), len(rows))
+        return i, j
     radius = np.sqrt(((rows - rows.mean(axis=0)) ** 2).sum(axis=1))
     least, row = 0.0, int(radius.argmax())
     for _ in range(2):
@@ -221,7 +223,7 @@ def find_farthest_pair(rows: Array) -> tuple[int, int]:
     squares = native.squared_distances(
         np.ascontiguousarray(rows[outer]), np.ascontiguousarray(rows[others]), 1
     )
-    i, j = np.nonzero(squares == squares.max())
-    first, second = np.minimum(outer[i], others[j]), np.maximum(outer[i], others[j])
+    one, other = np.nonzero(squares == squares.max())
+    first, second = np.minimum(outer[one], others[other]), np.maximum(outer[one], others[other])
     at = np.lexsort((second, first))[0]
     return int(first[at]), int(second[at])

@@ -251,13 +251,10 @@ class MPCKMeans(CenteredClusterer):
         # of rows that are all alike: any unit will do
         variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
         metrics = spherical_metrics(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
-        unconstrained = draw_soft_starts(
-            X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init
-        )
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(penalised.run_plain_k_means(X, unconstrained, *stop), metrics)
+            return self._keep(penalised.run_plain_k_means(X, self._plain_starts(X, k, seed), *stop), metrics)
         wanted = constraints
         if self.implied:
             constraints = add_implied(constraints)
@@ -283,10 +280,15 @@ class MPCKMeans(CenteredClusterer):
             )
         if not self.fallback:
             return self._keep(best, learned)
-        starts = [views[0].starts, unconstrained]
+        if penalised.is_satisfied(wanted, best.labels):
+            return self._keep(best, learned)
+        starts = [views[0].starts, self._plain_starts(X, k, seed)]
         plain = penalised.improve_by_plain(X, wanted, best.labels, starts, *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
+
+    def _plain_starts(self, X: NDArray[Any], k: int, seed: int) -> list[Centers]:
+        return draw_soft_starts(X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init)
 
     def _views(
         self, problem: MetricProblem, constraints: Constraints, plain: Metrics, k: int, seed: int

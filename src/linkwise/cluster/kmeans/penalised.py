@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from linkwise import native, parallel
 from linkwise.asking.learner import rng_at
 from linkwise.cluster import points
 from linkwise.cluster.kmeans import icm
@@ -56,14 +58,27 @@ def _run(
     """Alternate between labels and means until the means stop."""
     centers, labels = start, None
     for n_iter in range(1, max_iter + 1):  # noqa: B007  # its last value is returned
-        labels, squares, _ = _assign(X, centers, named, prices, labels, rng)
-        moved = _means(X, labels, squares, centers, named)
+        step = _assign(X, centers, named, prices, labels, rng)
+        labels = step.labels
+        moved = _means(X, step, centers, named)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
         if shift <= shift_bound:
             break
-    labels, _, objective = _assign(X, centers, named, prices, labels, rng)
-    return PenalisedRun(labels, centers, objective, n_iter)
+    last = _assign(X, centers, named, prices, labels, rng)
+    objective = float(last.squares.sum()) + icm.price_paid(last.labels[named.rows], named, prices)
+    return PenalisedRun(last.labels, centers, objective, n_iter)
+
+
+class _Step(NamedTuple):
+    """Assigned rows, and their clusters."""
+
+    labels: Labels
+    squares: NDArray[np.float64]
+    """(n,) squared distance to the centre of the cluster."""
+    sums: Centers
+    """(k, d) of the rows."""
+    counts: NDArray[np.int64]
 
 
 def _assign(
@@ -73,25 +88,29 @@ def _assign(
     prices: Prices,
     before: Labels | None,
     rng: np.random.Generator,
-) -> tuple[Labels, NDArray[np.float64], float]:
+) -> _Step:
     """Assign rows to the nearest centre, unless constraints make another one cheaper."""
+    if not issparse(X):
+        step = icm.order_step(named, prices, rng)
+        return _Step(*native.assign_named(X, centers, step, before, parallel.n_threads()))
     labels, squares = points.nearest_centers(X, centers)
     costs = points.squared_center_distances(X[named.rows], centers)
     first = (labels if before is None else before)[named.rows]
     settled = icm.settle(costs, first, named, prices, rng)
     labels[named.rows] = settled
     squares[named.rows] = costs[np.arange(len(settled)), settled]
-    return labels, squares, float(squares.sum()) + icm.price_paid(settled, named, prices)
+    return _Step(labels, squares, *points.cluster_sums(X, labels, len(centers)))
 
 
-def _means(
-    X: Any, labels: Labels, squares: NDArray[np.float64], centers: Centers, named: NamedRows
-) -> Centers:
+def _means(X: Any, step: _Step, centers: Centers, named: NamedRows) -> Centers:
     """Compute the means; an empty cluster takes the farthest row without constraints."""
-    movable = squares.copy()
+    if step.counts.all():
+        return step.sums / step.counts[:, None]
+    movable = step.squares.copy()
     movable[named.rows] = 0
-    ones = np.ones(len(labels), dtype=np.int64)
-    return points.cluster_means(X, points.fill_empty_clusters(labels, movable, len(centers), ones), centers)
+    ones = np.ones(len(step.labels), dtype=np.int64)
+    labels = points.fill_empty_clusters(step.labels, movable, len(centers), ones)
+    return points.cluster_means(X, labels, centers)
 
 
 # ---------------------------------------------------------------- without constraints
@@ -110,13 +129,18 @@ def improve_by_plain(
     X: Any, constraints: Constraints, labels: Labels, starts: list[list[Centers]], max_iter: int, tol: float
 ) -> PenalisedRun | None:
     """Run plain k-means from several lists of starts; return it if it satisfies more weight than `labels`."""
-    reached = satisfied_weight(labels, constraints)
-    total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
-    if reached >= total * (1 - 1e-12):
+    if is_satisfied(constraints, labels):
         return None
+    reached = satisfied_weight(labels, constraints)
     runs = [run_plain_k_means(X, several, max_iter, tol) for several in starts]
     best = max(runs, key=lambda run: satisfied_weight(run.labels, constraints))
     return best if satisfied_weight(best.labels, constraints) > reached * (1 + 1e-12) else None
+
+
+def is_satisfied(constraints: Constraints, labels: Labels) -> bool:
+    """Whether a clustering satisfies all constraints."""
+    total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
+    return bool(satisfied_weight(labels, constraints) >= total * (1 - 1e-12))
 
 
 def satisfied_weight(labels: Labels, constraints: Constraints) -> float:

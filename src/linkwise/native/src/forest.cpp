@@ -13,18 +13,22 @@ namespace linkwise {
 
 namespace {
 
+// An item that a tree learns from. Items are ordered by their classes, and so are those of each node.
 struct KnownItem {
     int32_t place, home;  // place: in the columns
+    int64_t weight;  // how often it counts
 };
 
 struct TreeProblem {
-    const double* rows;           // n x d
-    int64_t n, d, most;           // most: features that are tried at a node
-    std::vector<KnownItem> items;      // l
-    std::vector<double> columns;  // d x l, features of the items
+    const double* rows;            // n x d
+    int64_t n, d, most;            // most: features that are tried at a node
+    bool has_all_rows;             // whether the columns hold all rows, or else only the items as they were given
+    std::vector<KnownItem> items;  // l
+    std::vector<int64_t> given;    // where each item was given
+    std::vector<double> columns;   // d x n or d x l, by feature
 
     int64_t known() const { return static_cast<int64_t>(items.size()); }
-    const double* column(int64_t feature) const { return columns.data() + feature * known(); }
+    const double* column(int64_t feature) const { return columns.data() + feature * (has_all_rows ? n : known()); }
 };
 
 // A node that still has to be looked at.
@@ -54,16 +58,49 @@ LINKWISE_INLINE int64_t part(T* all, int64_t begin, int64_t end, T* scratch, con
     return front;
 }
 
+struct ValueRange {
+    double low, high;
+};
+
+// Takes the values of one feature of some items, and finds their range.
+LINKWISE_SIMD ValueRange take_values(const double* column, const KnownItem* items, int64_t size, double* values) {
+    constexpr int64_t apart = 4;  // no minimum waits for the one before
+    double low[apart], high[apart];
+    std::fill_n(low, apart, column[items[0].place]);
+    std::fill_n(high, apart, low[0]);
+    int64_t i = 0;
+    for (; i + apart <= size; i += apart)
+        for (int64_t j = 0; j < apart; ++j) {
+            const double value = values[i + j] = column[items[i + j].place];
+            low[j] = value < low[j] ? value : low[j];
+            high[j] = value > high[j] ? value : high[j];
+        }
+    for (; i < size; ++i) {
+        const double value = values[i] = column[items[i].place];
+        low[0] = value < low[0] ? value : low[0];
+        high[0] = value > high[0] ? value : high[0];
+    }
+    return {*std::min_element(low, low + apart), *std::max_element(high, high + apart)};
+}
+
+// The weight of the items whose values are at most a threshold.
+LINKWISE_SIMD int64_t weigh_left(const double* values, const int64_t* weights, int64_t begin, int64_t end,
+                                 double threshold) {
+    int64_t left = 0;
+    for (int64_t i = begin; i < end; ++i) left += values[i] <= threshold ? weights[i] : 0;
+    return left;
+}
+
 class RandomTree {
    public:
     explicit RandomTree(const TreeProblem& p)
         : p_(p), rows_(p.n), row_scratch_(p.n), item_scratch_(p.items.size()), features_(p.d),
-          values_(p.items.size()), total_(p.items.size()), left_(p.items.size()) {}
+          values_(p.items.size()), weights_(p.items.size()) {}
 
-    // leaves: n
-    void grow(uint64_t seed, int32_t* leaves) {
+    // weight: of the items as they were given, or null for 1 each; leaves: n
+    void grow(uint64_t seed, const int32_t* weight, int32_t* leaves) {
         random_ = {seed};
-        items_ = p_.items;
+        take_items(weight);
         std::iota(rows_.begin(), rows_.end(), 0);
         std::iota(features_.begin(), features_.end(), 0);
         int32_t leaf = 0;
@@ -77,11 +114,8 @@ class RandomTree {
                 ++leaf;
                 continue;
             }
-            const double *feature = p_.rows + split.feature, *column = p_.column(split.feature);
-            const double threshold = split.threshold;
-            const int64_t d = p_.d;
-            const int64_t row = part(rows_.data(), node.row, node.row_end, row_scratch_.data(),
-                                     [=](int32_t i) { return feature[i * d] <= threshold; });
+            const double *column = p_.column(split.feature), threshold = split.threshold;
+            const int64_t row = part_rows(node, split, column);
             const int64_t item = part(items_.data(), node.item, node.item_end, item_scratch_.data(),
                                       [=](const KnownItem& i) { return column[i.place] <= threshold; });
             open_.push_back({row, node.row_end, item, node.item_end, node.constant});
@@ -90,17 +124,37 @@ class RandomTree {
     }
 
    private:
+    int64_t part_rows(const OpenNode& node, const DrawnSplit& split, const double* column) {
+        const double threshold = split.threshold, *feature = p_.rows + split.feature;
+        const int64_t d = p_.d;
+        if (p_.has_all_rows)
+            return part(rows_.data(), node.row, node.row_end, row_scratch_.data(),
+                        [=](int32_t i) { return column[i] <= threshold; });
+        return part(rows_.data(), node.row, node.row_end, row_scratch_.data(),
+                    [=](int32_t i) { return feature[i * d] <= threshold; });
+    }
+
+    void take_items(const int32_t* weight) {
+        items_.clear();
+        for (int64_t i = 0; i < p_.known(); ++i) {
+            const int64_t counts = weight ? weight[p_.given[i]] : 1;
+            if (counts > 0) items_.push_back({p_.items[i].place, p_.items[i].home, counts});
+        }
+    }
+
     // The best of the splits that are drawn; none where the items are of one class or do not differ.
     DrawnSplit best_split(OpenNode& node) {
         DrawnSplit best;
-        if (!count_classes(node)) return best;
+        if (!find_classes(node)) return best;
+        const KnownItem* items = items_.data() + node.item;
+        const int64_t size = node.item_end - node.item;
         int64_t last = p_.d;  // features from here on were tried
         for (int64_t tried = 0; tried < p_.most && node.constant < last;) {
             const int64_t at =
                 node.constant + static_cast<int64_t>(random_.uniform() * static_cast<double>(last - node.constant));
             const int32_t feature = features_[at];
-            double low, high;
-            if (!range(node, feature, low, high)) {
+            const auto [low, high] = take_values(p_.column(feature), items, size, values_.data());
+            if (!(low < high)) {
                 std::swap(features_[at], features_[node.constant++]);
                 continue;
             }
@@ -108,55 +162,40 @@ class RandomTree {
             ++tried;
             double threshold = low + random_.uniform() * (high - low);
             if (!(threshold < high)) threshold = low;  // rounded up, or beyond all numbers
-            const double score = score_of(node, threshold);
+            const double score = score_of(threshold);
             if (score > best.score) best = {feature, threshold, score};
         }
-        for (int32_t home : homes_) total_[home] = 0;
         return best;
     }
 
-    // Whether the items of a node are of several classes; then total_ holds their numbers.
-    bool count_classes(const OpenNode& node) {
-        homes_.clear();
-        for (int64_t i = node.item; i < node.item_end; ++i)
-            if (total_[items_[i].home]++ == 0) homes_.push_back(items_[i].home);
-        if (homes_.size() > 1) return true;
-        total_[homes_[0]] = 0;
-        return false;
-    }
-
-    // Takes the values of a feature; false: all are equal.
-    bool range(const OpenNode& node, int64_t feature, double& low, double& high) {
-        const double* column = p_.column(feature);
-        const int64_t size = node.item_end - node.item;
+    // Where the items of each class of a node end, and their weights; false: there is one class.
+    bool find_classes(const OpenNode& node) {
         const KnownItem* items = items_.data() + node.item;
-        low = high = column[items[0].place];
+        const int64_t size = node.item_end - node.item;
+        if (items[0].home == items[size - 1].home) return false;
+        ends_.clear();
+        total_.assign(1, 0);
         for (int64_t i = 0; i < size; ++i) {
-            const double value = values_[i] = column[items[i].place];
-            low = value < low ? value : low;
-            high = value > high ? value : high;
+            if (i > 0 && items[i].home != items[i - 1].home) ends_.push_back(i), total_.push_back(0);
+            weights_[i] = items[i].weight;
+            total_.back() += items[i].weight;
         }
-        return low < high;
+        ends_.push_back(size);
+        return true;
     }
 
     // Sum over both sides of the squared class counts over the size: the more, the less Gini impurity is left.
-    double score_of(const OpenNode& node, double threshold) {
-        const int64_t size = node.item_end - node.item;
-        const KnownItem* items = items_.data() + node.item;
-        for (int32_t home : homes_) left_[home] = 0;
-        int64_t on_left = 0, square_left = 0, square_right = 0;
-        for (int64_t i = 0; i < size; ++i) {
-            const bool goes_left = values_[i] <= threshold;
-            left_[items[i].home] += goes_left;
-            on_left += goes_left;
-        }
-        for (int32_t home : homes_) {
-            const int64_t one = left_[home], other = total_[home] - one;
-            square_left += one * one;
-            square_right += other * other;
+    double score_of(double threshold) {
+        int64_t on_left = 0, on_right = 0, square_left = 0, square_right = 0, begin = 0;
+        for (size_t c = 0; c < ends_.size(); ++c) {
+            const int64_t one = weigh_left(values_.data(), weights_.data(), begin, ends_[c], threshold);
+            const int64_t other = total_[c] - one;
+            on_left += one, on_right += other;
+            square_left += one * one, square_right += other * other;
+            begin = ends_[c];
         }
         return static_cast<double>(square_left) / static_cast<double>(on_left) +
-               static_cast<double>(square_right) / static_cast<double>(size - on_left);
+               static_cast<double>(square_right) / static_cast<double>(on_right);
     }
 
     const TreeProblem& p_;
@@ -165,38 +204,67 @@ class RandomTree {
     std::vector<int32_t> rows_, row_scratch_;
     std::vector<KnownItem> item_scratch_;
     std::vector<int32_t> features_;
-    std::vector<double> values_;         // of the feature that is tried
-    std::vector<int32_t> homes_;         // classes of the node
-    std::vector<int64_t> total_, left_;  // items by class; total_ is 0 between nodes
+    std::vector<double> values_;          // of the feature that is tried
+    std::vector<int64_t> weights_;        // of the items of the node
+    std::vector<int64_t> ends_, total_;   // of each of its classes
     std::vector<OpenNode> open_;
 };
 
-nb::ndarray<nb::numpy, int32_t> random_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home,
-                                             int64_t n_trees, uint64_t seed, int64_t most, int threads) {
+TreeProblem make_tree_problem(const Matrix<double>& rows, const Vector<int64_t>& items, const Vector<int64_t>& home,
+                              int64_t most) {
     const int64_t n = rows.shape(0), d = rows.shape(1), known = items.shape(0);
+    const bool all = n <= 4 * known;
+    const int64_t width = all ? n : known;
+    TreeProblem problem{rows.data(), n, d, most, all, {}, std::vector<int64_t>(known), std::vector<double>(width * d)};
+    std::iota(problem.given.begin(), problem.given.end(), 0);
+    std::stable_sort(problem.given.begin(), problem.given.end(),
+                     [&](int64_t a, int64_t b) { return home.data()[a] < home.data()[b]; });
+    for (const int64_t i : problem.given)
+        problem.items.push_back({static_cast<int32_t>(all ? items.data()[i] : i), static_cast<int32_t>(home.data()[i]), 1});
+    constexpr int64_t band = 64;  // rows that are transposed together
+    for (int64_t begin = 0; begin < width; begin += band)
+        for (int64_t a = 0; a < d; ++a)
+            for (int64_t i = begin; i < std::min(width, begin + band); ++i)
+                problem.columns[a * width + i] = rows.data()[(all ? i : items.data()[i]) * d + a];
+    return problem;
+}
+
+// Trees that begin with these seeds; `weights` holds known values for each, or is null.
+nb::ndarray<nb::numpy, int32_t> grow_trees(const Matrix<double>& rows, const Vector<int64_t>& items,
+                                           const Vector<int64_t>& home, const int32_t* weights,
+                                           const std::vector<uint64_t>& seeds, int64_t most, int threads) {
+    const int64_t n = rows.shape(0), known = items.shape(0), n_trees = static_cast<int64_t>(seeds.size());
     Result<int32_t> leaves(n * n_trees);
     {
         nb::gil_scoped_release release;
-        TreeProblem problem{rows.data(), n, d, most, {}, std::vector<double>(known * d)};
-        for (int64_t i = 0; i < known; ++i) {
-            problem.items.push_back({static_cast<int32_t>(i), static_cast<int32_t>(home.data()[i])});
-            const double* row = rows.data() + items.data()[i] * d;
-            for (int64_t a = 0; a < d; ++a) problem.columns[a * known + i] = row[a];
-        }
-        std::vector<uint64_t> seeds(n_trees);
-        SplitMix64 stream{seed};
-        for (uint64_t& own : seeds) own = stream.word();
+        const TreeProblem problem = make_tree_problem(rows, items, home, most);
         std::vector<int32_t> by_tree(n_trees * n);
         Crew crew(std::min(n_trees, static_cast<int64_t>(useful_threads(threads, 8 * n_trees * (n + known * most)))));
         std::vector<std::unique_ptr<RandomTree>> trees(crew.size());
         crew.run(n_trees, [&](int64_t t, int thread) {
             if (!trees[thread]) trees[thread] = std::make_unique<RandomTree>(problem);
-            trees[thread]->grow(seeds[t], by_tree.data() + t * n);
+            trees[thread]->grow(seeds[t], weights ? weights + t * known : nullptr, by_tree.data() + t * n);
         });
         for (int64_t i = 0; i < n; ++i)
             for (int64_t t = 0; t < n_trees; ++t) leaves.get()[i * n_trees + t] = by_tree[t * n + i];
     }
     return leaves.release({static_cast<size_t>(n), static_cast<size_t>(n_trees)});
+}
+
+nb::ndarray<nb::numpy, int32_t> random_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home,
+                                             int64_t n_trees, uint64_t seed, int64_t most, int threads) {
+    std::vector<uint64_t> seeds(n_trees);
+    SplitMix64 stream{seed};
+    for (uint64_t& own : seeds) own = stream.word();
+    return grow_trees(rows, items, home, nullptr, seeds, most, threads);
+}
+
+nb::ndarray<nb::numpy, int32_t> weighted_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home,
+                                               Matrix<int32_t> weights, Vector<uint64_t> given, int64_t most,
+                                               int threads) {
+    std::vector<uint64_t> seeds;
+    for (size_t t = 0; t < given.shape(0); ++t) seeds.push_back(SplitMix64{given.data()[t]}.word());
+    return grow_trees(rows, items, home, weights.data(), seeds, most, threads);
 }
 
 // ---------------------------------------------------------------- shared leaves
@@ -284,12 +352,41 @@ void add_shared(nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>
     });
 }
 
+// How often each row shares a leaf with the members of each group.
+nb::ndarray<nb::numpy, int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<int64_t> rows, Vector<int64_t> members,
+                                                 Vector<int64_t> group, int64_t groups) {
+    const int64_t trees = leaves.shape(1), asked = rows.shape(0), m = members.shape(0);
+    Result<int64_t> found(asked * groups);
+    {
+        nb::gil_scoped_release release;
+        std::fill_n(found.get(), asked * groups, 0);
+        std::vector<int64_t> there;  // leaves of the tree x groups
+        for (int64_t t = 0; t < trees; ++t) {
+            int32_t most = 0;
+            for (size_t i = 0; i < leaves.shape(0); ++i) most = std::max(most, leaves.data()[i * trees + t]);
+            there.assign((most + 1) * groups, 0);
+            for (int64_t i = 0; i < m; ++i)
+                ++there[leaves.data()[members.data()[i] * trees + t] * groups + group.data()[i]];
+            for (int64_t i = 0; i < asked; ++i) {
+                const int64_t* mates = &there[leaves.data()[rows.data()[i] * trees + t] * groups];
+                for (int64_t g = 0; g < groups; ++g) found.get()[i * groups + g] += mates[g];
+            }
+        }
+    }
+    return found.release({static_cast<size_t>(asked), static_cast<size_t>(groups)});
+}
+
 }  // namespace
 
 void register_forest(nb::module_& m) {
     m.def("random_trees", &random_trees, nb::arg("rows").noconvert(), nb::arg("items").noconvert(),
           nb::arg("home").noconvert(), nb::arg("n_trees"), nb::arg("seed"), nb::arg("max_features"),
           nb::arg("n_threads"));
+    m.def("weighted_trees", &weighted_trees, nb::arg("rows").noconvert(), nb::arg("items").noconvert(),
+          nb::arg("home").noconvert(), nb::arg("weights").noconvert(), nb::arg("seeds").noconvert(),
+          nb::arg("max_features"), nb::arg("n_threads"));
+    m.def("count_leaf_mates", &count_leaf_mates, nb::arg("leaves").noconvert(), nb::arg("rows").noconvert(),
+          nb::arg("members").noconvert(), nb::arg("group").noconvert(), nb::arg("groups"));
     m.def("add_shared", &add_shared, nb::arg("shared").noconvert(), nb::arg("leaves").noconvert(),
           nb::arg("n_threads"));
 }

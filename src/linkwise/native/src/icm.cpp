@@ -1,42 +1,15 @@
-// Iterated conditional modes: rows that constraints name move, one or a component at a time, to the cluster
-// where they cost least, until none can gain.
-#include <vector>
-
-#include "kernels.hpp"
+// The moves of iterated conditional modes, and the pairs of each row, in which they are looked up.
+#include "icm.hpp"
 
 namespace linkwise {
 
 namespace {
 
-// The pairs of each row: those of row i stand at start[i] .. start[i + 1].
-struct Ends {
-    std::vector<int64_t> start;
-    std::vector<int32_t> other, pair;
-    Ends(const int32_t* pairs, int64_t count, int64_t m) : start(m + 2), other(2 * count), pair(2 * count) {
-        for (int64_t e = 0; e < 2 * count; ++e) ++start[pairs[e] + 2];
-        for (int64_t i = 0; i < m; ++i) start[i + 2] += start[i + 1];
-        for (int64_t e = 0; e < 2 * count; ++e) {
-            const int64_t at = start[pairs[e] + 1]++;
-            other[at] = pairs[e ^ 1];
-            pair[at] = static_cast<int32_t>(e / 2);
-        }
-    }
-};
-
-// What it costs to break a pair in a cluster: one column for all clusters, or one for each.
-struct Penalty {
-    const double* data;
-    int64_t columns;
-    double in(int64_t pair, int64_t h) const { return data[pair * columns + (columns > 1 ? h : 0)]; }
-    double between(int64_t pair, int64_t g, int64_t h) const { return (in(pair, g) + in(pair, h)) / 2; }
-};
-
 struct Modes {
     const double* costs;  // m x k
     int64_t m, k;
-    Penalty must, cannot;
-    Ends must_of, cannot_of;
-    const int32_t* group;
+    const PairGraph& graph;
+    const PairPrices& prices;
     int32_t* labels;
     std::vector<double> total;  // k
 
@@ -53,14 +26,14 @@ struct Modes {
 
     bool move_row(int64_t i) {
         std::copy_n(costs + i * k, k, total.begin());
-        for (int64_t at = must_of.start[i]; at < must_of.start[i + 1]; ++at) {
-            const int32_t b = labels[must_of.other[at]];
+        for (int64_t at = graph.must.start[i]; at < graph.must.start[i + 1]; ++at) {
+            const int32_t b = labels[graph.must.other[at]];
             for (int64_t h = 0; h < k; ++h)
-                if (h != b) total[h] += must.between(must_of.pair[at], h, b);
+                if (h != b) total[h] += prices.must.between(graph.must.pair[at], h, b);
         }
-        for (int64_t at = cannot_of.start[i]; at < cannot_of.start[i + 1]; ++at) {
-            const int32_t b = labels[cannot_of.other[at]];
-            total[b] += cannot.in(cannot_of.pair[at], b);
+        for (int64_t at = graph.cannot.start[i]; at < graph.cannot.start[i + 1]; ++at) {
+            const int32_t b = labels[graph.cannot.other[at]];
+            total[b] += prices.cannot.in(graph.cannot.pair[at], b);
         }
         return better(total[labels[i]], labels[i]);
     }
@@ -74,17 +47,17 @@ struct Modes {
             const int32_t a = labels[i];
             now += costs[i * k + a];
             for (int64_t h = 0; h < k; ++h) total[h] += costs[i * k + h];
-            for (int64_t at = must_of.start[i]; at < must_of.start[i + 1]; ++at) {
-                const int32_t j = must_of.other[at];
-                if (i < j && labels[j] != a) now += must.between(must_of.pair[at], a, labels[j]);
+            for (int64_t at = graph.must.start[i]; at < graph.must.start[i + 1]; ++at) {
+                const int32_t j = graph.must.other[at];
+                if (i < j && labels[j] != a) now += prices.must.between(graph.must.pair[at], a, labels[j]);
             }
-            for (int64_t at = cannot_of.start[i]; at < cannot_of.start[i + 1]; ++at) {
-                const int32_t j = cannot_of.other[at], p = cannot_of.pair[at], b = labels[j];
-                const bool inside = group[j] == group[i];
+            for (int64_t at = graph.cannot.start[i]; at < graph.cannot.start[i + 1]; ++at) {
+                const int32_t j = graph.cannot.other[at], p = graph.cannot.pair[at], b = labels[j];
+                const bool inside = graph.group[j] == graph.group[i];
                 if (inside && j < i) continue;
-                if (a == b) now += cannot.in(p, a);
-                if (!inside) total[b] += cannot.in(p, b);
-                else for (int64_t h = 0; h < k; ++h) total[h] += cannot.in(p, h);
+                if (a == b) now += prices.cannot.in(p, a);
+                if (!inside) total[b] += prices.cannot.in(p, b);
+                else for (int64_t h = 0; h < k; ++h) total[h] += prices.cannot.in(p, h);
             }
         }
         int32_t label = -1;
@@ -93,6 +66,56 @@ struct Modes {
         return true;
     }
 };
+
+// The pairs of each row, as arrays.
+struct EndArrays {
+    int64_t m, size;
+    Result<int64_t> start;
+    Result<int32_t> other, pair;
+
+    EndArrays(const int32_t* pairs, int64_t count, int64_t rows)
+        : m(rows), size(2 * count), start(rows + 2), other(size), pair(size) {
+        int64_t* at_row = start.get();
+        std::fill_n(at_row, m + 2, 0);
+        for (int64_t e = 0; e < size; ++e) ++at_row[pairs[e] + 2];
+        for (int64_t i = 0; i < m; ++i) at_row[i + 2] += at_row[i + 1];
+        for (int64_t e = 0; e < size; ++e) {
+            const int64_t at = at_row[pairs[e] + 1]++;
+            other.get()[at] = pairs[e ^ 1];
+            pair.get()[at] = static_cast<int32_t>(e / 2);
+        }
+    }
+    PairEnds view() { return {start.get(), other.get(), pair.get()}; }
+    nb::tuple release() {
+        const size_t ends = size;
+        return nb::make_tuple(start.release({static_cast<size_t>(m + 1)}), other.release({ends}), pair.release({ends}));
+    }
+};
+
+// The rows of each component, as arrays.
+struct MemberArrays {
+    int64_t m, groups;
+    Result<int64_t> start;
+    Result<int32_t> member;
+
+    MemberArrays(const int32_t* group, int64_t rows)
+        : m(rows), groups(*std::max_element(group, group + rows) + 1), start(groups + 2), member(rows) {
+        int64_t* at_group = start.get();
+        std::fill_n(at_group, groups + 2, 0);
+        for (int64_t i = 0; i < m; ++i) ++at_group[group[i] + 2];
+        for (int64_t g = 0; g < groups; ++g) at_group[g + 2] += at_group[g + 1];
+        for (int64_t i = 0; i < m; ++i) member.get()[at_group[group[i] + 1]++] = static_cast<int32_t>(i);
+    }
+};
+
+nb::object pair_graph(Matrix<int32_t> must, Matrix<int32_t> cannot, Vector<int32_t> group) {
+    const int64_t m = group.shape(0);
+    EndArrays must_ends(must.data(), must.shape(0), m), cannot_ends(cannot.data(), cannot.shape(0), m);
+    MemberArrays members(group.data(), m);
+    const size_t groups = members.groups, rows = m;
+    return must_ends.release() + cannot_ends.release() +
+           nb::make_tuple(members.start.release({groups + 1}), members.member.release({rows}));
+}
 
 nb::ndarray<nb::numpy, int32_t> conditional_modes(Matrix<double> costs, Vector<int32_t> labels, Matrix<int32_t> must,
                                                   Matrix<double> must_penalty, Matrix<int32_t> cannot,
@@ -103,41 +126,39 @@ nb::ndarray<nb::numpy, int32_t> conditional_modes(Matrix<double> costs, Vector<i
     {
         nb::gil_scoped_release release;
         std::copy_n(labels.data(), m, found.get());
-        const int64_t groups = *std::max_element(group.data(), group.data() + m) + 1;
-        std::vector<int64_t> start(groups + 2);
-        for (int64_t i = 0; i < m; ++i) ++start[group.data()[i] + 2];
-        for (int64_t g = 0; g < groups; ++g) start[g + 2] += start[g + 1];
-        std::vector<int32_t> member(m);
-        for (int64_t i = 0; i < m; ++i) member[start[group.data()[i] + 1]++] = static_cast<int32_t>(i);
-        Modes modes{costs.data(),
-                    m,
-                    k,
-                    {must_penalty.data(), static_cast<int64_t>(must_penalty.shape(1))},
-                    {cannot_penalty.data(), static_cast<int64_t>(cannot_penalty.shape(1))},
-                    Ends(must.data(), must.shape(0), m),
-                    Ends(cannot.data(), cannot.shape(0), m),
-                    group.data(),
-                    found.get(),
-                    std::vector<double>(k)};
-        std::vector<int64_t> seen(groups, -1);  // in which sweep a component last had its turn
-        bool moved = true;
-        for (int64_t sweep = 0; moved && sweep < max_sweeps; ++sweep) {
-            moved = false;
-            for (int64_t q = 0; q < m; ++q) moved |= modes.move_row(order.data()[q]);
-            for (int64_t q = 0; q < m; ++q) {  // a component's turn comes with that of its first row in this order
-                const int32_t g = group.data()[order.data()[q]];
-                const int64_t size = start[g + 1] - start[g];
-                if (size > 1 && seen[g] < sweep) moved |= modes.move_group(&member[start[g]], size);
-                seen[g] = sweep;
-            }
-        }
+        EndArrays must_ends(must.data(), must.shape(0), m), cannot_ends(cannot.data(), cannot.shape(0), m);
+        MemberArrays members(group.data(), m);
+        const PairGraph graph{must_ends.view(), cannot_ends.view(), group.data(), members.start.get(),
+                              members.member.get()};
+        const PairPrices prices{{must_penalty.data(), static_cast<int64_t>(must_penalty.shape(1))},
+                                {cannot_penalty.data(), static_cast<int64_t>(cannot_penalty.shape(1))}};
+        settle_rows(costs.data(), m, k, graph, prices, order.data(), max_sweeps, found.get());
     }
     return found.release({static_cast<size_t>(m)});
 }
 
 }  // namespace
 
+void settle_rows(const double* costs, int64_t m, int64_t k, const PairGraph& graph, const PairPrices& prices,
+                 const int32_t* order, int64_t max_sweeps, int32_t* labels) {
+    Modes modes{costs, m, k, graph, prices, labels, std::vector<double>(k)};
+    std::vector<int64_t> seen(m, -1);  // in which sweep a component last had its turn
+    bool moved = true;
+    for (int64_t sweep = 0; moved && sweep < max_sweeps; ++sweep) {
+        moved = false;
+        for (int64_t q = 0; q < m; ++q) moved |= modes.move_row(order[q]);
+        for (int64_t q = 0; q < m; ++q) {  // a component's turn comes with that of its first row in this order
+            const int32_t g = graph.group[order[q]];
+            const int64_t start = graph.member_start[g], size = graph.member_start[g + 1] - start;
+            if (size > 1 && seen[g] < sweep) moved |= modes.move_group(graph.member + start, size);
+            seen[g] = sweep;
+        }
+    }
+}
+
 void register_icm(nb::module_& m) {
+    m.def("pair_graph", &pair_graph, nb::arg("must").noconvert(), nb::arg("cannot").noconvert(),
+          nb::arg("group").noconvert());
     m.def("conditional_modes", &conditional_modes, nb::arg("costs").noconvert(), nb::arg("labels").noconvert(),
           nb::arg("must").noconvert(), nb::arg("must_penalty").noconvert(), nb::arg("cannot").noconvert(),
           nb::arg("cannot_penalty").noconvert(), nb::arg("group").noconvert(), nb::arg("order").noconvert(),

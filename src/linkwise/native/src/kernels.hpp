@@ -88,6 +88,7 @@ void register_passes(nb::module_& m);
 void register_hypotheses(nb::module_& m);
 void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);
+void register_named_rows(nb::module_& m);
 void register_gains(nb::module_& m);
 void register_chances(nb::module_& m);
 void register_metrics(nb::module_& m);

@@ -3,19 +3,12 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "metrics.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
 
 namespace {
-
-// `maps` holds for each map r x d numbers; r = 0 stands for a diagonal map, d numbers.
-struct Maps {
-    const double* data;
-    int64_t count, r, d;
-    const double* of(int64_t c) const { return data + (count > 1 ? c : 0) * (r ? r : 1) * d; }
-};
 
 template <typename T>
 struct ToCenters {
@@ -131,37 +124,12 @@ std::vector<double> images_of(const Maps& maps, const double* centers, int64_t k
 }
 
 template <typename T>
-void all_rows(const Matrix<T>& X, const Matrix<double>& centers, const Maps& maps, const double* offset, int threads,
-              double* out, int32_t* nearest) {
-    const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0);
-    const bool shared = maps.r > 0 && maps.count == 1;
-    const std::vector<double> images = shared ? images_of(maps, centers.data(), k) : std::vector<double>();
-    const int64_t terms = maps.r == 0 ? n * d * k : n * d * maps.r * maps.count;
-    Crew crew(useful_threads(threads, terms));
-    std::vector<std::vector<TileRow>> scratch(crew.size(), std::vector<TileRow>(d + maps.r + k));
-    crew.run(chunk_count(n), [&](int64_t c, int thread) {
-        const int64_t start = c * kChunk;
-        to_centers_chunk(ToCenters<T>{X.data() + start * d, std::min(kChunk, n - start), d, k, centers.data(), maps,
-                                      shared ? images.data() : nullptr, scratch[thread].data(), offset,
-                                      out + start * (offset ? 1 : k), nearest ? nearest + start : nullptr});
-    });
-}
-
-using AnyMaps = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-
-Maps maps_from(const AnyMaps& maps) {
-    const bool full = maps.ndim() == 3;
-    return {maps.data(), static_cast<int64_t>(maps.shape(0)), full ? static_cast<int64_t>(maps.shape(1)) : 0,
-            static_cast<int64_t>(maps.shape(maps.ndim() - 1))};
-}
-
-template <typename T>
 nb::ndarray<nb::numpy, double> metric_distances(Matrix<T> X, Matrix<double> centers, AnyMaps maps, int threads) {
     const size_t n = X.shape(0), k = centers.shape(0);
     Result<double> squares(n * k);
     {
         nb::gil_scoped_release release;
-        all_rows(X, centers, maps_from(maps), nullptr, threads, squares.get(), nullptr);
+        measure_rows(X.data(), n, centers.data(), k, maps_from(maps), nullptr, threads, squares.get(), nullptr);
     }
     return squares.release({n, k});
 }
@@ -173,7 +141,8 @@ nb::tuple metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vect
     Result<double> least(n);
     {
         nb::gil_scoped_release release;
-        all_rows(X, centers, maps_from(maps), offset.data(), threads, least.get(), nearest.get());
+        measure_rows(X.data(), n, centers.data(), centers.shape(0), maps_from(maps), offset.data(), threads, least.get(),
+                     nearest.get());
     }
     return nb::make_tuple(nearest.release({n}), least.release({n}));
 }
@@ -187,6 +156,28 @@ void register_for(nb::module_& m) {
 }
 
 }  // namespace
+
+template <typename T>
+void measure_rows(const T* X, int64_t n, const double* centers, int64_t k, const Maps& maps, const double* offset,
+                  int threads, double* out, int32_t* nearest) {
+    const int64_t d = maps.d;
+    const bool shared = maps.r > 0 && maps.count == 1;
+    const std::vector<double> images = shared ? images_of(maps, centers, k) : std::vector<double>();
+    const int64_t terms = maps.r == 0 ? n * d * k : n * d * maps.r * maps.count;
+    Crew crew(useful_threads(threads, terms));
+    std::vector<std::vector<TileRow>> scratch(crew.size(), std::vector<TileRow>(d + maps.r + k));
+    crew.run(chunk_count(n), [&](int64_t c, int thread) {
+        const int64_t start = c * kChunk;
+        to_centers_chunk(ToCenters<T>{X + start * d, std::min(kChunk, n - start), d, k, centers, maps,
+                                      shared ? images.data() : nullptr, scratch[thread].data(), offset,
+                                      out + start * (offset ? 1 : k), nearest ? nearest + start : nullptr});
+    });
+}
+
+template void measure_rows(const float*, int64_t, const double*, int64_t, const Maps&, const double*, int, double*,
+                           int32_t*);
+template void measure_rows(const double*, int64_t, const double*, int64_t, const Maps&, const double*, int, double*,
+                           int32_t*);
 
 void register_metrics(nb::module_& m) {
     register_for<float>(m);

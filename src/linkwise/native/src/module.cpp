@@ -58,6 +58,7 @@ NB_MODULE(_native, m) {
     linkwise::register_hypotheses(m);
     linkwise::register_apart(m);
     linkwise::register_icm(m);
+    linkwise::register_named_rows(m);
     linkwise::register_gains(m);
     linkwise::register_chances(m);
     linkwise::register_metrics(m);

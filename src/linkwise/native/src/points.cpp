@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "points.hpp"
 #include "row_tree.hpp"
 
 namespace linkwise {
@@ -119,23 +120,7 @@ nb::tuple nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
     Result<double> square(n);
     {
         nb::gil_scoped_release release;
-        const auto tree = make_tree(X.data(), n, points.data(), k, d);
-        Crew crew(useful_threads(threads, n * d * k));
-        crew.run(chunk_count(n), [&](int64_t c, int) {
-            const int64_t start = c * kChunk, end = std::min(n, start + kChunk);
-            if (!tree) {
-                to_points_chunk(ToPoints<T>{X.data() + start * d, end - start, d, k, points.data(),
-                                            nearest.get() + start, square.get() + start});
-                return;
-            }
-            std::vector<double> x(d);
-            for (int64_t i = start; i < end; ++i) {
-                std::copy_n(X.data() + i * d, d, x.begin());
-                NearestPoint found{tree->row.data()};
-                find_nearest(*tree, x.data(), found);
-                nearest.get()[i] = found.which, square.get()[i] = found.square;
-            }
-        });
+        fill_nearest(X.data(), n, d, points.data(), k, threads, nearest.get(), square.get());
     }
     const size_t N = n;
     return nb::make_tuple(nearest.release({N}), square.release({N}));
@@ -174,17 +159,48 @@ nb::ndarray<nb::numpy, double> squared_distances(Matrix<T> X, Matrix<double> poi
     Result<double> squares(n * k);
     {
         nb::gil_scoped_release release;
-        Crew crew(useful_threads(threads, n * d * k));
-        crew.run(chunk_count(n), [&](int64_t c, int) {
-            const int64_t start = c * kChunk;
-            fill_table_chunk(Table<T>{X.data() + start * d, std::min(kChunk, n - start), d, k, points.data(),
-                                      squares.get() + start * k});
-        });
+        fill_squares(X.data(), n, d, points.data(), k, threads, squares.get());
     }
     return squares.release({static_cast<size_t>(n), static_cast<size_t>(k)});
 }
 
 }  // namespace
+
+template <typename T>
+void fill_nearest(const T* X, int64_t n, int64_t d, const double* points, int64_t k, int threads, int64_t* nearest,
+                  double* square) {
+    const auto tree = make_tree(X, n, points, k, d);
+    Crew crew(useful_threads(threads, n * d * k));
+    crew.run(chunk_count(n), [&](int64_t c, int) {
+        const int64_t start = c * kChunk, end = std::min(n, start + kChunk);
+        if (!tree) {
+            to_points_chunk(ToPoints<T>{X + start * d, end - start, d, k, points, nearest + start, square + start});
+            return;
+        }
+        std::vector<double> x(d);
+        for (int64_t i = start; i < end; ++i) {
+            std::copy_n(X + i * d, d, x.begin());
+            NearestPoint found{tree->row.data()};
+            find_nearest(*tree, x.data(), found);
+            nearest[i] = found.which, square[i] = found.square;
+        }
+    });
+}
+
+template <typename T>
+void fill_squares(const T* X, int64_t n, int64_t d, const double* points, int64_t k, int threads, double* squares) {
+    Crew crew(useful_threads(threads, n * d * k));
+    crew.run(chunk_count(n), [&](int64_t c, int) {
+        const int64_t start = c * kChunk;
+        fill_table_chunk(
+            Table<T>{X + start * d, std::min(kChunk, n - start), d, k, points, squares + start * k});
+    });
+}
+
+template void fill_nearest(const float*, int64_t, int64_t, const double*, int64_t, int, int64_t*, double*);
+template void fill_nearest(const double*, int64_t, int64_t, const double*, int64_t, int, int64_t*, double*);
+template void fill_squares(const float*, int64_t, int64_t, const double*, int64_t, int, double*);
+template void fill_squares(const double*, int64_t, int64_t, const double*, int64_t, int, double*);
 
 void register_points(nb::module_& m) {
     m.def("squared_distances", &squared_distances<float>, nb::arg("X").noconvert(), nb::arg("points").noconvert(),
