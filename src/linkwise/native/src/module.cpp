@@ -60,6 +60,8 @@ NB_MODULE(_native, m) {
     linkwise::register_icm(m);
     linkwise::register_gains(m);
     linkwise::register_chances(m);
+    linkwise::register_covariance(m);
+    linkwise::register_mixtures(m);
     linkwise::register_metrics(m);
     linkwise::register_bregman(m);
     linkwise::register_split(m);
