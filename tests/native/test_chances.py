@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial.chebyshev import chebval
 
 from linkwise import native
 from linkwise.active.kin.sharpness import raise_table
@@ -67,11 +68,38 @@ def test_rows_are_divided_and_made_longer():
         native.divide_rows(table, total, 4)
 
 
-@pytest.mark.parametrize("n", [1, 8, 50, 700])
-def test_squares_of_a_lower_triangle_are_summed(n):
+@pytest.mark.parametrize("n", [1, 7, 8, 30])
+def test_symmetric_pairs_have_the_same_chances(n):
     rng = np.random.default_rng(n)
-    table, weight = rng.normal(size=(n, n)).astype(np.float32), rng.uniform(0, 1, n)
-    full = (np.tril(table) + np.tril(table, -1).T).astype(np.float64)
-    found = native.weighted_squares(table, weight, 1)
-    np.testing.assert_allclose(found, full**2 @ weight, rtol=1e-12)
-    np.testing.assert_array_equal(found, native.weighted_squares(table, weight, 3))
+    similarity, shared = (table + table.T for table in rng.normal(size=(2, n, n)))
+    weights = (-0.3, 1.2, 0.4)
+    found = native.pair_chances(similarity, shared, weights, 1, are_symmetric=True)
+    np.testing.assert_array_equal(found, native.pair_chances(similarity, shared, weights, 1))
+    with pytest.raises(ValueError, match="similarity must have shape"):
+        native.pair_chances(similarity[:, :0], shared[:, :0], weights, 1, are_symmetric=True)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 200])
+def test_slopes_are_those_of_the_likelihood(n):
+    rng = np.random.default_rng(n)
+    similarity, shared, target = *rng.normal(size=(2, n)), rng.random(n)
+    weights = (-0.3, 1.2, 0.4)
+    slope, curve = native.logistic_slopes(similarity, shared, target, weights)
+    design = np.stack([np.ones(n), similarity, shared])
+    chance = 1 / (1 + np.exp(-(weights @ design)))
+    np.testing.assert_allclose(slope, design @ (target - chance), atol=1e-12)
+    np.testing.assert_allclose(curve, (design * (chance * (1 - chance))) @ design.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 100])
+@pytest.mark.parametrize("degrees", [2, 3, 48])
+def test_polynomials_have_the_bits_of_numpy(n, degrees):
+    rng = np.random.default_rng(n)
+    points, coefficients = rng.uniform(-1, 1, n), rng.normal(size=(degrees, 3))
+    found = native.chebyshev_values(points, coefficients)
+    np.testing.assert_array_equal(found, chebval(points, coefficients).T)
+
+
+def test_a_constant_is_no_polynomial():
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        native.chebyshev_values(np.zeros(3), np.zeros((1, 2)))

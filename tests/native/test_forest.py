@@ -162,10 +162,15 @@ def test_pairs_of_leaves(n, t, numbers, seed):
     leaves = rng.integers(0, rng.choice(numbers, t), (n, t)).astype(np.int32)
     leaves[rng.random((n, t)) < 0.3] = 1  # so that some are shared
     leaves -= rng.choice([0, 2**30], t).astype(np.int32)
-    shared = rng.integers(0, 200, (n, n), dtype=np.uint8)
-    before = shared.copy()
-    native.add_shared(shared, leaves, 1)
-    np.testing.assert_array_equal(shared - before, np.tril(twin.shared(leaves)))
+    packed, some = native.pack_leaves(leaves), rng.integers(0, n, 5)
+    wanted = twin.shared(leaves)
+    np.testing.assert_array_equal(native.shared_leaves(packed, np.arange(n), 1), wanted)
+    np.testing.assert_array_equal(native.shared_leaves(packed, some, 1), wanted[some])
+    out = np.zeros((n, n), dtype=np.float32)
+    forest = native.ForestShare(packed, np.float32(0.5), np.float32(0.25))
+    mean = rng.integers(0, 8, (n, n)).astype(np.float32)
+    native.mix_lower(out, mean, [], np.ones(1, dtype=np.float32), forest, 1)
+    np.testing.assert_array_equal(out, np.tril(mean * 0.5 + wanted * 0.25))
 
 
 @given(st.integers(1, 30), st.integers(1, 6), st.integers(1, 4), st.integers(0, 10**6))
@@ -184,9 +189,8 @@ def test_any_number_of_threads_gives_the_same():
     problem = a_problem("noise", 1500, 10, 300, 7, 0)
     leaves = native.random_trees(*problem, 150, 5, 1)
     np.testing.assert_array_equal(leaves, native.random_trees(*problem, 150, 5, 3))
-    one, three = np.zeros((2, 1500, 1500), np.uint8)
-    native.add_shared(one, leaves, 1)
-    native.add_shared(three, leaves, 3)
+    packed, every = native.pack_leaves(leaves), np.arange(1500)
+    one, three = (native.shared_leaves(packed, every, n_threads) for n_threads in (1, 3))
     np.testing.assert_array_equal(one, three)
 
 
@@ -197,9 +201,11 @@ def test_more_trees_are_the_same_and_some_more():
 
 
 ROWS, ITEMS, HOME = np.zeros((5, 3)), np.arange(4), np.array([0, 1, 1, 0])
-SHARED, LEAVES = np.zeros((5, 5), np.uint8), np.zeros((5, 2), np.int32)
+LEAVES = np.zeros((5, 2), np.int32)
+PACKED = native.pack_leaves(LEAVES)
+SQUARE, FACTOR = np.zeros((5, 5), np.float32), np.ones(1, np.float32)
 WEIGHTS, SEEDS = np.ones((2, 4), np.int32), np.zeros(2, np.uint64)
-FIXED = SHARED.copy()
+FIXED = SQUARE.copy()
 FIXED.flags.writeable = False
 
 
@@ -213,6 +219,15 @@ def weigh(weights=WEIGHTS, seeds=SEEDS):
 
 def mates(leaves=LEAVES, rows=ITEMS, members=ITEMS, group=HOME, n_groups=2):
     return native.count_leaf_mates(leaves, rows, members, group, n_groups)
+
+
+def share(rows=ITEMS, n_threads=1, **changed):
+    return native.shared_leaves(PACKED._replace(**changed), rows, n_threads)
+
+
+def mix(out=SQUARE, families=(), factors=FACTOR, rows=5, n_threads=1):
+    forest = native.ForestShare(native.pack_leaves(LEAVES[:rows]), np.float32(1), np.float32(1))
+    return native.mix_lower(out, SQUARE, families, factors, forest, n_threads)
 
 
 @pytest.mark.parametrize(
@@ -244,12 +259,20 @@ def mates(leaves=LEAVES, rows=ITEMS, members=ITEMS, group=HOME, n_groups=2):
         (lambda: grow(seed=2**64), ValueError, r"seed must be 0 to 2\*\*64 - 1, got 1844"),
         (lambda: grow(max_features=0), ValueError, "max_features must be 1 to 3, got 0"),
         (lambda: grow(max_features=4), ValueError, "max_features must be 1 to 3, got 4"),
-        (lambda: native.add_shared(SHARED, LEAVES.astype("i8"), 1), TypeError, "leaves .* int32"),
-        (lambda: native.add_shared(SHARED, LEAVES[:, :0], 1), ValueError, r"leaves .* got \(5, 0\)"),
-        (lambda: native.add_shared(SHARED[:4], LEAVES, 1), ValueError, r"shared must have shape \(5, 5\)"),
-        (lambda: native.add_shared(SHARED.astype("i2"), LEAVES, 1), TypeError, "shared .* uint8"),
-        (lambda: native.add_shared(FIXED, LEAVES, 1), ValueError, "shared is read-only"),
-        (lambda: native.add_shared(SHARED, LEAVES, 0), ValueError, "n_threads must be at least 1"),
+        (lambda: native.pack_leaves(LEAVES.astype("i8")), TypeError, "leaves .* int32"),
+        (lambda: native.pack_leaves(LEAVES[:, :0]), ValueError, r"leaves .* got \(5, 0\)"),
+        (lambda: native.pack_leaves(np.zeros((5, 256), "i4")), ValueError, "256 trees. Give at most 255"),
+        (lambda: share(rows=ITEMS + 2), ValueError, r"rows holds 2 to 5\. Give 0 to 4"),
+        (lambda: share(rows=ITEMS.astype("i4")), TypeError, "rows .* int64"),
+        (lambda: share(of_tree=PACKED.of_tree + 1), ValueError, "of_tree must hold .* add up to 2"),
+        (lambda: share(block=PACKED.block[:0]), ValueError, r"block must have shape \(1, 2, 128\)"),
+        (lambda: share(n_threads=0), ValueError, "n_threads must be at least 1"),
+        (lambda: mix(out=FIXED), ValueError, "out is read-only"),
+        (lambda: mix(out=SQUARE[:4]), ValueError, r"out must have shape \(5, 5\)"),
+        (lambda: mix(families=[SQUARE]), TypeError, "families .* uint16"),
+        (lambda: mix(factors=np.ones(2, "f4")), ValueError, r"factors must have shape \(1\)"),
+        (lambda: mix(rows=4), ValueError, r"row must have shape \(5, 2\)"),
+        (lambda: mix(n_threads=0), ValueError, "n_threads must be at least 1"),
     ],
 )
 def test_bad_arguments_raise_errors(call, error, words):

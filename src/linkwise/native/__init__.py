@@ -22,13 +22,15 @@ from linkwise.native.bregman import ProjectedMetric, bregman_projections
 from linkwise.native.chances import (
     RowSums,
     average_pairs,
+    chebyshev_values,
     divide_rows,
+    logistic_slopes,
     pair_chances,
     share_scores,
     sum_up_rows,
-    weighted_squares,
 )
 from linkwise.native.colouring import assign_apart, colour_apart
+from linkwise.native.covariance import condition_on, mirror_lower, weighted_squares
 from linkwise.native.cuts import (
     CutGraph,
     RatioDescent,
@@ -40,7 +42,14 @@ from linkwise.native.cuts import (
 )
 from linkwise.native.dbscan import all_dbscans
 from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
-from linkwise.native.forest import add_shared, count_leaf_mates, random_trees, weighted_trees
+from linkwise.native.forest import (
+    PackedLeaves,
+    count_leaf_mates,
+    pack_leaves,
+    random_trees,
+    shared_leaves,
+    weighted_trees,
+)
 from linkwise.native.gains import (
     PairForm,
     SparseRows,
@@ -73,6 +82,7 @@ from linkwise.native.kmeans import (
     two_means,
 )
 from linkwise.native.metrics import metric_distances, metric_nearest
+from linkwise.native.mixtures import ForestShare, mix_lower
 from linkwise.native.one_spectral import RatioStep, ratio_step
 from linkwise.native.optics import (
     DensityWalk,
@@ -90,11 +100,13 @@ __all__ = [
     "MOST_CENTERS",
     "CutGraph",
     "DensityWalk",
+    "ForestShare",
     "LeafSplits",
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
     "NamedStep",
+    "PackedLeaves",
     "PairForm",
     "PairGraph",
     "Passes",
@@ -107,7 +119,6 @@ __all__ = [
     "TwoMeans",
     "TwoNearest",
     "WalkFromDensest",
-    "add_shared",
     "agglomerate",
     "all_dbscans",
     "assign_apart",
@@ -119,7 +130,9 @@ __all__ = [
     "best_splits",
     "block_product",
     "bregman_projections",
+    "chebyshev_values",
     "colour_apart",
+    "condition_on",
     "conditional_modes",
     "core_squares",
     "count_leaf_mates",
@@ -135,15 +148,19 @@ __all__ = [
     "label_sums",
     "leaf_squares",
     "lloyd",
+    "logistic_slopes",
     "make_pair_graph",
     "mean_distances",
     "metric_distances",
     "metric_nearest",
+    "mirror_lower",
+    "mix_lower",
     "move_nodes",
     "multiply_across",
     "multiply_form",
     "nearest_points",
     "nearest_rows",
+    "pack_leaves",
     "pack_together",
     "pair_chances",
     "random_trees",
@@ -153,6 +170,7 @@ __all__ = [
     "recut",
     "s_dbw",
     "share_scores",
+    "shared_leaves",
     "shared_rows",
     "similarity_passes",
     "similarity_sums",

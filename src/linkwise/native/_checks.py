@@ -46,6 +46,11 @@ def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) 
         raise ValueError(f"{name} must be C-contiguous. Copy it with np.ascontiguousarray({name}).")
 
 
+def check_writable(name: str, array: NDArray[Any]) -> None:
+    if not array.flags.writeable:
+        raise ValueError(f"{name} is read-only. Give a writable array.")
+
+
 def check_range(name: str, values: NDArray[Any], low: int, high: int) -> None:
     """Check positions: native code would read and write beyond its arrays."""
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:

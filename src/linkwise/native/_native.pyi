@@ -282,7 +282,16 @@ def count_leaf_mates(
     group: NDArray[np.int64],
     groups: int,
 ) -> NDArray[np.int64]: ...
-def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None: ...
+def pack_leaves(
+    leaves: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]: ...
+def shared_leaves(
+    of_tree: NDArray[np.int32],
+    row: NDArray[np.uint8],
+    block: NDArray[np.uint8],
+    rows: NDArray[np.int64],
+    n_threads: int,
+) -> NDArray[np.uint8]: ...
 def agglomerate(
     distances: NDArray[np.float64], size: NDArray[np.int64], linkage: int, n_clusters: int, most: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
@@ -427,6 +436,21 @@ def pair_chances(
     by_shared: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def pair_chances_of_halves(
+    similarity: NDArray[np.float64],
+    shared: NDArray[np.float64],
+    constant: float,
+    by_similarity: float,
+    by_shared: float,
+) -> NDArray[np.float64]: ...
+def logistic_slopes(
+    similarity: NDArray[np.float64],
+    shared: NDArray[np.float64],
+    target: NDArray[np.float64],
+    constant: float,
+    by_similarity: float,
+    by_shared: float,
+) -> NDArray[np.float64]: ...
 def average_pairs(
     table: NDArray[np.float64], rows: NDArray[np.int32], label: NDArray[np.int32], k: int
 ) -> NDArray[np.float64]: ...
@@ -441,4 +465,24 @@ def divide_rows(
 ) -> NDArray[np.float64]: ...
 def weighted_squares(
     table: NDArray[np.float32], weight: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def condition_on(
+    table: NDArray[np.float32], item: int, ridge: float, weight: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def mix_lower(
+    out: NDArray[np.float32],
+    mean: NDArray[np.float32],
+    weight: float,
+    families: list[NDArray[np.uint16]],
+    weights: NDArray[np.float32],
+    of_tree: NDArray[np.int32],
+    row: NDArray[np.uint8],
+    block: NDArray[np.uint8],
+    kept: float,
+    factor: float,
+    n_threads: int,
+) -> None: ...
+def mirror_lower(table: NDArray[np.unsignedinteger[Any]]) -> None: ...
+def chebyshev_values(
+    points: NDArray[np.float64], coefficients: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...

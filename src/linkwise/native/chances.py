@@ -12,6 +12,7 @@ from linkwise.native.library import library
 
 Table = NDArray[np.float64]
 Labels = NDArray[np.int32]
+CURVE = np.array([(3, 4, 5), (4, 6, 7), (5, 7, 8)])  # places of the second derivatives among the sums
 
 
 class RowSums(NamedTuple):
@@ -26,7 +27,12 @@ class RowSums(NamedTuple):
 
 
 def pair_chances(
-    similarity: Table, shared: Table, weights: tuple[float, float, float], n_threads: int
+    similarity: Table,
+    shared: Table,
+    weights: tuple[float, float, float],
+    n_threads: int,
+    *,
+    are_symmetric: bool = False,
 ) -> Table:
     """Compute the logistic function of w0 + w1 * similarity + w2 * shared.
 
@@ -37,6 +43,8 @@ def pair_chances(
         w0, w1 and w2.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
+    are_symmetric : bool, default=False
+        Whether both are symmetric tables: only their lower triangles are read then.
 
     Returns
     -------
@@ -45,8 +53,38 @@ def pair_chances(
     check_array("similarity", similarity, similarity.shape)
     check_array("shared", shared, similarity.shape)
     check_count("n_threads", n_threads)
+    if are_symmetric:
+        check_array("similarity", similarity, (len(similarity),) * 2)
+        return library.pair_chances_of_halves(similarity, shared, *weights)
     one, other = similarity.reshape(1, -1), shared.reshape(1, -1)
     return library.pair_chances(one, other, *weights, n_threads).reshape(similarity.shape)
+
+
+def logistic_slopes(
+    similarity: Table, shared: Table, target: Table, weights: tuple[float, float, float]
+) -> tuple[Table, Table]:
+    """Compute the first two derivatives of the log-likelihood of a logistic regression by its weights.
+
+    Parameters
+    ----------
+    similarity, shared : (n,) float64
+    target : (n,) float64
+        0 to 1.
+    weights : (float, float, float)
+        w0, w1 and w2 of `pair_chances`.
+
+    Returns
+    -------
+    (3,) float64
+        Sum of (t - c) x, where c is the chance, t the target and x is (1, similarity, shared).
+    (3, 3) float64
+        Sum of c (1 - c) x x'.
+    """
+    check_array("similarity", similarity, similarity.shape[:1])
+    check_array("shared", shared, similarity.shape)
+    check_array("target", target, similarity.shape)
+    sums = library.logistic_slopes(similarity, shared, target, *weights)
+    return sums[:3], sums[CURVE]
 
 
 def average_pairs(table: Table, rows: Labels, label: Labels, k: int) -> Table:
@@ -141,23 +179,20 @@ def divide_rows(table: Table, total: Table, width: int) -> Table:
     return library.divide_rows(table, total, width)
 
 
-def weighted_squares(table: NDArray[np.float32], weight: Table, n_threads: int) -> Table:
-    """Sum the weighted squares of each row of a symmetric table.
+def chebyshev_values(points: Table, coefficients: Table) -> Table:
+    """Evaluate Chebyshev series, as NumPy's `chebval` does.
 
     Parameters
     ----------
-    table : (n, n) float32, C-contiguous
-        Its lower triangle counts.
-    weight : (n,) float64
-        Weight of each column.
-    n_threads : int, at least 1
-        Number of threads; it does not change the result.
+    points : (n,) float64
+    coefficients : (d, m) float64, C-contiguous
+        Of m series; d is at least 2.
 
     Returns
     -------
-    (n,) float64
+    (n, m) float64
     """
-    check_array("weight", weight, (None,))
-    check_array("table", table, (len(weight), len(weight)), np.float32)
-    check_count("n_threads", n_threads)
-    return library.weighted_squares(table, weight, n_threads)
+    check_array("points", points, points.shape[:1])
+    check_array("coefficients", coefficients, (None, None))
+    check_count("the degrees of coefficients", len(coefficients) - 1)
+    return library.chebyshev_values(points, coefficients)

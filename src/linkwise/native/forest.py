@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native._checks import check_array, check_count, check_range
 from linkwise.native.library import library
+
+BESIDE = 128  # rows of a block
+MOST_TREES = 255  # counts are bytes
+
+
+class PackedLeaves(NamedTuple):
+    """The leaves of each row as bytes, as many for each tree as tell its leaves apart."""
+
+    of_tree: NDArray[np.int32]
+    """(t,) bytes of each tree."""
+    row: NDArray[np.uint8]
+    """(n, b) row by row."""
+    block: NDArray[np.uint8]
+    """(n / 128, b, 128) the same in blocks of rows, byte by byte; the last block ends in zeros."""
+
+
+NO_LEAVES = PackedLeaves(
+    np.empty(0, dtype=np.int32), np.empty((0, 0), dtype=np.uint8), np.empty((0, 0, BESIDE), dtype=np.uint8)
+)
 
 
 def random_trees(
@@ -154,21 +174,51 @@ def count_leaf_mates(
     return library.count_leaf_mates(leaves, rows, members, group, n_groups)
 
 
-def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None:
-    """Add, for each two rows, the number of trees in which they share a leaf.
+def pack_leaves(leaves: NDArray[np.int32]) -> PackedLeaves:
+    """Pack the leaves of trees, so that shared ones are counted fast.
 
     Parameters
     ----------
-    shared : (n, n) uint8, C-contiguous
-        Its lower triangle, diagonal included, is added to in place; beyond 255 it wraps.
     leaves : (n, t) int32
-        Any numbers of leaves.
-    n_threads : int, at least 1
-        Number of threads; it does not change the result.
+        Any numbers of leaves, of at most 255 trees.
+
+    Returns
+    -------
+    PackedLeaves
     """
     check_array("leaves", leaves, (None, None), np.int32)
-    check_array("shared", shared, (len(leaves), len(leaves)), np.uint8)
+    if leaves.shape[1] > MOST_TREES:
+        raise ValueError(f"leaves has {leaves.shape[1]} trees. Give at most {MOST_TREES}.")
+    return PackedLeaves(*library.pack_leaves(leaves))
+
+
+def shared_leaves(leaves: PackedLeaves, rows: NDArray[np.int64], n_threads: int) -> NDArray[np.uint8]:
+    """Count the trees in which some rows share a leaf with each of all rows.
+
+    Parameters
+    ----------
+    leaves : PackedLeaves
+    rows : (m,) int64
+    n_threads : int, at least 1
+        Number of threads; it does not change the result.
+
+    Returns
+    -------
+    (m, n) uint8
+    """
+    check_leaves(leaves)
+    check_array("rows", rows, rows.shape[:1], np.int64)
+    check_range("rows", rows, 0, len(leaves.row) - 1)
     check_count("n_threads", n_threads)
-    if not shared.flags.writeable:
-        raise ValueError("shared is read-only. Give a writable array.")
-    library.add_shared(shared, leaves, n_threads)
+    return library.shared_leaves(*leaves, rows, n_threads)
+
+
+def check_leaves(leaves: PackedLeaves) -> None:
+    """Check the shapes of packed leaves: native code would read beyond its arrays."""
+    n, count = leaves.row.shape
+    blocks = -(-n // BESIDE)
+    check_array("of_tree", leaves.of_tree, leaves.of_tree.shape[:1], np.int32)
+    check_array("row", leaves.row, (n, count), np.uint8)
+    check_array("block", leaves.block, (blocks, count, BESIDE), np.uint8)
+    if leaves.of_tree.sum() != count or (count and leaves.of_tree.min() < 1):
+        raise ValueError(f"of_tree must hold numbers of bytes that add up to {count}.")

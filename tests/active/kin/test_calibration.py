@@ -10,6 +10,7 @@ from scipy.special import expit
 from linkwise.active.kin import kernel_weights, pair_model, sharpness
 from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
 from linkwise.active.kin.kernels import FULL, Kernels
+from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.active.kin.model import Known
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
 from linkwise.active.kin.sharpness import Calibration, PlaceAnswer, Sharpness, share_chances
@@ -142,7 +143,7 @@ def test_kernels_are_weighed_by_what_they_predict(seed):
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert sum(found) == pytest.approx(1)
     assert found[1] > found[2]
-    mixed = kernels.mix(found)
+    mixed = MixedKernel(kernels, found).rows(known.items)
     assert mixed.dtype == np.float32
     np.testing.assert_allclose(mixed, np.tensordot(found, among, 1), atol=1e-6)
     shuffled = np.random.default_rng(seed).permutation(len(known.items))
@@ -160,7 +161,8 @@ def test_while_nothing_is_clear_the_mean_kernel_leads():
 
 def test_a_mean_that_counts_alone_stays_as_it_is():
     kernels, _ = draw_kernels(0)
-    np.testing.assert_array_equal(kernels.mix((1.0, 0.0, 0.0)), kernels.mean)
+    mixed = MixedKernel(kernels, (1.0, 0.0, 0.0))
+    np.testing.assert_array_equal(mixed.rows(np.arange(30)), kernels.mean)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise import native
 from linkwise.active.kin import kernels
+from linkwise.active.kin.forest_kernel import PARTS, TREES, ForestKernel
+from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.asking.oracles import TruthOracle
+from reference import forest as twin
 from reference import kin as plain
 
 SEED = 3
@@ -40,8 +44,42 @@ def test_a_mixture_is_the_weighted_mean():
     found = kernels.make_kernels([rng.normal(size=(600, 3))], SEED)
     weights = (0.5, 0.2, 0.0, 0.1, 0.2)
     wanted = sum(w * each for w, each in zip(weights, found.among(np.arange(600)), strict=True))
-    np.testing.assert_allclose(found.mix(weights), wanted, atol=1e-6)
-    np.testing.assert_array_equal(found.mix((1.0, 0, 0, 0, 0)), found.mean)
+    every = np.arange(600)
+    np.testing.assert_allclose(MixedKernel(found, weights).rows(every), wanted, atol=1e-6)
+    np.testing.assert_array_equal(MixedKernel(found, (1.0, 0, 0, 0, 0)).rows(every), found.mean)
+    np.testing.assert_array_equal(MixedKernel(found).rows(every), found.mean)
+
+
+@pytest.mark.parametrize("n", [5, 130, 300])
+@pytest.mark.parametrize("weights", [(), (0.5, 0.2, 0.0, 0.1, 0.2)], ids=["mean", "weighted"])
+@pytest.mark.parametrize("has_forest", [False, True], ids=["no forest", "forest"])
+def test_a_lower_triangle_has_the_bits_of_the_rows(n, weights, has_forest):
+    """The covariance begins with the one, and the regression reads the others."""
+    rng = np.random.default_rng(n)
+    found = kernels.make_kernels([rng.normal(size=(n, 3))], SEED)
+    forest = None
+    if has_forest:
+        grown = ForestKernel(rng.normal(size=(n, 3)), np.arange(5), np.arange(5) % 2, SEED)
+        forest = grown.share()
+    kernel, every = MixedKernel(found, weights, forest), np.arange(n)
+    rows = kernel.rows(every)
+    for threads in (1, 3):
+        out = np.full((n, n), 7, dtype=np.float32)
+        native.mix_lower(out, kernel._mean, kernel._families, kernel._factors, forest, threads)
+        np.testing.assert_array_equal(np.tril(out), np.tril(rows))
+        assert (out[np.triu_indices(n, 1)] == 7).all()
+    np.testing.assert_array_equal(rows, rows.T)
+    if forest is not None:
+        leaves = np.hstack(grown._leaves)
+        share = forest.factor * TREES * PARTS
+        plain_mix = rows_of_mean(found, weights) * (1 - share) + share * twin.shared(leaves) / 100
+        np.testing.assert_allclose(rows, plain_mix, atol=1e-6)
+        assert forest.kept == pytest.approx(1 - share)
+
+
+def rows_of_mean(found, weights):
+    among = found.among(np.arange(len(found.mean)))
+    return sum(w * each for w, each in zip(weights or (1.0,), among, strict=False))
 
 
 def test_one_item_is_like_itself():

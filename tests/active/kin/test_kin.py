@@ -13,7 +13,9 @@ import linkwise as lw
 from laws.asking import few_examples, nobody_is_asked, partition
 from linkwise import native
 from linkwise.active.kin import borders, confidence, kernels, model
-from linkwise.active.kin.posterior import item_chances
+from linkwise.active.kin.kernels import Kernels
+from linkwise.active.kin.mixed_kernel import MixedKernel
+from linkwise.active.kin.posterior import believe, item_chances
 from linkwise.active.kin.sharpness import Sharpness
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
@@ -238,6 +240,26 @@ def test_undo_and_another_client_ask_the_same(tmp_path):
             for said in ("yes", "no"):
                 other.look_ahead(said)
             assert answers(other, 10) == before[50:]
+
+
+def test_a_placement_that_is_used_again_is_the_one_that_follows():
+    """Also with items that given facts name and that have no place."""
+    X, y = real(load_wine)
+    pairs = lw.Constraints.sample(y, 30, 0)
+    run, n_reused = Run(lw.KIN(random_state=0), X, Evidence(len(X), pairs), 0, budget=40), 0
+    while (q := run.question) is not None:
+        run.answer(TruthOracle(y)(q.first, q.second))
+        state = run.state
+        last = state.read()
+        for placing in (-1, state.placing, *last.placement.unplaced[:2].tolist(), int(last.known.items[0])):
+            anew = believe(state.task, last.placed, placing, last.learned)
+            found = believe(state.task, last.placed, placing, last.learned, last)
+            n_reused += found.placement is last.placement
+            assert found.placing == placing
+            assert found.n_facts == anew.n_facts
+            assert found.placement.to_bytes() == anew.placement.to_bytes()
+            np.testing.assert_array_equal(found.placed.order, anew.placed.order)
+    assert n_reused > 40
 
 
 # ---------------------------------------------------------------- the estimator
@@ -470,7 +492,7 @@ def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     assert fitted.violations_ == 0
     names = np.arange(60)
     known = model.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
-    kernel = np.eye(60, dtype=np.float32)
+    kernel = MixedKernel(Kernels(np.eye(60, dtype=np.float32), ()))
     learned = model.fit_model(kernel, known)
     assert len(learned.known.items) == 25
     assert set(range(55, 60)) <= set(learned.known.items.tolist())

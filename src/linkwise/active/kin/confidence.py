@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.active.kin.kernels import Table
+from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.active.kin.model import Chances, Known, fit_model
 from linkwise.active.kin.pair_sums import estimate_belonging
 from linkwise.active.kin.posterior import (
@@ -101,7 +102,7 @@ def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Label
         cluster, begun, label = np.unique(labels[first[items]], return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(begun))
         known = Known(items, rank[label], np.full(len(items), np.nan))
-        at = fit_model(prepared.kernels.mean, known).chances(Calibration.begin().best())
+        at = fit_model(MixedKernel(prepared.kernels), known).chances(Calibration.begin().best())
         found = _label_certainty(labels[first], cluster[np.argsort(begun)], at).take(of)
     found[row] = 1
     _lower_doubted(found, np.arange(len(found)), evidence)
@@ -215,7 +216,7 @@ def _changes_by_placing(posterior: Posterior, item: int) -> float:
     """Rows that the place of an item moves."""
     model, size = current_model(posterior), posterior.task.items.size
     at, score = item_chances(posterior, item), model.score
-    response = model.response(item, current_kernel(posterior)[0][item].astype(np.float64))
+    response = model.response(item, current_kernel(posterior).row(item).astype(np.float64))
     now, total = first_largest(score), 0.0
     for neighbourhood in np.flatnonzero(at.join > UNLIKELY).tolist():
         then = score - np.outer(response, score[item])

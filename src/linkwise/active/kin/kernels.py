@@ -14,7 +14,7 @@ are small clusters of rows, represented by the rows nearest to their centres.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,17 +144,6 @@ class Kernels(NamedTuple):
         at = np.ix_(items, items)
         return [self.mean[at].astype(np.float64), *(each[at] / FULL for each in self.families)]
 
-    def mix(self, weights: Sequence[float]) -> Matrix:
-        """Compute the weighted mean of the mean and the families."""
-        found = np.empty_like(self.mean)
-        for a in range(0, len(found), BLOCK):
-            rows = slice(a, a + BLOCK)
-            np.multiply(self.mean[rows], np.float32(weights[0]), out=found[rows])
-            for each, weight in zip(self.families, weights[1:], strict=True):
-                if weight > 0:
-                    found[rows] += np.multiply(each[rows], np.float32(weight / FULL), dtype=np.float32)
-        return found
-
 
 def make_kernels(
     views: list[NDArray[np.float64]], seed: int, step: Callable[[], object] = lambda: None
@@ -201,7 +190,7 @@ def make_kernels(
         packed.append(_pack(each, np.float32(divisor)))
     for rows, columns in _lower_blocks(n):
         narrow[rows, columns] /= np.float32(n_kernels * len(views))
-    mirror_lower(narrow)
+    native.mirror_lower(narrow)
     np.fill_diagonal(narrow, 1)
     return Kernels(narrow, tuple(packed))
 
@@ -220,7 +209,7 @@ def _pack(lower: Matrix, divisor: np.float32) -> Packed:
         np.clip(part, 0, 1, out=part)
         part *= FULL
         found[block] = np.rint(part, out=part)
-    mirror_lower(found)
+    native.mirror_lower(found)
     np.fill_diagonal(found, FULL)
     return found
 
@@ -327,15 +316,6 @@ def _invert(graph: csr_array, share: float, out: Matrix) -> Matrix:
     found *= scale[:, None]
     found *= scale
     return found
-
-
-def mirror_lower(lower: NDArray[Any]) -> None:
-    """Copy the lower triangle to the upper one."""
-    for a in range(0, len(lower), BLOCK):
-        rows = slice(a, a + BLOCK)
-        corner = np.tril(lower[rows, rows])
-        lower[rows, rows] = corner + np.tril(corner, -1).T
-        lower[:a, rows] = lower[rows, :a].T
 
 
 def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:

@@ -167,11 +167,11 @@ class KIN(ActiveLearner):
     def nearness(self, state: KINState) -> Nearness:
         """What KIN's kernel says about who belongs together."""
         posterior = state.last_posterior()
-        kernel, item = current_kernel(posterior)[0], posterior.task.items.of
+        kernel, item = current_kernel(posterior), posterior.task.items.of
         power, unknown = posterior.learned.sharpness
 
         def similarity(rows: Rows) -> Table:
-            return kernel[np.ix_(item[rows], item[rows])].astype(np.float64)
+            return kernel.rows(item[rows])[:, item[rows]].astype(np.float64)
 
         prior, mean = posterior.task.prepared.prior, posterior.task.prepared.kernels.mean
         n_expected = prior.n_classes
@@ -184,7 +184,7 @@ class KIN(ActiveLearner):
             return weights.chances(prior.similarity(mean, items), prior.sharing(items))
 
         def witnesses(row: int) -> Rows:
-            order = np.argsort(-kernel[item[row]].round(6), kind="stable")[: N_WITNESSES + 1]
+            order = np.argsort(-kernel.row(int(item[row])).round(6), kind="stable")[: N_WITNESSES + 1]
             found: Rows = posterior.task.row[order[order != item[row]]]
             return found
 

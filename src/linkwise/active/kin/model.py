@@ -14,23 +14,25 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebval, chebvander
+from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
-from scipy.linalg import blas, solve_triangular
 from scipy.optimize import brentq
 
-from linkwise import native, parallel
+from linkwise import native
 from linkwise.active.kin.first_known import RIDGE, FirstKnown, sum_by_label
-from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
+from linkwise.active.kin.kernels import Rows, Table
+from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.active.kin.sharpness import Sharpness, share_chances
 from linkwise.parallel import one_blas_thread
 
 LIKE = 0.15  # width of the Gaussian by which coverages are similar
 PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is new
-ROUND = 16  # items after which the regression and the posterior covariance are computed anew
+ROUND = 16  # items after which the regression is computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
 NODES = 48  # of a polynomial for sums over coverages
+NODE = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+AT_NODE = chebvander(NODE, NODES - 1)
 TINY = 1e-9  # least divisor of a probability
 FIRST_GUESS = 5.0  # answers about places that the first guess of the number of classes counts like
 
@@ -107,7 +109,7 @@ class Model:
 
     Parameters
     ----------
-    kernel : ndarray of shape (n_items, n_items)
+    kernel : MixedKernel
     known : Known
         At least one item.
     n_neighbourhoods : int
@@ -116,10 +118,10 @@ class Model:
         The regression on the first ones of these items.
     """
 
-    def __init__(self, kernel: Matrix, known: Known, n_neighbourhoods: int, first: FirstKnown) -> None:
+    def __init__(self, kernel: MixedKernel, known: Known, n_neighbourhoods: int, first: FirstKnown) -> None:
         self.known = known
         self._k, self._first = n_neighbourhoods, first
-        self._more = kernel[known.items[len(first.items) :]].astype(np.float64)
+        self._more = kernel.rows(known.items[len(first.items) :]).astype(np.float64)
 
     @cached_property
     def _weight_of_first(self) -> Table:
@@ -219,16 +221,15 @@ def _sum_similar(coverage: Table, others: Table, amounts: Table) -> Table:
     The sums are smooth functions of a coverage from 0 to 1: a polynomial through `NODES` of their values is
     equal to them but for rounding (Trefethen 2013, Approximation theory and approximation practice).
     """
-    node = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-    similar = np.exp(((((node + 1) / 2)[:, None] - others) / LIKE) ** 2 / -2)
+    similar = np.exp(((((NODE + 1) / 2)[:, None] - others) / LIKE) ** 2 / -2)
     with one_blas_thread():
-        coefficients = chebvander(node, NODES - 1).T @ (similar @ amounts) * (2 / NODES)
+        coefficients = AT_NODE.T @ (similar @ amounts) * (2 / NODES)
     coefficients[0] /= 2
-    return np.maximum(chebval(2 * coverage - 1, coefficients).T, 0)
+    return np.maximum(native.chebyshev_values(2 * coverage - 1, coefficients), 0)
 
 
 def fit_model(
-    kernel: Matrix, known: Known, find_first: Callable[[Matrix, Rows], FirstKnown] = FirstKnown
+    kernel: MixedKernel, known: Known, find_first: Callable[[MixedKernel, Rows], FirstKnown] = FirstKnown
 ) -> Model:
     """The model of the known items: all that were asked about, and at most `MOST_KNOWN` others.
 
@@ -237,7 +238,7 @@ def fit_model(
 
     Parameters
     ----------
-    kernel : ndarray of shape (n_items, n_items)
+    kernel : MixedKernel
     known : Known
     find_first : callable
         Computes the regression on the first items, or remembers it.
@@ -252,66 +253,3 @@ def fit_model(
         known = Known(known.items[used], known.label[used], known.coverage[used])
     first = known.items[: len(known.items) // ROUND * ROUND]
     return Model(kernel, known, k, find_first(kernel, first))
-
-
-class Covariance:
-    """Posterior covariance of a kernel, given the items that were asked about; updated item by item.
-
-    It depends on the kernel, the list of items and a number alone, to the last bit: it is computed anew for
-    so many items and for each `ROUND` more, and updated item by item in between. Only the lower triangle is
-    kept.
-
-    Parameters
-    ----------
-    kernel : ndarray of shape (n_items, n_items)
-    n_first : int
-        Number of items that were known when the kernel began to count.
-    """
-
-    def __init__(self, kernel: Matrix, n_first: int = 0) -> None:
-        self._kernel, self._n_first = kernel, n_first
-        self._now: Matrix | None = None
-        self._items: list[int] | None = None
-
-    def condition_on(self, items: Rows) -> Matrix:
-        """Return the covariance given these items, a lower triangle; it is valid until the next call."""
-        wanted = items.tolist()
-        n_first = self._n_first if self._n_first <= len(wanted) else 0
-        start = n_first + (len(wanted) - n_first) // ROUND * ROUND
-        done, self._items = self._items, None  # so an interruption leaves no half-made update
-        if self._now is None or done is None or len(done) < start or done != wanted[: len(done)]:
-            self._begin(wanted[:start])
-            done = wanted[:start]
-        assert self._now is not None
-        for item in wanted[len(done) :]:
-            self._add(item)
-        self._items = wanted
-        return self._now
-
-    def _begin(self, items: list[int]) -> None:
-        """K - K_L' (K_LL + λI)⁻¹ K_L."""
-        if self._now is None:
-            self._now = np.empty_like(self._kernel)
-        for a in range(0, len(self._now), BLOCK):
-            self._now[a : a + BLOCK, : a + BLOCK] = self._kernel[a : a + BLOCK, : a + BLOCK]
-        if items:
-            there = self._kernel[items].astype(np.float64)
-            among = there[:, items] + RIDGE * np.eye(len(items))
-            with one_blas_thread():
-                root = np.linalg.cholesky(among)
-                half = solve_triangular(root, there, lower=True).astype(np.float32)
-                blas.ssyrk(-1, half.T, 1, self._now.T, lower=0, overwrite_c=1)
-
-    def _add(self, item: int) -> None:
-        """Add an item by a change of rank one, in place."""
-        assert self._now is not None
-        column = np.concatenate([self._now[item, :item], self._now[item:, item]])
-        with one_blas_thread():
-            blas.ssyr(-1 / (float(column[item]) + RIDGE), column, lower=0, a=self._now.T, overwrite_a=1)
-
-    def uncertainty_reductions(self, items: Rows, weight: Table) -> Table:
-        """Compute how much a question about each item would lessen the weighted uncertainty of all."""
-        now = self.condition_on(items)
-        total = native.weighted_squares(now, weight, parallel.n_threads())
-        gain: Table = total / (now.diagonal().astype(np.float64) + RIDGE)
-        return gain

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.active.kin.borders import Cells
+from linkwise.active.kin.covariance import Covariance
 from linkwise.active.kin.first_known import FirstKnown
 from linkwise.active.kin.forest_kernel import ForestKernel
-from linkwise.active.kin.kernels import Kernels, KINItems, Matrix, Rows, Table, choose_shown_rows
-from linkwise.active.kin.model import Chances, Covariance, Known, Model, fit_model
+from linkwise.active.kin.kernels import Kernels, KINItems, Rows, Table, choose_shown_rows
+from linkwise.active.kin.mixed_kernel import MixedKernel
+from linkwise.active.kin.model import Chances, Known, Model, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
 from linkwise.active.kin.prior_belief import PriorBelief
 from linkwise.active.kin.sharpness import Sharpness
@@ -189,7 +191,9 @@ class ItemChances(NamedTuple):
     """(l,) its kernel to each known item."""
 
 
-def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> Posterior:
+def believe(
+    task: Task, placed: PlacedItems, placing: int, learned: Learned, last: Posterior | None = None
+) -> Posterior:
     """What follows from all facts by now.
 
     Parameters
@@ -200,9 +204,20 @@ def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> 
     placing : int
         The item that is asked about; -1: there is none.
     learned : Learned
+    last : Posterior, optional
+        What was believed before; its placement is used again if that cannot have changed.
     """
     n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
+    is_same = last is not None and last.groups is groups and last.placed is placed
+    if last is not None and is_same and _group_of(groups, last.placing) == _group_of(groups, placing):
+        return replace(last, task=task, n_facts=n_facts, placing=placing, learned=learned)
     return Posterior(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
+
+
+def _group_of(groups: Groups, item: int) -> int:
+    """The group of an item; -1: there is none."""
+    at = int(np.searchsorted(groups.row, item))
+    return int(groups.number[at]) if at < len(groups.row) and groups.row[at] == item else -1
 
 
 def verdicts(posterior: Posterior, item: int) -> list[Answer | None]:
@@ -222,22 +237,22 @@ def grow_forest(task: Task, training: TrainingItems) -> ForestKernel:
     return task.problem.memo.get("forest", training.key, plant, max_values=FORESTS)
 
 
-def current_kernel(posterior: Posterior) -> tuple[Matrix, Covariance]:
-    """The kernel that counts now, and its posterior covariance."""
+def current_kernel(posterior: Posterior) -> MixedKernel:
+    """The kernel that counts now."""
     task, learned = posterior.task, posterior.learned
 
-    memo, kernels = task.problem.memo, task.prepared.kernels
+    def mix() -> MixedKernel:
+        forest = None if learned.forest is None else grow_forest(task, learned.forest).share()
+        return MixedKernel(task.prepared.kernels, learned.weights, forest)
 
-    def mix() -> tuple[Matrix, Covariance]:
-        kernel = kernels.mean
-        if learned.weights:
-            key = np.array(learned.weights).tobytes()
-            kernel = memo.get("mixed", key, partial(kernels.mix, learned.weights), max_values=1)
-        if learned.forest is not None:
-            kernel = grow_forest(task, learned.forest).mix_into(kernel)
-        return kernel, Covariance(kernel, learned.n_known)
+    return task.problem.memo.get("kernel", learned.kernel_key, mix, max_values=1)
 
-    return memo.get("kernel", learned.kernel_key, mix, max_values=1)
+
+def uncertainty_reductions(posterior: Posterior, items: Rows, weight: Table) -> Table:
+    """How much a question about each item would lessen the weighted uncertainty of all."""
+    learned, kernel = posterior.learned, current_kernel(posterior)
+    covariance = posterior.task.problem.memo.get("covariance", "table", Covariance)
+    return covariance.uncertainty_reductions(kernel, learned.kernel_key, learned.n_known, items, weight)
 
 
 def current_model(posterior: Posterior) -> Model:
@@ -255,11 +270,11 @@ def fit_assumed(posterior: Posterior, known: Known) -> Model:
 def _fit(posterior: Posterior, known: Known, topic: str) -> Model:
     memo, kernel_key = posterior.task.problem.memo, posterior.learned.kernel_key
 
-    def find_first(kernel: Matrix, items: Rows) -> FirstKnown:
+    def find_first(kernel: MixedKernel, items: Rows) -> FirstKnown:
         key = kernel_key + blake2b(items.tobytes(), digest_size=16).digest()
         return memo.get(topic, key, partial(FirstKnown, kernel, items), max_values=1)
 
-    return fit_model(current_kernel(posterior)[0], known, find_first)
+    return fit_model(current_kernel(posterior), known, find_first)
 
 
 def current_chances(posterior: Posterior) -> Chances:
@@ -274,7 +289,7 @@ def item_chances(posterior: Posterior, item: int) -> ItemChances:
 
     def compute() -> ItemChances:
         at, model = current_chances(posterior), current_model(posterior)
-        similarity = current_kernel(posterior)[0][item, posterior.known.items].astype(np.float64)
+        similarity = current_kernel(posterior).row(item)[posterior.known.items].astype(np.float64)
         join, score = at.join[item].copy(), model.score[item].copy()  # so that the tables can be forgotten
         return ItemChances(join, float(at.new[item]), score, float(model.coverage[item]), similarity)
 
@@ -294,6 +309,6 @@ def kernel_between(posterior: Posterior, a: int, b: int) -> Table:
 
     def compute() -> Table:
         one, other = posterior.known.members(a), posterior.known.members(b)
-        return current_kernel(posterior)[0][np.ix_(one, other)].astype(np.float64)
+        return current_kernel(posterior).rows(one)[:, other].astype(np.float64)
 
     return posterior.remember("between", a, b, compute=compute)

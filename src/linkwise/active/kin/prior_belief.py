@@ -276,7 +276,7 @@ def _average_pairs(table: csr_array, fine: Rows) -> Table:
     member = csr_array((np.ones(n), fine, np.arange(n + 1)), shape=(n, len(count)))
     total = (member.T @ (table @ member)).toarray()
     total[np.diag_indices(len(count))] -= np.bincount(fine, table.diagonal())
-    return _divide_by_pairs(total, count)
+    return _divide_by_pairs((total + total.T) / 2, count)  # symmetric to the last bit
 
 
 def _divide_by_pairs(total: Table, count: Rows) -> Table:

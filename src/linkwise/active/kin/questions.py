@@ -13,11 +13,11 @@ from linkwise.active.kin.placement import Mask
 from linkwise.active.kin.posterior import (
     Posterior,
     current_chances,
-    current_kernel,
     current_model,
     item_chances,
     kernel_between,
     neighbourhood_chances,
+    uncertainty_reductions,
     verdicts,
 )
 from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
@@ -132,7 +132,7 @@ def _most_informative(posterior: Posterior, eligible: Mask, turn: int) -> int:
         unsure = 1 - sums.largest
         two = sums.largest + np.maximum(sums.second, 0)
         clear = np.minimum(two + at.new, 1) ** CLEAR
-    gain = current_kernel(posterior)[1].uncertainty_reductions(learned, task.weight * unsure) * clear
+    gain = uncertainty_reductions(posterior, learned, task.weight * unsure) * clear
     gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))
     gain[~eligible] = -1
     return int(first_largest(gain / max(gain.max(), TINY), GAIN_DECIMALS))

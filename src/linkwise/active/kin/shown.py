@@ -289,7 +289,7 @@ def _name_pairs(task: Task) -> NamedPairs:
 
 
 def _fine_chances(prior: PriorBelief, weights: PairWeights) -> Table:
-    return weights.chances(prior.fine_similarity, prior.fine_shared)
+    return weights.chances(prior.fine_similarity, prior.fine_shared, are_symmetric=True)
 
 
 def settle(posterior: Posterior) -> Outcome:

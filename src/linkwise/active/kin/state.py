@@ -155,7 +155,7 @@ class KINState:
         )
         if last is not None and is_current:
             return last
-        return believe(self.task, self.placed, self.placing, self._learned)
+        return believe(self.task, self.placed, self.placing, self._learned, last)
 
     def show(self, pair: Pair) -> tuple[int, int]:
         """The rows to show for a pair of items, which is not shown again."""

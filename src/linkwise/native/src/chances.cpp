@@ -50,6 +50,64 @@ nb::object pair_chances(Matrix<double> similarity, Matrix<double> shared, double
     return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
 }
 
+// Of symmetric tables: below the diagonal, and then the other way round.
+nb::object pair_chances_of_halves(Matrix<double> similarity, Matrix<double> shared, double constant,
+                                  double by_similarity, double by_shared) {
+    const int64_t n = similarity.shape(0);
+    Result<double> found(n * n);
+    {
+        nb::gil_scoped_release release;
+        double* out = found.get();
+        const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, out};
+        for (int64_t i = 0; i < n; ++i) fill_logistic(logits, i * n, i * n + i + 1);
+        constexpr int64_t side = 32;
+        for (int64_t a = 0; a < n; a += side)
+            for (int64_t b = 0; b <= a; b += side)
+                for (int64_t j = b; j < std::min(n, b + side); ++j)
+                    for (int64_t i = std::max(a, j + 1); i < std::min(n, a + side); ++i) out[j * n + i] = out[i * n + j];
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
+}
+
+// What a step of Newton needs of pairs with chances c and targets t: sums of (t - c) x and of c (1 - c) x x', where x is
+// (1, similarity, shared). Each sum is added in 8 lanes, which are added one by one.
+constexpr int kSums = 9;
+
+LINKWISE_SIMD void add_slopes(const Logits& t, const double* target, int64_t n, double* out) {
+    Lanes sums[kSums]{};
+    for (int64_t at = 0; at < n; at += 8) {
+        const int64_t many = std::min<int64_t>(8, n - at);
+        const size_t bytes = sizeof(double) * static_cast<size_t>(many);
+        Lanes one{}, other{}, wanted{}, there{};
+        std::memcpy(&one, t.similarity + at, bytes);
+        std::memcpy(&other, t.shared + at, bytes);
+        std::memcpy(&wanted, target + at, bytes);
+        for (int64_t j = 0; j < many; ++j) there[j] = 1;
+        const Lanes chance = logistic(one * t.by_similarity + t.constant + other * t.by_shared);
+        const Lanes left = (wanted - chance) * there, spread = chance * (1.0 - chance) * there;
+        const Lanes by_one = spread * one, by_other = spread * other;
+        sums[0] += left, sums[1] += left * one, sums[2] += left * other;
+        sums[3] += spread, sums[4] += by_one, sums[5] += by_other;
+        sums[6] += by_one * one, sums[7] += by_one * other, sums[8] += by_other * other;
+    }
+    for (int s = 0; s < kSums; ++s) {
+        double total = 0;
+        for (int64_t j = 0; j < 8; ++j) total += sums[s][j];
+        out[s] = total;
+    }
+}
+
+nb::object logistic_slopes(Vector<double> similarity, Vector<double> shared, Vector<double> target, double constant,
+                           double by_similarity, double by_shared) {
+    Result<double> found(kSums);
+    {
+        nb::gil_scoped_release release;
+        const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, nullptr};
+        add_slopes(logits, target.data(), static_cast<int64_t>(target.shape(0)), found.get());
+    }
+    return nb::cast(found.release({kSums}));
+}
+
 nb::object average_pairs(Matrix<double> table, Vector<int32_t> rows, Vector<int32_t> label, int64_t k) {
     const int64_t n = rows.shape(0), width = table.shape(1);
     Result<double> found(k * k);
@@ -150,13 +208,13 @@ LINKWISE_SIMD void sum_up_row(const Row& t, double& largest, double& second, dou
         total += value > 0 ? value : Lanes{};
     }
     largest = second = -HUGE_VAL, positive = 0;
-    const auto add = [&](double value) {
-        if (value > largest)
-            second = largest, largest = value;
-        else if (value > second)
-            second = value;
+    const auto add = [&](double value) {  // without branches, since nobody can predict them
+        const double lower = value < largest ? value : largest;
+        second = lower > second ? lower : second;
+        largest = value > largest ? value : largest;
     };
-    for (int64_t j = 0; j < 8; ++j) add(first[j]), add(next[j]), positive += total[j];
+    if (t.k >= 8)
+        for (int64_t j = 0; j < 8; ++j) add(first[j]), add(next[j]), positive += total[j];
     for (; c < t.k; ++c) add(t.value[c]), positive += t.value[c] > 0 ? t.value[c] : 0.0;
 }
 
@@ -170,6 +228,44 @@ nb::tuple sum_up_rows(Matrix<double> table) {
     }
     const auto rows = static_cast<size_t>(n);
     return nb::make_tuple(largest.release({rows}), second.release({rows}), positive.release({rows}));
+}
+
+// ---------------------------------------------------------------- polynomials
+// As NumPy's chebval: the steps of Clenshaw, one point after another in each lane.
+struct Polynomials {
+    const double *point, *coefficient;  // n; degrees x m
+    int64_t n, degrees, m;
+    double* out;  // n x m
+};
+
+LINKWISE_SIMD void evaluate_polynomials(const Polynomials& t) {
+    for (int64_t begin = 0; begin < t.n; begin += 8) {
+        const size_t bytes = sizeof(double) * static_cast<size_t>(std::min<int64_t>(8, t.n - begin));
+        Lanes x{};
+        std::memcpy(&x, t.point + begin, bytes);
+        const Lanes twice = x + x;
+        for (int64_t b = 0; b < t.m; ++b) {
+            Lanes before = Lanes{} + t.coefficient[(t.degrees - 2) * t.m + b];
+            Lanes last = Lanes{} + t.coefficient[(t.degrees - 1) * t.m + b];
+            for (int64_t degree = t.degrees - 3; degree >= 0; --degree) {
+                const Lanes then = before;
+                before = t.coefficient[degree * t.m + b] - last;
+                last = then + last * twice;
+            }
+            const Lanes found = before + last * x;
+            for (int64_t j = 0; j < 8 && begin + j < t.n; ++j) t.out[(begin + j) * t.m + b] = found[j];
+        }
+    }
+}
+
+nb::object chebyshev_values(Vector<double> points, Matrix<double> coefficients) {
+    const int64_t n = points.shape(0), degrees = coefficients.shape(0), m = coefficients.shape(1);
+    Result<double> found(n * m);
+    {
+        nb::gil_scoped_release release;
+        evaluate_polynomials({points.data(), coefficients.data(), n, degrees, m, found.get()});
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(m)}));
 }
 
 LINKWISE_SIMD void fill_shares(const double* table, const double* total, int64_t n, int64_t k, int64_t width,
@@ -190,76 +286,22 @@ nb::object divide_rows(Matrix<double> table, Vector<double> total, int64_t width
     return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
 }
 
-// ---------------------------------------------------------------- covariances
-struct Squares {
-    const float* table;  // n x n, of which the lower triangle counts
-    int64_t n;
-    const double* weight;
-};
-
-// Adds what a band of rows gives to all columns, and to the rows themselves.
-LINKWISE_SIMD void add_squares(const Squares& t, int64_t begin, int64_t end, double* total) {
-    typedef float Part __attribute__((vector_size(32)));
-    for (int64_t i = begin; i < end; ++i) {
-        const float* row = t.table + i * t.n;
-        const double own = t.weight[i];
-        Lanes across{};
-        int64_t j = 0;
-        for (; j + 8 <= i; j += 8) {
-            Part part;
-            Lanes weight, sum;
-            std::memcpy(&part, row + j, sizeof part);
-            std::memcpy(&weight, t.weight + j, sizeof weight);
-            std::memcpy(&sum, total + j, sizeof sum);
-            const Lanes value = __builtin_convertvector(part, Lanes), square = value * value;
-            across += square * weight;
-            sum += square * own;
-            std::memcpy(total + j, &sum, sizeof sum);
-        }
-        double rest = 0;
-        for (int64_t lane = 0; lane < 8; ++lane) rest += across[lane];
-        for (; j < i; ++j) {
-            const double value = row[j], square = value * value;
-            rest += square * t.weight[j];
-            total[j] += square * own;
-        }
-        const double value = row[i];
-        total[i] += rest + value * value * own;
-    }
-}
-
-nb::object weighted_squares(Matrix<float> table, Vector<double> weight, int threads) {
-    constexpr int64_t wide = 256;
-    const int64_t n = table.shape(0), bands = (n + wide - 1) / wide;
-    Result<double> found(n);
-    {
-        nb::gil_scoped_release release;
-        const Squares squares{table.data(), n, weight.data()};
-        std::vector<double> sums(bands * n);
-        Crew crew(std::min<int64_t>(useful_threads(threads, n * n), bands));
-        crew.run(bands, [&](int64_t b, int) {
-            add_squares(squares, b * wide, std::min(n, (b + 1) * wide), &sums[b * n]);
-        });
-        std::fill_n(found.get(), n, 0.0);
-        for (int64_t b = 0; b < bands; ++b)
-            for (int64_t i = 0; i < n; ++i) found.get()[i] += sums[b * n + i];
-    }
-    return nb::cast(found.release({static_cast<size_t>(n)}));
-}
-
 }  // namespace
 
 void register_chances(nb::module_& m) {
     m.def("pair_chances", &pair_chances, nb::arg("similarity").noconvert(), nb::arg("shared").noconvert(),
           nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"), nb::arg("n_threads"));
+    m.def("pair_chances_of_halves", &pair_chances_of_halves, nb::arg("similarity").noconvert(),
+          nb::arg("shared").noconvert(), nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"));
+    m.def("logistic_slopes", &logistic_slopes, nb::arg("similarity").noconvert(), nb::arg("shared").noconvert(),
+          nb::arg("target").noconvert(), nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"));
     m.def("average_pairs", &average_pairs, nb::arg("table").noconvert(), nb::arg("rows").noconvert(),
           nb::arg("label").noconvert(), nb::arg("k"));
     m.def("share_scores", &share_scores, nb::arg("score").noconvert(), nb::arg("times"), nb::arg("quarters"),
           nb::arg("rest"), nb::arg("n_threads"));
     m.def("sum_up_rows", &sum_up_rows, nb::arg("table").noconvert());
     m.def("divide_rows", &divide_rows, nb::arg("table").noconvert(), nb::arg("total").noconvert(), nb::arg("width"));
-    m.def("weighted_squares", &weighted_squares, nb::arg("table").noconvert(), nb::arg("weight").noconvert(),
-          nb::arg("n_threads"));
+    m.def("chebyshev_values", &chebyshev_values, nb::arg("points").noconvert(), nb::arg("coefficients").noconvert());
 }
 
 }  // namespace linkwise

@@ -1,4 +1,4 @@
-// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006), and how often they put two rows together.
+// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006).
 //
 // No tree is kept: when a node is split, the rows that came to it are parted at once with the items that it
 // learns from. What one tree draws comes from a stream of its own, in the order of its nodes, left before
@@ -267,91 +267,6 @@ nb::ndarray<nb::numpy, int32_t> weighted_trees(Matrix<double> rows, Vector<int64
     return grow_trees(rows, items, home, weights.data(), seeds, most, threads);
 }
 
-// ---------------------------------------------------------------- shared leaves
-inline constexpr int64_t kBeside = 128;  // rows that one row is compared with at once
-inline constexpr int64_t kBandRows = 64;   // rows of a task
-
-// Leaves as bytes, and of these the ones that tell a tree's leaves apart, mostly one.
-struct LeafBytes {
-    int64_t n, blocks, count = 0;
-    std::vector<int32_t> of_tree;  // bytes of each tree
-    std::vector<uint8_t> row;      // n x count
-    std::vector<uint8_t> block;    // blocks x count x kBeside
-
-    LeafBytes(const int32_t* leaves, int64_t n_rows, int64_t trees)
-        : n(n_rows), blocks((n_rows + kBeside - 1) / kBeside) {
-        std::vector<std::pair<int64_t, int>> from;  // tree and shift of each byte
-        for (int64_t t = 0; t < trees; ++t) {
-            uint32_t differ = 0;
-            for (int64_t i = 0; i < n; ++i) differ |= static_cast<uint32_t>(leaves[i * trees + t] ^ leaves[t]);
-            const size_t before = from.size();
-            for (int shift = 0; shift < 32; shift += 8)
-                if (differ >> shift & 255) from.push_back({t, shift});
-            if (from.size() == before) from.push_back({t, 0});  // all rows in one leaf
-            of_tree.push_back(static_cast<int32_t>(from.size() - before));
-        }
-        count = static_cast<int64_t>(from.size());
-        row.resize(n * count);
-        block.resize(blocks * count * kBeside);
-        for (int64_t i = 0; i < n; ++i)
-            for (int64_t p = 0; p < count; ++p) {
-                const auto [tree, shift] = from[p];
-                const auto byte = static_cast<uint8_t>(static_cast<uint32_t>(leaves[i * trees + tree]) >> shift);
-                row[i * count + p] = byte;
-                block[(i / kBeside * count + p) * kBeside + i % kBeside] = byte;
-            }
-    }
-};
-
-// The trees in which one row shares a leaf with each of a block. Plain loops: the compiler makes SIMD of
-// them, but of comparisons of vectors that are wider than the machine's it makes single bytes.
-LINKWISE_INLINE void count_row(const std::vector<int32_t>& of_tree, const uint8_t* own, const uint8_t* with,
-                               uint8_t* found) {
-    uint8_t same[kBeside];
-    std::fill_n(found, kBeside, uint8_t{0});
-    for (const int32_t bytes : of_tree) {
-        if (bytes == 1) {
-            for (int64_t j = 0; j < kBeside; ++j) found[j] += with[j] == *own;
-            ++own, with += kBeside;
-            continue;
-        }
-        std::fill_n(same, kBeside, uint8_t{1});
-        for (int32_t b = 0; b < bytes; ++b, ++own, with += kBeside)
-            for (int64_t j = 0; j < kBeside; ++j) same[j] &= with[j] == *own;
-        for (int64_t j = 0; j < kBeside; ++j) found[j] += same[j];
-    }
-}
-
-struct LeafBand {
-    const LeafBytes& planes;
-    int64_t begin, end;
-    uint8_t* shared;
-};
-
-LINKWISE_SIMD void add_band(const LeafBand& band) {
-    const LeafBytes& p = band.planes;
-    uint8_t found[kBeside];
-    for (int64_t b = 0; b * kBeside < band.end; ++b) {
-        for (int64_t i = std::max(band.begin, b * kBeside); i < band.end; ++i) {
-            const int64_t width = std::min(kBeside, i + 1 - b * kBeside);
-            count_row(p.of_tree, p.row.data() + i * p.count, p.block.data() + b * p.count * kBeside, found);
-            uint8_t* out = band.shared + i * p.n + b * kBeside;
-            for (int64_t j = 0; j < width; ++j) out[j] += found[j];
-        }
-    }
-}
-
-void add_shared(nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> shared, Matrix<int32_t> leaves,
-                int threads) {
-    const int64_t n = leaves.shape(0), trees = leaves.shape(1), bands = (n + kBandRows - 1) / kBandRows;
-    nb::gil_scoped_release release;
-    const LeafBytes planes(leaves.data(), n, trees);
-    Crew crew(useful_threads(threads, n * n * planes.count / 16));
-    crew.run(bands, [&](int64_t band, int) {
-        add_band({planes, band * kBandRows, std::min(n, (band + 1) * kBandRows), shared.data()});
-    });
-}
-
 // How often each row shares a leaf with the members of each group.
 nb::ndarray<nb::numpy, int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<int64_t> rows, Vector<int64_t> members,
                                                  Vector<int64_t> group, int64_t groups) {
@@ -387,8 +302,6 @@ void register_forest(nb::module_& m) {
           nb::arg("max_features"), nb::arg("n_threads"));
     m.def("count_leaf_mates", &count_leaf_mates, nb::arg("leaves").noconvert(), nb::arg("rows").noconvert(),
           nb::arg("members").noconvert(), nb::arg("group").noconvert(), nb::arg("groups"));
-    m.def("add_shared", &add_shared, nb::arg("shared").noconvert(), nb::arg("leaves").noconvert(),
-          nb::arg("n_threads"));
 }
 
 }  // namespace linkwise

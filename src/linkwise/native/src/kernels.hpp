@@ -91,6 +91,8 @@ void register_icm(nb::module_& m);
 void register_named_rows(nb::module_& m);
 void register_gains(nb::module_& m);
 void register_chances(nb::module_& m);
+void register_covariance(nb::module_& m);
+void register_mixtures(nb::module_& m);
 void register_metrics(nb::module_& m);
 void register_bregman(nb::module_& m);
 void register_split(nb::module_& m);

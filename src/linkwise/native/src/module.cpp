@@ -61,6 +61,8 @@ NB_MODULE(_native, m) {
     linkwise::register_named_rows(m);
     linkwise::register_gains(m);
     linkwise::register_chances(m);
+    linkwise::register_covariance(m);
+    linkwise::register_mixtures(m);
     linkwise::register_metrics(m);
     linkwise::register_bregman(m);
     linkwise::register_split(m);
