@@ -223,3 +223,34 @@ def test_clusters_without_distinct_rows_stay_empty_and_finite():
     assert np.unique(runs.labels).size == 2
     assert runs.inertia[0] == 0
     assert np.isfinite(runs.centers).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-90, 1e90])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_in_float32_leave_the_choice_as_it_is(scale, dtype):
+    """Rows of many features are screened first. Columns of zeros beside a few change no distance."""
+    if dtype is np.float32:
+        scale = scale ** (1 / 3)
+    rng = np.random.default_rng(4)
+    lengths = rng.choice([1e-9, 1e-3, 1.0, 1.0, 1.0], size=(5000, 1))
+    few = (rng.normal(size=(5000, 12)) * lengths * scale).astype(dtype)
+    few[7] = few[8]
+    few[2000:2400] = few[:400] * dtype(1 + 1e-6)
+    many = np.hstack([few, np.zeros((5000, 52), dtype)])
+    seeds, weight = np.arange(3, dtype=np.uint64), rng.integers(1, 5, 5000)
+    for weights in (None, weight):
+        rows = native.kmeans_plusplus(few, 120, seeds, 6, 1, weights)
+        assert rows.tolist() == native.kmeans_plusplus(many, 120, seeds, 6, 2, weights).tolist()
+    given = few[:3].astype(np.float64), many[:3].astype(np.float64)
+    apart = [
+        native.kmeans_plusplus(X, 50, seeds, 6, 1, None, g) for X, g in zip((few, many), given, strict=True)
+    ]
+    assert apart[0].tolist() == apart[1].tolist()
+
+
+def test_rows_that_are_not_finite_are_not_screened():
+    X = np.random.default_rng(0).normal(size=(5000, 40))
+    X[3, 5] = np.inf
+    with np.errstate(invalid="ignore"):
+        rows = native.kmeans_plusplus(X, 5, np.arange(1, dtype=np.uint64), 3, 1)
+    assert rows.shape == (1, 5)

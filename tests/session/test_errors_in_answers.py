@@ -655,3 +655,22 @@ def test_true_pairs_leave_no_suspect():
     session.import_constraints(true_pairs([(0, 3), (0, 1), (1, 4)], y))
     answer_by(session, lw.TruthOracle(y), 30)
     assert session.suspects == []
+
+
+def test_right_answers_against_misleading_similarity_seem_right():
+    """The rows lie by the style of their writer as much as by their subject, which is what a person means."""
+    rng = np.random.default_rng(0)
+    subject, style = rng.integers(0, 12, 600), rng.integers(0, 9, 600)
+    X = rng.normal(size=(12, 60))[subject] + 0.9 * rng.normal(size=(9, 60))[style]
+    X += 0.5 * rng.normal(size=(600, 60))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    session = lw.Session(X, lw.KIN(random_state=0), error_rate=None)
+    oracle = lw.TruthOracle(subject)
+    for _ in range(32):
+        question = session.question
+        session.answer(oracle(question.first, question.second))
+    assert session.suspects == []
+    assert session.status.error_rate.estimate == pytest.approx(0.05, abs=0.01)
+    first, second = next((e.first, e.second) for e in session.history if e.answer == "yes")
+    session.add(first, second, "cannot-link")
+    assert session.status.error_rate.estimate > 0.06

@@ -161,6 +161,12 @@ def _estimate(
     return SourceRate(len(is_broken), int(is_broken.sum()), a / (a + b), low, high)
 
 
+def estimate_by_tests(n_tested: int, n_wrong: int) -> SourceRate:
+    """Estimate the error rate by the answers that other answers test, and those that contradict them."""
+    is_wrong, each = np.arange(n_tested) < n_wrong, np.ones(n_tested)
+    return _estimate(is_wrong, each, each, FIRST_WRONG, FIRST_RIGHT)
+
+
 def find_spare(first: Rows, second: Rows, is_yes: Mask) -> Mask:
     """Find the answers that are not needed to tell the clusters.
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
-from linkwise.constraints.error_rates import AssumedRate
+from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Answer, Evidence, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.session.events import Event, add_event, fallible_facts
@@ -133,21 +133,65 @@ def find_doubts(evidence: Evidence, settled: Sequence[Event]) -> Doubts | None:
         return None
     events = [event for event in settled for _ in fallible_facts(event)]
     n_certain = len(evidence) - len(events)
+    rates = _estimate_rates(evidence, events, n_certain)
+    given = {_normalise(fact) for fact in evidence}
     found = [
         (events[suspect.number - n_certain].number, GRADES[suspect.chance >= VERY_LIKELY])
         for suspect in evidence.suspects()
         if not events[suspect.number - n_certain].is_sure
+        and (not rates.is_misled or _find_contradiction(evidence, suspect.fact, given))
     ]
-    return Doubts(_estimate_error_rate(evidence), tuple(found))
+    return Doubts(rates.shown, tuple(found))
 
 
-def _estimate_error_rate(evidence: FallibleEvidence) -> ErrorRate | None:
+class _Rates(NamedTuple):
+    """The error rate to show, and whether similarity misleads the belief about the answers."""
+
+    shown: ErrorRate | None
+    is_misled: bool
+
+
+def _estimate_rates(evidence: FallibleEvidence, events: Sequence[Event], n_certain: int) -> _Rates:
+    """Estimate the error rate by what is believed, unless contradictions among the answers rule it out.
+
+    A belief that breaks far more answers than contradict each other follows from rows whose similarity has
+    little to do with what a person means. Then an answer is no suspect because of the similarity alone.
+    """
     if isinstance(evidence.error_rate, float):
-        return ErrorRate(evidence.error_rate, evidence.error_rate, evidence.error_rate)
+        return _Rates(ErrorRate(evidence.error_rate, evidence.error_rate, evidence.error_rate), False)
     if len(evidence.belief.rows) == 0:
-        return None
+        return _Rates(None, False)
     found = evidence.error_rates().overall  # what the search assumes is higher, so that it asks again in time
-    return ErrorRate(*(min(share, MOST_RATE) for share in (found.rate, found.low, found.high)))
+    is_misled = False
+    if evidence.error_rate is None:
+        by_tests = estimate_by_tests(*_count_contradictions(evidence, events, n_certain))
+        is_misled = found.rate > by_tests.high
+        found = by_tests if is_misled else found
+    return _Rates(
+        ErrorRate(*(min(share, MOST_RATE) for share in (found.rate, found.low, found.high))), is_misled
+    )
+
+
+def _count_contradictions(evidence: Evidence, events: Sequence[Event], n_certain: int) -> tuple[int, int]:
+    """Count the answers on whose rows earlier answers have a verdict, and those that differ from it."""
+    known, n_tested, n_wrong = Evidence(evidence.n_rows), 0, 0
+    for at, fact in enumerate(evidence):
+        if fact.answer == "unsure":
+            continue
+        verdict = known.verdict(*fact.pair)
+        if verdict not in ("yes", "no"):
+            known.add(*fact.pair, fact.answer)
+        elif at >= n_certain and not events[at - n_certain].is_sure:
+            n_tested += 1
+            n_wrong += verdict != fact.answer
+    return n_tested, n_wrong
+
+
+def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Fact]) -> tuple[Fact, ...]:
+    """The shortest chain of given answers that implies the opposite of another one, if there is one."""
+    relation = evidence.relation(*fact.pair)
+    is_given = all(_normalise(each) in given for each in relation.because)
+    return relation.because if is_given and relation.verdict == OPPOSITE[fact.answer] else ()
 
 
 def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubts) -> list[SuspectAnswer]:
@@ -159,9 +203,7 @@ def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubt
         event = by_number.get(number)
         if event is None or event.first is None or event.second is None or event.answer in (None, "unsure"):
             continue  # no session writes such a suspect
-        relation = evidence.relation(event.first, event.second)
-        is_given = all(_normalise(fact) in given for fact in relation.because)
-        because = relation.because if is_given and relation.verdict == OPPOSITE[event.answer] else ()
+        because = _find_contradiction(evidence, Fact(event.first, event.second, event.answer), given)
         found.append(SuspectAnswer(number, event.first, event.second, event.answer, grade, because))
     return found
 

@@ -1,6 +1,11 @@
 // Greedy k-means++ (Arthur and Vassilvitskii 2007): rows drawn in proportion to their squared
 // distance from the rows chosen so far; of a few candidates the one that leaves least of it.
+//
+// A candidate is nearer than all chosen rows for few rows only. If there are many rows of many features, products in
+// float32 find those for which it may be, with a bound on their error, and only these distances are computed. The
+// result is the same, bit by bit.
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -11,6 +16,63 @@
 namespace linkwise {
 
 namespace {
+
+using FloatLanes = float __attribute__((vector_size(64)));
+
+struct alignas(64) FloatRow {
+    union {
+        float value[kTile];
+        FloatLanes lanes[kTile / 16];
+    };
+};
+
+// Rows in float32, in units of the largest value and transposed in tiles, with their squared lengths. Empty where
+// distances cost little, or where values are not finite.
+class Screen {
+   public:
+    template <typename T>
+    Screen(const T* X, int64_t n, int64_t d) {
+        if (n * d <= kLeast || d < kLeastFeatures) return;
+        double largest = 0;
+        for (int64_t i = 0; i < n * d; ++i) {
+            const double value = std::abs(static_cast<double>(X[i]));
+            if (!(value <= kHighest)) return;
+            largest = std::max(largest, value);
+        }
+        if (!(largest >= 1 / kHighest)) return;
+        unit = 1 / largest;
+        margin = static_cast<double>(d + 8) * 4 * std::numeric_limits<float>::epsilon();
+        columns_.resize(static_cast<size_t>((n + kTile - 1) / kTile * d));
+        lengths_.resize(static_cast<size_t>(n));
+        for (int64_t i = 0; i < n; ++i) {
+            for (int64_t a = 0; a < d; ++a) {
+                const double value = unit * static_cast<double>(X[i * d + a]);
+                columns_[i / kTile * d + a].value[i % kTile] = static_cast<float>(value);
+                lengths_[i] += value * value;
+            }
+        }
+    }
+    explicit operator bool() const { return !columns_.empty(); }
+    const FloatRow* from(int64_t row, int64_t d) const { return columns_.empty() ? nullptr : &columns_[row / kTile * d]; }
+    const double* lengths(int64_t row) const { return columns_.empty() ? nullptr : &lengths_[row]; }
+
+    double unit = 1, margin = 0;  // of a squared distance, as a share of both squared lengths
+
+   private:
+    static constexpr int64_t kLeast = 1 << 17, kLeastFeatures = 32;
+    static constexpr double kHighest = 1e100;
+    std::vector<FloatRow> columns_;
+    std::vector<double> lengths_;
+};
+
+// Candidates in the units of a screen.
+struct Screened {
+    const FloatRow* columns;  // of the chunk; null: all distances are computed
+    const double* lengths;    // of its rows
+    const float* candidates;  // k x d
+    const double* sizes;      // k squared lengths
+    double square_unit, margin;
+};
 
 // One chunk: distances to the candidates, capped by those to what is chosen already.
 template <typename T>
@@ -24,6 +86,7 @@ struct Potential {
     double* after;             // k columns of `stride`: the same if the candidate is chosen
     int64_t stride;
     TileRow* squares;  // scratch, k
+    Screened screen;
     double* ends;      // out, k x kTiles: their sums up to the end of each tile
 };
 
@@ -45,6 +108,53 @@ LINKWISE_INLINE void add_columns(const double* after, int64_t stride, int64_t ro
     for (int c = 0; c < count; ++c) sums[c] = sum[c];
 }
 
+// Products of the rows of a tile with two candidates, which may be one.
+LINKWISE_INLINE void multiply_tile(const FloatRow* columns, int64_t d, const float* one, const float* other,
+                                   FloatRow* first, FloatRow* second) {
+    FloatLanes a0{}, a1{}, b0{}, b1{};
+    for (int64_t f = 0; f < d; ++f) {
+        const FloatLanes x0 = columns[f].lanes[0], x1 = columns[f].lanes[1];
+        a0 += x0 * one[f], a1 += x1 * one[f];
+        b0 += x0 * other[f], b1 += x1 * other[f];
+    }
+    first->lanes[0] = a0, first->lanes[1] = a1, second->lanes[0] = b0, second->lanes[1] = b1;
+}
+
+// The squared distance of one row, with the features summed in their order, as `tile_distances` does.
+template <typename T>
+LINKWISE_INLINE double ordered_distance(const T* x, const double* center, int64_t d) {
+    double sum = 0;
+    for (int64_t a = 0; a < d; ++a) {
+        const double q = static_cast<double>(x[a]) - center[a];
+        sum += q * q;
+    }
+    return sum;
+}
+
+// Distances of a tile to the candidates, capped by those to what is chosen; computed only where they may be smaller.
+template <typename T>
+LINKWISE_INLINE void screen_tile(const Potential<T>& t, int64_t s, int64_t m) {
+    const Screened& screen = t.screen;
+    const FloatRow* columns = screen.columns + s / kTile * t.d;
+    FloatRow product[2];
+    for (int64_t c = 0; c < t.k; c += 2) {
+        const int64_t last = std::min(c + 1, t.k - 1);
+        multiply_tile(columns, t.d, screen.candidates + c * t.d, screen.candidates + last * t.d, &product[0],
+                      &product[1]);
+        for (int64_t b = c; b <= last; ++b) {
+            double* after = t.after + b * t.stride + s;
+            const float* dot = product[b - c].value;
+            for (int64_t j = 0; j < m; ++j) {
+                const double nearest = t.nearest[s + j], both = screen.lengths[s + j] + screen.sizes[b];
+                const double least = both - 2 * static_cast<double>(dot[j]) - screen.margin * both - 1e-30;
+                after[j] = nearest;
+                if (!(least >= nearest * screen.square_unit) && nearest > 0)
+                    after[j] = std::min(nearest, ordered_distance(t.X + (s + j) * t.d, t.candidates + b * t.d, t.d));
+            }
+        }
+    }
+}
+
 template <typename T>
 LINKWISE_INLINE void potential(const Potential<T>& t) {
     TileRow scratch[kFeatures];
@@ -52,13 +162,16 @@ LINKWISE_INLINE void potential(const Potential<T>& t) {
     double sums[4];
     for (int64_t s = 0; s < t.rows; s += kTile) {
         const int64_t m = std::min(kTile, t.rows - s), tile = s / kTile;
-        if (t.columns) {
+        const bool is_screened = t.screen.columns && t.nearest;
+        if (is_screened) {
+            screen_tile(t, s, m);
+        } else if (t.columns) {
             column_distances(t.columns + tile * t.d, t.d, t.candidates, t.k, t.squares);
         } else {
             for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
             tile_distances(t.X, t.d, rows, t.candidates, t.k, scratch, t.squares);
         }
-        for (int64_t c = 0; c < t.k; ++c) {
+        for (int64_t c = 0; c < t.k && !is_screened; ++c) {
             const double* square = t.squares[c].value;
             double* after = t.after + c * t.stride + s;
             for (int64_t j = 0; j < m; ++j)
@@ -84,11 +197,12 @@ LINKWISE_SIMD void potential_chunk(const Potential<double>& t) { potential(t); }
 template <typename T>
 class PlusPlus {
    public:
-    PlusPlus(const T* X, const Tiles& tiles, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, const double* given,
+    PlusPlus(const T* X, const Tiles& tiles, const Screen& screen, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, const double* given,
              int64_t n_given, Crew& crew)
-        : X_(X), tiles_(tiles), weight_(weight), given_(given), n_given_(n_given), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
+        : X_(X), tiles_(tiles), screen_(screen), weight_(weight), given_(given), n_given_(n_given), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
           nearest_(n), after_(candidates * n), rows_(candidates), points_(candidates * d),
-          ends_(chunks_ * candidates * kTiles), kept_ends_(chunks_ * kTiles), squares_(crew.size() * candidates) {}
+          ends_(chunks_ * candidates * kTiles), kept_ends_(chunks_ * kTiles), squares_(crew.size() * candidates),
+          floats_(screen ? candidates * d : 0), sizes_(candidates) {}
 
     // k distinct rows, none of them a given centre; -1 in the last places when there are fewer.
     void choose(uint64_t seed, int64_t k, int64_t* chosen) {
@@ -128,12 +242,24 @@ class PlusPlus {
 
     // Evaluates the first m of points_; the index of the one that leaves least.
     int64_t try_points(int64_t m, bool first) {
+        if (screen_) {
+            for (int64_t j = 0; j < m; ++j) {
+                sizes_[j] = 0;
+                for (int64_t a = 0; a < d_; ++a) {
+                    const double value = screen_.unit * points_[j * d_ + a];
+                    floats_[j * d_ + a] = static_cast<float>(value);
+                    sizes_[j] += value * value;
+                }
+            }
+        }
         crew_.run(chunks_, [&](int64_t c, int thread) {
             const int64_t start = c * kChunk;
             potential_chunk(Potential<T>{X_ + start * d_, tiles_.from(start, d_),
                                          weight_ ? weight_ + start : nullptr, std::min(kChunk, n_ - start), d_, m,
                                          points_.data(), first ? nullptr : &nearest_[start],
                                          &after_[start], n_, &squares_[thread * candidates_],
+                                         Screened{screen_.from(start, d_), screen_.lengths(start), floats_.data(),
+                                                  sizes_.data(), screen_.unit * screen_.unit, screen_.margin},
                                          &ends_[c * m * kTiles]});
         });
         int64_t best = 0;
@@ -189,6 +315,7 @@ class PlusPlus {
 
     const T* X_;
     const Tiles& tiles_;
+    const Screen& screen_;
     const int64_t* weight_;
     const double* given_;
     int64_t n_given_;
@@ -198,6 +325,8 @@ class PlusPlus {
     std::vector<int64_t> rows_;
     std::vector<double> points_, ends_, kept_ends_;
     std::vector<TileRow> squares_;
+    std::vector<float> floats_;  // the candidates in the units of the screen
+    std::vector<double> sizes_;
 };
 
 template <typename T>
@@ -219,9 +348,10 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
                            : useful_threads(threads, terms));
         Crew alone(1);
         const Tiles tiles(X.data(), n, d);
+        const Screen screen(X.data(), n, d);
         std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<PlusPlus<T>>(X.data(), tiles, weights.data, n, d, n_candidates, first,
+            m = std::make_unique<PlusPlus<T>>(X.data(), tiles, screen, weights.data, n, d, n_candidates, first,
                                               n_given, by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             memory[thread]->choose(seeds.data()[r], k, chosen.get() + r * k);
