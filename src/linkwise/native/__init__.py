@@ -84,7 +84,17 @@ from linkwise.native.optics import (
 from linkwise.native.s_dbw import s_dbw
 from linkwise.native.subnormals import subnormals_as_zero
 from linkwise.native.together import greedy_colours, pack_together, weighted_together
-from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
+from linkwise.native.tree import (
+    LeafSplits,
+    LeafSquares,
+    LinkedRows,
+    SideRows,
+    apply_tree,
+    best_splits,
+    leaf_squares,
+    sort_values,
+    split_leaf,
+)
 
 __all__ = [
     "MOST_CENTERS",
@@ -103,6 +113,7 @@ __all__ = [
     "RatioStep",
     "RowSums",
     "SharedRows",
+    "SideRows",
     "SparseRows",
     "TwoMeans",
     "TwoNearest",
@@ -110,6 +121,7 @@ __all__ = [
     "add_shared",
     "agglomerate",
     "all_dbscans",
+    "apply_tree",
     "assign_apart",
     "assign_by_priority",
     "assign_named",
@@ -158,7 +170,9 @@ __all__ = [
     "similarity_sums",
     "slow_vector",
     "smallest_columns",
+    "sort_values",
     "split_chances",
+    "split_leaf",
     "squared_distances",
     "subnormals_as_zero",
     "sum_rows",
