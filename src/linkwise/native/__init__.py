@@ -94,7 +94,17 @@ from linkwise.native.optics import (
 from linkwise.native.s_dbw import s_dbw
 from linkwise.native.subnormals import subnormals_as_zero
 from linkwise.native.together import greedy_colours, pack_together, weighted_together
-from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
+from linkwise.native.tree import (
+    LeafSplits,
+    LeafSquares,
+    LinkedRows,
+    SideRows,
+    apply_tree,
+    best_splits,
+    leaf_squares,
+    sort_values,
+    split_leaf,
+)
 
 __all__ = [
     "MOST_CENTERS",
@@ -115,12 +125,14 @@ __all__ = [
     "RatioStep",
     "RowSums",
     "SharedRows",
+    "SideRows",
     "SparseRows",
     "TwoMeans",
     "TwoNearest",
     "WalkFromDensest",
     "agglomerate",
     "all_dbscans",
+    "apply_tree",
     "assign_apart",
     "assign_by_priority",
     "assign_named",
@@ -176,7 +188,9 @@ __all__ = [
     "similarity_sums",
     "slow_vector",
     "smallest_columns",
+    "sort_values",
     "split_chances",
+    "split_leaf",
     "squared_distances",
     "subnormals_as_zero",
     "sum_rows",

@@ -215,12 +215,31 @@ def leaf_squares(
     Z: NDArray[np.float64],
     order: NDArray[np.int32],
     rank: NDArray[np.int32],
+    tied: NDArray[np.uint8],
     weight: NDArray[np.float64] | None,
     place: NDArray[np.int32],
     least: float,
     tie: float,
     n_threads: int,
 ) -> tuple[float, NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+def sort_values(
+    values: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]: ...
+def split_leaf(
+    Z: NDArray[np.float64], order: NDArray[np.int32], number: int, size: int, n_threads: int
+) -> tuple[
+    tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]],
+    tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]],
+]: ...
+def apply_tree(
+    X: NDArray[Any],
+    column: NDArray[np.int32],
+    value: NDArray[np.float64],
+    equals: NDArray[np.uint8],
+    yes: NDArray[np.int32],
+    no: NDArray[np.int32],
+    n_threads: int,
+) -> NDArray[np.int32]: ...
 def best_splits(
     scatter: float,
     between: NDArray[np.float64],

@@ -200,8 +200,9 @@ def describe_leaf(problem: TreeProblem, bins: Bins, named: NDArray[np.intp]) -> 
         bin_of[at, unit] = key
     place = np.full(len(weight), -1, dtype=np.int32)
     place[: len(named)] = problem.place[named]
+    tied = np.ones(len(order), dtype=np.uint8)
     bounds = problem.least, problem.tie, parallel.n_threads()
-    squares = native.leaf_squares(features, order, bin_of, weight, place, *bounds)
+    squares = native.leaf_squares(features, order, bin_of, tied, weight, place, *bounds)
     first = order[0]
     total = float(weight[first].sum()), (weight[first, None] * features[first]).sum(axis=0)
     in_order = np.take_along_axis(bin_of, order, axis=1)

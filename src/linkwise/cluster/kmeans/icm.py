@@ -56,15 +56,15 @@ def find_named_rows(X: Any, constraints: Constraints, mean: points.Centers | Non
     The result then does not depend on the order of the rows in X. If X has only some of the rows, `mean`,
     (1, d), is that of all.
     """
-    ends = np.concatenate([constraints.must_link, constraints.cannot_link])
-    rows, place = np.unique(ends.ravel(), return_inverse=True)
+    is_named = np.zeros(constraints.n_rows, dtype=bool)
+    is_named[constraints.must_link] = is_named[constraints.cannot_link] = True
+    rows = np.flatnonzero(is_named)
     if mean is None:
         mean = points.cluster_means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
-    order = np.argsort(points.squared_center_distances(X[rows], mean)[:, 0], kind="stable")
-    rank = np.empty(len(rows), dtype=np.int32)
-    rank[order] = np.arange(len(rows), dtype=np.int32)
-    must, cannot = np.split(rank[place].reshape(-1, 2), [len(constraints.must_link)])
-    rows = rows[order]
+    rows = rows[np.argsort(points.squared_center_distances(X[rows], mean)[:, 0], kind="stable")]
+    rank = np.empty(constraints.n_rows, dtype=np.int32)
+    rank[rows] = np.arange(len(rows), dtype=np.int32)
+    must, cannot = rank[constraints.must_link], rank[constraints.cannot_link]
     group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
     graph = native.make_pair_graph(must, cannot, group)
     weights = constraints.must_link_weight, constraints.cannot_link_weight

@@ -48,7 +48,7 @@ from linkwise.cluster.trees.growth import (
     search_tree,
 )
 from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
-from linkwise.cluster.trees.table_rows import TableRows, describe_rows
+from linkwise.cluster.trees.table_rows import describe_table
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
@@ -255,7 +255,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         squares = (columns.features**2).sum(axis=1)
 
         def describe(place: NDArray[np.int32], tie: float) -> LeafRows:
-            return describe_rows(TableRows(columns, weight, place, self.min_samples_leaf, tie), columns.order)
+            return describe_table(columns, weight, place, self.min_samples_leaf, tie)
 
         total = float(squares.sum() if weight is None else weight @ squares)
         return pose_problem(self, describe, len(X), total, constraints)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise import native, parallel
+
 
 class Condition(NamedTuple):
     """A test of one column: ``x > value``, or ``x == value`` where `equals`."""
@@ -58,17 +60,15 @@ class Tree:
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.int32]:
         """Return the leaf that each row of X reaches."""
-        found = np.zeros(len(X), dtype=np.int32)
-        waiting = [(0, np.arange(len(X)))]
-        while waiting:
-            node, rows = waiting.pop()
-            test = self.tests[node]
-            if test is None:
-                found[rows] = node
-                continue
-            holds = test.holds(X, rows)
-            waiting += [(int(self.yes[node]), rows[holds]), (int(self.no[node]), rows[~holds])]
-        return found
+        if len(X) == 0:
+            return np.empty(0, dtype=np.int32)
+        tests = [test or Condition(-1, 0.0) for test in self.tests]
+        column = np.array([test.column for test in tests], dtype=np.int32)
+        value = np.array([test.value for test in tests])
+        equals = np.array([test.equals for test in tests], dtype=np.uint8)
+        rows = np.ascontiguousarray(X, dtype=None if X.dtype in (np.float32, np.float64) else np.float64)
+        yes, no = np.ascontiguousarray(self.yes), np.ascontiguousarray(self.no)
+        return native.apply_tree(rows, column, value, equals, yes, no, parallel.n_threads())
 
     def predict(self, X: NDArray[Any]) -> NDArray[np.int32]:
         """The label of the leaf that each row of X reaches."""

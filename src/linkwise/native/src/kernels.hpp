@@ -96,6 +96,7 @@ void register_mixtures(nb::module_& m);
 void register_metrics(nb::module_& m);
 void register_bregman(nb::module_& m);
 void register_split(nb::module_& m);
+void register_tree_rows(nb::module_& m);
 void register_s_dbw(nb::module_& m);
 void register_forest(nb::module_& m);
 void register_agglomerate(nb::module_& m);

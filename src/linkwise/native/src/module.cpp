@@ -66,6 +66,7 @@ NB_MODULE(_native, m) {
     linkwise::register_metrics(m);
     linkwise::register_bregman(m);
     linkwise::register_split(m);
+    linkwise::register_tree_rows(m);
     linkwise::register_s_dbw(m);
     linkwise::register_forest(m);
     linkwise::register_agglomerate(m);

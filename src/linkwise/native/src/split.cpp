@@ -237,60 +237,96 @@ struct Leaf {
     int64_t width, m;
     const double* weight;  // of the rows; null: 1 each
     const int32_t* place;  // of the rows
+    const uint64_t* linked;  // a bit for each row: whether it has a place
     const double* mean;    // of the leaf
     double total;          // weight of the leaf
     double least;          // weight of a side
     double tie;            // squares this near are equal
 };
 
-LINKWISE_INLINE double add_moved(const Leaf& t, int32_t row, double weight, Eight* sum) {
-    Lanes squares{};
-    for (int64_t v = 0; v < t.width / 8; ++v) {
-        Lanes z, mean;
-        std::memcpy(&z, t.Z + row * t.width + 8 * v, sizeof z);
-        std::memcpy(&mean, t.mean + 8 * v, sizeof mean);
-        sum[v].lanes += weight * (z - mean);
-        squares += sum[v].lanes * sum[v].lanes;
-    }
-    double square = 0;
-    for (int j = 0; j < 8; ++j) square += squares[j];
-    return square;
-}
-
 // Rows come in any order: without this each waits for memory.
 LINKWISE_INLINE void fetch_row(const double* Z, int64_t width, int64_t row) {
     for (int64_t a = 0; a < width; a += 8) __builtin_prefetch(Z + row * width + a);
 }
 
-// All cuts of one test, in order.
-LINKWISE_INLINE void cut_all(const Leaf& leaf, const int32_t* order, const int32_t* rank, Eight* sum, Cuts cuts) {
-    std::fill_n(sum, leaf.width / 8, Eight{});
-    double moved = 0, square = 0, best = -1;
-    int32_t at = 0;
-    for (int64_t q = 0; q < leaf.m; ++q) {
-        const int32_t row = order[q];
-        const double rest = leaf.total - moved;
-        if (q > 0 && rank[row] != rank[order[q - 1]] && moved >= leaf.least && rest >= leaf.least) {
-            const double between = square * (1 / moved + 1 / rest);
-            if (between > best + (best < 0 ? 0 : leaf.tie)) best = between, at = static_cast<int32_t>(q);
+inline constexpr int64_t kBlock = 8;  // rows whose cuts are scored together
+
+// A block of rows: what each cut before one of them would take away. `sum` grows by the rows.
+template <typename Sums>
+LINKWISE_INLINE void score_block(const Leaf& leaf, const int32_t* order, int64_t count, int64_t vectors, Sums& sum,
+                                 double& moved, double* between, double* before) {
+    double lanes[kBlock][8], square[kBlock];
+    for (int64_t j = 0; j < count; ++j) {
+        const int32_t row = order[j];
+        const double weight = leaf.weight ? leaf.weight[row] : 1.0, *z = leaf.Z + row * leaf.width;
+        Lanes squares{};
+        for (int64_t v = 0; v < vectors; ++v) {
+            squares += sum[v].lanes * sum[v].lanes;
+            Lanes values, mean;
+            std::memcpy(&values, z + 8 * v, sizeof values);
+            std::memcpy(&mean, leaf.mean + 8 * v, sizeof mean);
+            sum[v].lanes += weight * (values - mean);
         }
-        if (q + kAhead < leaf.m) {
-            fetch_row(leaf.Z, leaf.width, order[q + kAhead]);
-            __builtin_prefetch(rank + order[q + kAhead]);
-            __builtin_prefetch(leaf.place + order[q + kAhead]);
-        }
-        const double weight = leaf.weight ? leaf.weight[row] : 1.0;
-        square = add_moved(leaf, row, weight, sum);
+        std::memcpy(lanes[j], &squares, sizeof squares);
+        before[j] = moved;
         moved += weight;
-        if (leaf.place[row] < 0) continue;
-        *cuts.between++ = best, *cuts.size++ = at, *cuts.places++ = leaf.place[row];
-        best = -1, at = 0;
+    }
+    for (int64_t j = 0; j < count; ++j) {
+        double total = 0;
+        for (int64_t lane = 0; lane < 8; ++lane) total += lanes[j][lane];
+        square[j] = total;
+    }
+    for (int64_t j = 0; j < count; ++j) between[j] = square[j] * (1 / before[j] + 1 / (leaf.total - before[j]));
+}
+
+// All cuts of one test, in order. `rank` is null where no two rows have equal values.
+template <typename Sums>
+LINKWISE_INLINE void cut_all(const Leaf& leaf, const int32_t* order, const int32_t* rank, int64_t vectors, Sums& sum,
+                             Cuts cuts) {
+    double moved = 0, best = -1, between[kBlock], before[kBlock];
+    int32_t at = 0;
+    for (int64_t begin = 0; begin < leaf.m; begin += kBlock) {
+        const int64_t count = std::min(kBlock, leaf.m - begin);
+        for (int64_t q = begin + kAhead; q < std::min(leaf.m, begin + kAhead + kBlock); ++q)
+            fetch_row(leaf.Z, leaf.width, order[q]);
+        if (count == kBlock) score_block(leaf, order + begin, kBlock, vectors, sum, moved, between, before);
+        else score_block(leaf, order + begin, count, vectors, sum, moved, between, before);
+        uint64_t any = 0;
+        const double bound = best + (best < 0 ? 0 : leaf.tie);
+        for (int64_t j = 0; j < count; ++j) {
+            const int32_t row = order[begin + j];
+            any |= static_cast<uint64_t>(between[j] > bound) | (leaf.linked[row >> 6] >> (row & 63) & 1);
+        }
+        if (!any) continue;
+        for (int64_t j = 0; j < count; ++j) {
+            const int64_t q = begin + j;
+            const int32_t row = order[q];
+            if (between[j] > best + (best < 0 ? 0 : leaf.tie) && q > 0 && before[j] >= leaf.least &&
+                leaf.total - before[j] >= leaf.least && (!rank || rank[row] != rank[order[q - 1]]))
+                best = between[j], at = static_cast<int32_t>(q);
+            if (!(leaf.linked[row >> 6] >> (row & 63) & 1)) continue;
+            *cuts.between++ = best, *cuts.size++ = at, *cuts.places++ = leaf.place[row];
+            best = -1, at = 0;
+        }
     }
     *cuts.between = best, *cuts.size = at;
 }
 
-LINKWISE_SIMD void cut_test(const Leaf& leaf, const int32_t* order, const int32_t* rank, Eight* sum, const Cuts& cuts) {
-    cut_all(leaf, order, rank, sum, cuts);
+template <int64_t kVectors>
+LINKWISE_INLINE void cut_few(const Leaf& leaf, const int32_t* order, const int32_t* rank, const Cuts& cuts) {
+    Eight sum[kVectors]{};  // in registers
+    cut_all(leaf, order, rank, kVectors, sum, cuts);
+}
+
+LINKWISE_SIMD void cut_test(const Leaf& leaf, const int32_t* order, const int32_t* rank, const Cuts& cuts) {
+    switch (leaf.width / 8) {
+        case 1: return cut_few<1>(leaf, order, rank, cuts);
+        case 2: return cut_few<2>(leaf, order, rank, cuts);
+        case 3: return cut_few<3>(leaf, order, rank, cuts);
+        default: break;
+    }
+    std::vector<Eight> sum(leaf.width / 8);
+    cut_all(leaf, order, rank, leaf.width / 8, sum, cuts);
 }
 
 // Mean and scatter of the leaf; returns its weight.
@@ -318,8 +354,8 @@ LINKWISE_SIMD double describe_leaf(const double* Z, int64_t width, const int32_t
     return total;
 }
 
-nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank, nb::object weights,
-                       Vector<int32_t> place, double least, double tie, int threads) {
+nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank, Vector<uint8_t> tied,
+                       nb::object weights, Vector<int32_t> place, double least, double tie, int threads) {
     Vector<double> weight;
     if (!weights.is_none()) weight = nb::cast<Vector<double>>(weights, false);
     const int64_t width = Z.shape(1), tests = order.shape(0), m = order.shape(1), n = rank.shape(1);
@@ -331,12 +367,14 @@ nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> 
     {
         nb::gil_scoped_release release;
         std::vector<double> mean(width);
-        Leaf leaf{Z.data(), width, m, weights.is_none() ? nullptr : weight.data(), place.data(), mean.data(), 0, least, tie};
+        std::vector<uint64_t> is_linked((n + 63) / 64);
+        for (int64_t i = 0; i < n; ++i) is_linked[i >> 6] |= static_cast<uint64_t>(place.data()[i] >= 0) << (i & 63);
+        Leaf leaf{Z.data(), width, m, weights.is_none() ? nullptr : weight.data(), place.data(), is_linked.data(),
+                  mean.data(), 0, least, tie};
         leaf.total = describe_leaf(leaf.Z, width, order.data(), m, leaf.weight, mean.data(), &scatter);
         Crew crew(std::min<int64_t>(tests, useful_threads(threads, tests * m * width)));
-        std::vector<std::vector<Eight>> sums(crew.size(), std::vector<Eight>(width / 8));
-        crew.run(tests, [&](int64_t t, int thread) {
-            cut_test(leaf, order.data() + t * m, rank.data() + t * n, sums[thread].data(),
+        crew.run(tests, [&](int64_t t, int) {
+            cut_test(leaf, order.data() + t * m, tied.data()[t] ? rank.data() + t * n : nullptr,
                      Cuts{between.get() + t * (linked + 1), size.get() + t * (linked + 1), places.get() + t * linked});
         });
     }
@@ -400,7 +438,7 @@ nb::tuple best_splits(double scatter, Matrix<double> between, Matrix<int32_t> si
 
 void register_split(nb::module_& m) {
     m.def("leaf_squares", &leaf_squares, nb::arg("Z").noconvert(), nb::arg("order").noconvert(),
-          nb::arg("rank").noconvert(), nb::arg("weight").none(), nb::arg("place").noconvert(), nb::arg("least"),
+          nb::arg("rank").noconvert(), nb::arg("tied").noconvert(), nb::arg("weight").none(), nb::arg("place").noconvert(), nb::arg("least"),
           nb::arg("tie"), nb::arg("n_threads"));
     m.def("best_splits", &best_splits, nb::arg("scatter"), nb::arg("between").noconvert(), nb::arg("size").noconvert(),
           nb::arg("places").noconvert(), nb::arg("component").noconvert(), nb::arg("first").noconvert(),

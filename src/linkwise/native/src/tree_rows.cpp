@@ -1,0 +1,177 @@
+// The rows of a clustering tree: their order by each test, how a split parts them, and the leaf that each reaches.
+#include <bit>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace linkwise {
+
+namespace {
+
+// Numbers that are in the order of the values; zeros of both signs are equal.
+inline uint64_t sort_key(double value) {
+    const auto bits = std::bit_cast<uint64_t>(value + 0.0);
+    return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
+}
+
+struct Keyed {
+    uint64_t key;
+    int32_t row;
+};
+
+// Sorts by the key, byte by byte from the last; equal ones keep their order.
+void sort_keys(std::vector<Keyed>& rows, std::vector<Keyed>& scratch) {
+    constexpr int kBits = 11, kParts = 6;
+    constexpr uint64_t kMask = (1 << kBits) - 1;
+    std::vector<int64_t> counts(kParts << kBits);
+    for (const Keyed& r : rows)
+        for (int p = 0; p < kParts; ++p) ++counts[(p << kBits) + (r.key >> p * kBits & kMask)];
+    scratch.resize(rows.size());
+    for (int p = 0; p < kParts; ++p) {
+        int64_t* start = &counts[p << kBits];
+        if (start[rows[0].key >> p * kBits & kMask] == static_cast<int64_t>(rows.size())) continue;
+        int64_t before = 0;
+        for (uint64_t b = 0; b <= kMask; ++b) before += std::exchange(start[b], before);
+        for (const Keyed& r : rows) scratch[start[r.key >> p * kBits & kMask]++] = r;
+        rows.swap(scratch);
+    }
+}
+
+nb::tuple sort_values(Matrix<double> values, int threads) {
+    const int64_t tests = values.shape(0), n = values.shape(1);
+    Result<int32_t> order(tests * n), rank(tests * n);
+    Result<uint8_t> tied(tests);
+    {
+        nb::gil_scoped_release release;
+        Crew crew(std::min<int64_t>(tests, useful_threads(threads, 32 * tests * n)));
+        crew.run(tests, [&](int64_t t, int) {
+            std::vector<Keyed> rows(n), scratch;
+            for (int64_t i = 0; i < n; ++i) rows[i] = {sort_key(values.data()[t * n + i]), static_cast<int32_t>(i)};
+            sort_keys(rows, scratch);
+            bool any = false;
+            for (int64_t q = 0; q < n; ++q) {
+                order.get()[t * n + n - 1 - q] = rows[q].row;
+                any |= q > 0 && rows[q].key == rows[q - 1].key;
+            }
+            tied.get()[t] = any;
+            std::fill_n(rank.get() + t * n, n, 0);
+            int32_t smaller = 0;
+            for (int64_t q = 0; any && q < n; ++q) {
+                smaller += q > 0 && rows[q].key != rows[q - 1].key;
+                rank.get()[t * n + rows[q].row] = smaller;
+            }
+        });
+    }
+    const size_t T = tests, N = n;
+    return nb::make_tuple(order.release({T, N}), rank.release({T, N}), tied.release({T}));
+}
+
+// Rows of a leaf that a split parts: their features, and their orders by all tests.
+struct Side {
+    int64_t size;
+    Result<int32_t> rows, order;
+    Result<double> features;
+
+    Side(int64_t rows_of_side, int64_t tests, int64_t width)
+        : size(rows_of_side), rows(size), order(tests * size), features(size * width) {}
+    void take(const double* Z, int64_t width, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            std::copy_n(Z + rows.get()[i] * width, width, features.get() + i * width);
+    }
+    nb::tuple release(size_t tests, size_t width) {
+        const size_t S = size;
+        return nb::make_tuple(rows.release({S}), features.release({S, width}), order.release({tests, S}));
+    }
+};
+
+nb::tuple split_leaf(Matrix<double> Z, Matrix<int32_t> order, int64_t number, int64_t size, int threads) {
+    const int64_t tests = order.shape(0), m = order.shape(1), width = Z.shape(1);
+    Side first(size, tests, width), second(m - size, tests, width);
+    std::vector<uint8_t> is_valid(tests, 1);
+    {
+        nb::gil_scoped_release release;
+        std::vector<int32_t> place(m, -1);  // on its side; on the second one ~place
+        for (int64_t q = 0; q < size; ++q) {
+            const auto row = static_cast<uint32_t>(order.data()[number * m + q]);
+            if (row < m) place[row] = 0;
+        }
+        int64_t in_first = 0, in_second = 0;
+        for (int64_t i = 0; i < m; ++i) {
+            if (place[i] == 0 && in_first < size) {
+                first.rows.get()[in_first] = static_cast<int32_t>(i);
+                place[i] = static_cast<int32_t>(in_first++);
+            } else if (in_second < m - size) {
+                second.rows.get()[in_second] = static_cast<int32_t>(i);
+                place[i] = ~static_cast<int32_t>(in_second++);
+            }
+        }
+        if (in_first < size) is_valid[number] = 0;  // a row stands there twice
+        Crew crew(useful_threads(threads, 4 * tests * m));
+        if (is_valid[number])
+            crew.run(tests, [&](int64_t t, int) {
+                const int32_t* rows = order.data() + t * m;
+                int32_t *yes = first.order.get() + t * size, *no = second.order.get() + t * (m - size);
+                const int32_t *yes_end = yes + size, *no_end = no + (m - size);
+                for (int64_t q = 0; q < m; ++q) {
+                    const auto row = static_cast<uint32_t>(rows[q]);
+                    const int32_t at = row < m ? place[row] : 0;
+                    if (at >= 0 && yes < yes_end) *yes++ = at;
+                    else if (at < 0 && no < no_end) *no++ = ~at;
+                    else is_valid[t] = 0;
+                }
+            });
+        if (std::find(is_valid.begin(), is_valid.end(), 0) == is_valid.end()) {
+            const int64_t chunks = chunk_count(m);
+            crew.run(chunks, [&](int64_t c, int) {
+                for (Side* side : {&first, &second})
+                    side->take(Z.data(), width, c * side->size / chunks, (c + 1) * side->size / chunks);
+            });
+        }
+    }
+    if (std::find(is_valid.begin(), is_valid.end(), 0) != is_valid.end())
+        throw nb::value_error("Each test must order all rows of the leaf, each once.");
+    return nb::make_tuple(first.release(tests, width), second.release(tests, width));
+}
+
+template <typename T>
+nb::ndarray<nb::numpy, int32_t> apply_tree(Matrix<T> X, Vector<int32_t> column, Vector<double> value,
+                                           Vector<uint8_t> equals, Vector<int32_t> yes, Vector<int32_t> no,
+                                           int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1);
+    Result<int32_t> found(n);
+    {
+        nb::gil_scoped_release release;
+        Crew crew(useful_threads(threads, 8 * n));
+        crew.run(chunk_count(n), [&](int64_t c, int) {
+            for (int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {
+                int32_t node = 0;
+                while (column.data()[node] >= 0) {
+                    const auto x = static_cast<double>(X.data()[i * d + column.data()[node]]);
+                    const double bound = value.data()[node];
+                    node = (equals.data()[node] ? x == bound : x > bound) ? yes.data()[node] : no.data()[node];
+                }
+                found.get()[i] = node;
+            }
+        });
+    }
+    return found.release({static_cast<size_t>(n)});
+}
+
+template <typename T>
+void register_for(nb::module_& m) {
+    m.def("apply_tree", &apply_tree<T>, nb::arg("X").noconvert(), nb::arg("column").noconvert(),
+          nb::arg("value").noconvert(), nb::arg("equals").noconvert(), nb::arg("yes").noconvert(),
+          nb::arg("no").noconvert(), nb::arg("n_threads"));
+}
+
+}  // namespace
+
+void register_tree_rows(nb::module_& m) {
+    m.def("sort_values", &sort_values, nb::arg("values").noconvert(), nb::arg("n_threads"));
+    m.def("split_leaf", &split_leaf, nb::arg("Z").noconvert(), nb::arg("order").noconvert(), nb::arg("number"), nb::arg("size"),
+          nb::arg("n_threads"));
+    register_for<float>(m);
+    register_for<double>(m);
+}
+
+}  // namespace linkwise
