@@ -6,7 +6,7 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
-from linkwise.native.agglomerate import agglomerate
+from linkwise.native.agglomerate import agglomerate, agglomerate_near
 from linkwise.native.boosting import (
     MOST_CENTERS,
     Passes,
@@ -49,6 +49,7 @@ from linkwise.native.gains import (
     best_clusters,
     evaluate_form,
     mean_distances,
+    mend_clusters,
     multiply_across,
     multiply_form,
     split_chances,
@@ -67,8 +68,9 @@ from linkwise.native.kmeans import (
     shared_rows,
     two_means,
 )
+from linkwise.native.lower_triangles import add_gaussians, add_scaled_part
 from linkwise.native.metrics import metric_distances, metric_nearest
-from linkwise.native.mixtures import ForestShare, mix_lower
+from linkwise.native.mixtures import ForestShare, mix_lower, pack_lower
 from linkwise.native.one_spectral import RatioStep, ratio_step
 from linkwise.native.optics import (
     DensityWalk,
@@ -103,7 +105,10 @@ __all__ = [
     "TwoMeans",
     "TwoNearest",
     "WalkFromDensest",
+    "add_gaussians",
+    "add_scaled_part",
     "agglomerate",
+    "agglomerate_near",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
@@ -131,6 +136,7 @@ __all__ = [
     "lloyd",
     "logistic_slopes",
     "mean_distances",
+    "mend_clusters",
     "metric_distances",
     "metric_nearest",
     "mirror_lower",
@@ -141,6 +147,7 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_leaves",
+    "pack_lower",
     "pack_together",
     "pair_chances",
     "random_trees",
