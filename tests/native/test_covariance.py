@@ -51,6 +51,51 @@ def test_a_lower_triangle_is_copied_to_the_upper_one(n, dtype):
     np.testing.assert_array_equal(table, wanted)
 
 
+@pytest.mark.parametrize("n", [1, 2, 65, 200])
+def test_a_kernel_is_kept_in_16_bits(n):
+    table = np.random.default_rng(n).uniform(-0.2, 3.4, (n, n)).astype(np.float32)
+    lower = np.rint(np.clip(np.tril(table, -1) / np.float32(3), 0, 1) * np.float32(65535)).astype(np.uint16)
+    wanted = lower + lower.T
+    np.fill_diagonal(wanted, 65535)
+    np.testing.assert_array_equal(native.pack_lower(table, np.float32(3)), wanted)
+    with pytest.raises(TypeError, match=r"table .* float32"):
+        native.pack_lower(table.astype(np.float64), np.float32(3))
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 65, 200])
+def test_gaussians_are_added_below_the_diagonal(n):
+    rng = np.random.default_rng(n)
+    squares, near = rng.exponential(2, (n, n)).astype(np.float32), rng.uniform(0.1, 2, n).astype(np.float32)
+    before = rng.random((3, n, n)).astype(np.float32)
+    wide, narrow, tuned = found = before.copy()
+    native.add_gaussians(wide, narrow, tuned, squares, np.float32(-0.3), near, 1)
+    wanted = np.exp([-0.3 * squares, -1.2 * squares, -squares / np.outer(near, near)])
+    np.testing.assert_allclose(np.tril(found), np.tril(before + wanted), atol=1e-6)
+    np.testing.assert_array_equal(np.triu(found, 1), np.triu(before, 1))
+    again = before.copy()
+    native.add_gaussians(*again, squares, np.float32(-0.3), near, 3)
+    np.testing.assert_array_equal(again, found)
+    with pytest.raises(ValueError, match="tuned must have shape"):
+        native.add_gaussians(wide, narrow, tuned[:0], squares, np.float32(-0.3), near, 1)
+
+
+@pytest.mark.parametrize("m", [1, 60, 200])
+def test_a_part_is_scaled_and_added(m):
+    rng = np.random.default_rng(m)
+    table, before = rng.random((m, m)).astype(np.float32), rng.random((200, 200)).astype(np.float32)
+    scale, rows = rng.random(m).astype(np.float32), np.sort(rng.permutation(200)[:m])
+    found = before.copy()
+    native.add_scaled_part(found, table, scale, rows, 1)
+    wanted = before.copy()
+    wanted[np.ix_(rows, rows)] += np.tril(table * np.outer(scale, scale))
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    again = before.copy()
+    native.add_scaled_part(again, table, scale, rows, 3)
+    np.testing.assert_array_equal(again, found)
+    with pytest.raises(ValueError, match=r"rows must be ascending|rows holds"):
+        native.add_scaled_part(found, table, scale, rows[::-1].copy() + 200 * (m == 1), 1)
+
+
 TABLE, WEIGHT = np.zeros((3, 3), np.float32), np.zeros(3)
 FIXED = TABLE.copy()
 FIXED.flags.writeable = False

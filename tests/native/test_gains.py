@@ -181,3 +181,59 @@ def test_bad_sparse_tables_raise_errors():
         native.sum_rows(rows, none, one, none, 0, 5)
     with pytest.raises(ValueError, match="fine holds 0 to 0"):
         native.split_chances(np.ones((1, 1)), one, none, 0, 0.1)
+
+
+def mend(order, some, begin, differs, gain, label):
+    """What `mend_clusters` does, in plain Python."""
+    n_clusters = fresh = gain.shape[1]
+    mended, placed = label.tolist(), [-1] * len(label)
+    for number in order.tolist():
+        a = int(some[number])
+        barred = {placed[b] for b in differs[begin[number] : begin[number + 1]]}
+        if mended[a] in barred:
+            left = gain[number].copy()
+            left[[to for to in barred if 0 <= to < n_clusters]] = 0
+            mended[a] = int(left.argmax())
+            if left[mended[a]] <= 0:
+                mended[a], fresh = fresh, fresh + 1
+        placed[a] = mended[a]
+    return np.array(mended)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_that_differ_leave_a_cluster(seed):
+    rng = np.random.default_rng(seed)
+    n_groups, n_clusters = int(rng.integers(2, 30)), int(rng.integers(1, 6))
+    apart = np.triu(rng.random((n_groups, n_groups)) < rng.choice([0.05, 0.3, 0.9]), 1)
+    one, differs = (np.ascontiguousarray(each) for each in np.nonzero(apart | apart.T))
+    some, first = np.unique(one, return_index=True)
+    begin, order = np.append(first, len(one)), rng.permutation(len(some))
+    gain = rng.normal(size=(len(some), n_clusters)).round(1)
+    label = rng.integers(0, n_clusters, n_groups)
+    found = native.mend_clusters(order, some, begin, differs, gain, label)
+    np.testing.assert_array_equal(found, mend(order, some, begin, differs, gain, label))
+    assert not (found[one] == found[differs]).any()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"order": np.array([2])}, r"order holds 2 to 2\. Give 0 to 0"),
+        ({"some": np.array([3])}, r"some holds 3 to 3\. Give 0 to 2"),
+        ({"begin": np.array([0, 2])}, r"begin holds 0 to 2\. Give 0 to 1"),
+        ({"begin": np.array([1, 0])}, "begin must never fall"),
+        ({"differs": np.array([-1])}, r"differs holds -1 to -1\. Give 0 to 2"),
+        ({"label": np.array([0, 2, 1])}, r"label holds 0 to 2\. Give 0 to 1"),
+        ({"gain": np.zeros((2, 2))}, "gain must have shape"),
+    ],
+)
+def test_groups_that_do_not_exist_raise_an_error(changed, words):
+    good = {
+        "order": np.array([0]),
+        "some": np.array([0]),
+        "begin": np.array([0, 1]),
+        "differs": np.array([1]),
+    }
+    good |= {"gain": np.zeros((1, 2)), "label": np.array([0, 1, 1])}
+    with pytest.raises(ValueError, match=words):
+        native.mend_clusters(**(good | changed))

@@ -503,16 +503,15 @@ class Evidence:
         """
         own, moved, given = self._group_of(row), self._moved, self._given_group
         apart: set[int] = self._apart.get(own, set())
-        found: list[Answer | None] = []
-        groups = others if given is None else [given[other] for other in others]
-        for other, group in zip(others, groups, strict=True):
-            group = moved.get(other, group)
-            if group == own:
-                found.append("yes")
-            elif group in apart:
-                found.append("no")
-            else:
-                found.append("unsure" if (min(row, other), max(row, other)) in self._unsure else None)
+        of = others if given is None else [given[other] for other in others]
+        groups = [moved.get(other, group) for other, group in zip(others, of, strict=True)]
+        found: list[Answer | None] = [
+            "yes" if group == own else "no" if group in apart else None for group in groups
+        ]
+        if self._unsure:
+            for at, other in enumerate(others):
+                if found[at] is None and (min(row, other), max(row, other)) in self._unsure:
+                    found[at] = "unsure"
         return found
 
     def relation(self, first: int, second: int) -> Relation:

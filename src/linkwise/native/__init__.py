@@ -6,7 +6,7 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
-from linkwise.native.agglomerate import agglomerate
+from linkwise.native.agglomerate import agglomerate, agglomerate_near
 from linkwise.native.boosting import (
     MOST_CENTERS,
     Passes,
@@ -56,6 +56,7 @@ from linkwise.native.gains import (
     best_clusters,
     evaluate_form,
     mean_distances,
+    mend_clusters,
     multiply_across,
     multiply_form,
     split_chances,
@@ -81,8 +82,9 @@ from linkwise.native.kmeans import (
     shared_rows,
     two_means,
 )
+from linkwise.native.lower_triangles import add_gaussians, add_scaled_part
 from linkwise.native.metrics import metric_distances, metric_nearest
-from linkwise.native.mixtures import ForestShare, mix_lower
+from linkwise.native.mixtures import ForestShare, mix_lower, pack_lower
 from linkwise.native.one_spectral import RatioStep, ratio_step
 from linkwise.native.optics import (
     DensityWalk,
@@ -130,7 +132,10 @@ __all__ = [
     "TwoMeans",
     "TwoNearest",
     "WalkFromDensest",
+    "add_gaussians",
+    "add_scaled_part",
     "agglomerate",
+    "agglomerate_near",
     "all_dbscans",
     "apply_tree",
     "assign_apart",
@@ -163,6 +168,7 @@ __all__ = [
     "logistic_slopes",
     "make_pair_graph",
     "mean_distances",
+    "mend_clusters",
     "metric_distances",
     "metric_nearest",
     "mirror_lower",
@@ -173,6 +179,7 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_leaves",
+    "pack_lower",
     "pack_together",
     "pair_chances",
     "random_trees",

@@ -314,6 +314,9 @@ def shared_leaves(
 def agglomerate(
     distances: NDArray[np.float64], size: NDArray[np.int64], linkage: int, n_clusters: int, most: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def agglomerate_near(
+    data: NDArray[np.float64], column: NDArray[np.int32], start: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]: ...
 def span_walk(
     X: NDArray[Any], k: int, mutual: bool, share: float, n_threads: int
@@ -436,6 +439,14 @@ def multiply_across(
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def mean_distances(belonging: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def mend_clusters(
+    order: NDArray[np.int64],
+    some: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    differs: NDArray[np.int64],
+    gain: NDArray[np.float64],
+    label: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
 def best_clusters(
     items: NDArray[np.int32],
     data: NDArray[np.float64],
@@ -488,6 +499,23 @@ def weighted_squares(
 def condition_on(
     table: NDArray[np.float32], item: int, ridge: float, weight: NDArray[np.float64], n_threads: int
 ) -> NDArray[np.float64]: ...
+def add_gaussians(
+    wide: NDArray[np.float32],
+    narrow: NDArray[np.float32],
+    tuned: NDArray[np.float32],
+    squares: NDArray[np.float32],
+    scale: float,
+    near: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...
+def add_scaled_part(
+    out: NDArray[np.float32],
+    table: NDArray[np.float32],
+    scale: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def pack_lower(table: NDArray[np.float32], divisor: float) -> NDArray[np.uint16]: ...
 def mix_lower(
     out: NDArray[np.float32],
     mean: NDArray[np.float32],

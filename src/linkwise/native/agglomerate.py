@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from linkwise.native._checks import check_array, check_count
+from linkwise.native._checks import check_array, check_count, check_range
 from linkwise.native.library import library
 
 Linkage = Literal["single", "complete", "average", "ward"]
@@ -55,3 +56,42 @@ def agglomerate(
     check_array("size", size, (len(distances),), np.int64)
     check_count("n_clusters", n_clusters)
     return library.agglomerate(distances, size, LINKAGES.index(linkage), n_clusters, most)
+
+
+def agglomerate_near(
+    distances: NDArray[np.float64], column: NDArray[np.int32], start: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Merge the two nearest of single rows by average linkage until all are one, where most are 1 apart.
+
+    It returns what `agglomerate` returns, to the last bit.
+
+    Parameters
+    ----------
+    distances : (q,) float64
+        Distances of at most 1, row by row; all others are 1. Those of a row to itself do not count.
+    column : (q,) int32
+        The other row of each distance, ascending for each row. If row i names j, row j names i.
+    start : (m + 1,) int32
+        Where the distances of each row begin, and where the last ones end.
+
+    Returns
+    -------
+    pairs : (m - 1, 2) int64
+        As those of `agglomerate`.
+    heights : (m - 1,) float64
+        How far apart they were.
+    """
+    m = len(start) - 1
+    check_array("start", start, (None,), np.int32)
+    check_array("distances", distances, (int(start[-1]),))
+    check_array("column", column, distances.shape, np.int32)
+    check_range("column", column, 0, m - 1)
+    if m < 1 or start[0] != 0 or (np.diff(start) < 0).any():
+        raise ValueError("start must begin with 0 and never fall, and name one row at least.")
+    by_row = csr_array((distances, column, start), (m, m))
+    if not by_row.has_canonical_format:
+        raise ValueError("column must be ascending for each row.")
+    across = by_row.tocsc()
+    if not (np.array_equal(across.indptr, start) and np.array_equal(across.indices, column)):
+        raise ValueError("A row names another one that does not name it.")
+    return library.agglomerate_near(distances, column, start)

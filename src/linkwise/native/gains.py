@@ -206,6 +206,53 @@ def mean_distances(belonging: Table, size: Table) -> Table:
     return library.mean_distances(belonging, size)
 
 
+def mend_clusters(
+    order: NDArray[np.int64],
+    some: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    differs: NDArray[np.int64],
+    gain: Table,
+    label: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Take groups that are known to differ out of one cluster.
+
+    Parameters
+    ----------
+    order : (s,) int64
+        Places in `some`, in the order in which groups stay where they are.
+    some : (s,) int64
+        The groups that differ from others.
+    begin : (s + 1,) int64
+        Where the groups that each differs from begin in `differs`, and where the last ones end.
+    differs : (q,) int64
+        These groups.
+    gain : (s, c) float64, C-contiguous
+        What each of some groups gains by each cluster.
+    label : (g,) int64
+        Cluster of each group, 0 to c - 1.
+
+    Returns
+    -------
+    (g,) int64
+        The same, but a group that differs from one before it in its cluster is where it gains most, or in a
+        new cluster if it gains nowhere.
+    """
+    n_groups, count = len(label), len(some)
+    check_array("gain", gain, (count, gain.shape[-1]))
+    for name, rows, length, high in (
+        ("order", order, count, count - 1),
+        ("some", some, count, n_groups - 1),
+        ("begin", begin, count + 1, len(differs)),
+        ("differs", differs, len(differs), n_groups - 1),
+        ("label", label, n_groups, gain.shape[1] - 1),
+    ):
+        check_array(name, rows, (length,), np.int64)
+        check_range(name, rows, 0, high)
+    if (np.diff(begin) < 0).any():
+        raise ValueError("begin must never fall.")
+    return library.mend_clusters(order, some, begin, differs, gain, label)
+
+
 def best_clusters(
     items: Labels,
     rows: SparseRows,

@@ -28,6 +28,24 @@ class ForestShare(NamedTuple):
 NO_FOREST = ForestShare(NO_LEAVES, np.float32(1), np.float32(0))
 
 
+def pack_lower(table: Matrix, divisor: np.float32) -> NDArray[np.uint16]:
+    """Divide a symmetric table, and keep the values from 0 to 1 in units of 1 / 65535.
+
+    Parameters
+    ----------
+    table : (n, n) float32, C-contiguous
+        What is below its diagonal counts.
+    divisor : float32
+
+    Returns
+    -------
+    (n, n) uint16
+        Symmetric, with ones on its diagonal.
+    """
+    check_array("table", table, (len(table), len(table)), np.float32)
+    return library.pack_lower(table, float(divisor))
+
+
 def mix_lower(
     out: Matrix,
     mean: Matrix,

@@ -91,12 +91,17 @@ def test_one_item_is_like_itself():
 def test_parts_that_nothing_connects_are_inverted_one_by_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
-    graph = kernels.neighbour_graph(kernels.squared_distances(X))
-    found = np.tril(kernels.diffuse(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
-    walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
-    root = np.sqrt(np.diag(walk))
-    np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
-    assert (found[np.abs(X[:, :1] - X[:, 0]) > 30] == 0).all()
+    squares = kernels.squared_distances(X)
+    graph = kernels.connect_neighbours(squares, native.smallest_columns(squares, 11, 1))
+    total = np.full((90, 90), 0.5, dtype=np.float32)
+    kernels.add_diffusion(total, graph, np.empty((90, 90), dtype=np.float32))
+    wanted = np.full((90, 90), 0.5)
+    for share in kernels.DIFFUSION:
+        walk = np.linalg.inv(np.eye(90) - share * graph.toarray())
+        root = np.sqrt(np.diag(walk))
+        wanted += walk / np.outer(root, root)
+    np.testing.assert_allclose(np.tril(total), np.tril(wanted), atol=1e-5)
+    assert (total[np.tril(np.abs(X[:, :1] - X[:, 0]) > 30)] == 0.5).all()
 
 
 def test_views_have_the_stated_spread():

@@ -171,3 +171,13 @@ def test_few_items(n, kind):
     if kind == "distinct":
         assert adjusted_rand_score(y, run.labels) == 1
     assert lw.KIN(random_state=0).fit(X).labels_.shape == (n,)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rand_index_is_that_of_scikit_learn(seed):
+    """To the last bit, since the number of classes is found by its largest value."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 300))
+    one, other = (np.unique(rng.integers(0, k, n), return_inverse=True)[1] for k in rng.integers(1, 40, 2))
+    for labels in (other, one, np.zeros(n, dtype=np.int64), np.arange(n)):
+        assert prior_belief.rand_index(one, labels) == adjusted_rand_score(one, labels)

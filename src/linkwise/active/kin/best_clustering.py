@@ -66,8 +66,8 @@ class _Groups(NamedTuple):
     """(g, g) 1 less their mean p."""
     belong: float
     """Expected pairs of rows that belong together."""
-    barred: Mask
-    """(g, g) which of them are known to differ."""
+    barred: Rows
+    """Places of the pairs that are known to differ in a table of g rows, in its order."""
 
 
 def find_best_clustering(
@@ -91,7 +91,7 @@ def find_best_clustering(
     group = np.where(is_home, parts.likeliest, pairs.join.shape[1] + pairs.fine)
     group[known] = label
     groups = _measure_groups(parts, group, apart)
-    free = _link_groups(parts, groups, np.zeros_like(groups.barred), slack)
+    free = _link_groups(parts, groups, groups.barred[:0], slack)
     mended = _mend(groups, *free)
     if mended is free[0]:  # no cannot-link is in the way
         return _move_items(parts, mended, groups, known)
@@ -113,15 +113,15 @@ def _measure_groups(parts: Parts, group: Rows, apart: Mask) -> _Groups:
     number, of = _number(group)
     sums = sum_clusters(parts, of, len(number))
     gains, size = find_gains(parts, sums), sum_sizes(parts, of, len(number))
-    barred = np.zeros((len(number), len(number)), dtype=bool)
-    n_known = int(np.searchsorted(number, len(apart)))
-    barred[:n_known, :n_known] = apart[np.ix_(number[:n_known], number[:n_known])]
+    known = number[: int(np.searchsorted(number, len(apart)))]
+    one, other = np.nonzero(apart[np.ix_(known, known)])
+    barred = one * len(number) + other
     belonging = native.multiply_across(sums, gains, parallel.n_threads(), is_symmetric=True)
     belong = float(belonging.sum() - parts.own.sum()) / 2
     return _Groups(of, size, gains, belonging, native.mean_distances(belonging, size), belong, barred)
 
 
-def _link_groups(parts: Parts, groups: _Groups, barred: Mask, slack: float) -> tuple[Rows, float]:
+def _link_groups(parts: Parts, groups: _Groups, barred: Rows, slack: float) -> tuple[Rows, float]:
     """Merge groups by average linkage, as far as it raises the expected index.
 
     Returns
@@ -134,7 +134,7 @@ def _link_groups(parts: Parts, groups: _Groups, barred: Mask, slack: float) -> t
     size, belong = groups.size, groups.belong
     within = groups.belonging.trace() - parts.own.sum()
     distances = groups.distances.copy()
-    distances.ravel()[np.flatnonzero(barred)] = np.inf
+    distances.ravel()[barred] = np.inf
     merges, heights = native.agglomerate(distances, size.astype(np.int64), "average", 1, 1 - LOWEST)
     count, gains = size.tolist(), []
     for a, b in merges.tolist():
@@ -175,7 +175,7 @@ def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
     least : float
         The chance from which a pair gains by being together.
     """
-    one, other = np.nonzero(groups.barred)
+    one, other = np.divmod(groups.barred, len(label))
     if not (label[one] == label[other]).any():
         return label
     some, begin = np.unique(one, return_index=True)  # the others bar nothing, and stay
@@ -184,20 +184,8 @@ def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
     elsewhere = gain.copy()
     elsewhere[at, label[some]] = 0  # for a cluster of its own
     margin = (gain[at, label[some]] - elsewhere.max(axis=1)).round(9)
-    n_clusters = n_mended = gain.shape[1]
-    mended, differing, ends = label.tolist(), other.tolist(), [*begin[1:].tolist(), len(other)]
-    placed = [-1] * len(label)  # the clusters of those that have their place by now
-    for number in np.argsort(-margin, kind="stable").tolist():
-        a = int(some[number])
-        barred = {placed[b] for b in differing[begin[number] : ends[number]]}
-        if mended[a] in barred:
-            left = gain[number].copy()
-            left[[to for to in barred if 0 <= to < n_clusters]] = 0
-            mended[a] = int(left.argmax())
-            if left[mended[a]] <= 0:
-                mended[a], n_mended = n_mended, n_mended + 1
-        placed[a] = mended[a]
-    return _number(np.array(mended))[1]
+    order, begin = np.argsort(-margin, kind="stable"), np.append(begin, len(other))
+    return _number(native.mend_clusters(order, some, begin, other, gain, label))[1]
 
 
 def _measure_moves(groups: _Groups, label: Rows, least: float, some: Rows) -> Table:

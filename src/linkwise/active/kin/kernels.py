@@ -15,6 +15,7 @@ are small clusters of rows, represented by the rows nearest to their centres.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ MOST_ITEMS = 2000  # distinct rows up to which each is an item of its own
 SMALL_CLUSTERS = 1000  # items beyond that
 SAMPLE = 20_000  # rows from which small clusters are made
 SAMPLE_PASSES = 10
-WIDTHS = (0.5, 0.25)  # of the Gaussians, in median distances; each half of the one before
+WIDTHS = (0.5, 0.25)  # of the Gaussians, in median distances; the second is half the first
 DIFFUSION = (0.9, 0.99)
 NEIGHBOURS = 10
 TUNED = 7  # the neighbour whose distance is the width of a self-tuned Gaussian
@@ -167,13 +168,10 @@ def make_kernels(
     with one_blas_thread(), native.subnormals_as_zero():
         for number, view in enumerate(views):
             squared_distances(view, work)
-            graph = neighbour_graph(work)
-            _add_tuned(tuned, work)
-            _add_gaussians(wide, narrow, work, seed)
-            for share in DIFFUSION:
-                found = diffuse(graph, share, work)
-                for block in _lower_blocks(n):
-                    diffusion[block] += found[block]
+            near = native.smallest_columns(work, min(NEIGHBOURS, n - 1) + 1, parallel.n_threads())
+            graph = connect_neighbours(work, near)
+            _add_gaussians(wide, narrow, tuned, work, near, seed)
+            add_diffusion(diffusion, graph, work)
             ks = [k for k in CLUSTERINGS if k < n]
             if ks:
                 together = [_cluster(view, k, (seed, number, k)) for k in ks]
@@ -187,7 +185,7 @@ def make_kernels(
     packed = []
     for each in families:
         divisor = len(DIFFUSION) * len(views) if each is diffusion else len(views)
-        packed.append(_pack(each, np.float32(divisor)))
+        packed.append(native.pack_lower(each, np.float32(divisor)))
     for rows, columns in _lower_blocks(n):
         narrow[rows, columns] /= np.float32(n_kernels * len(views))
     native.mirror_lower(narrow)
@@ -201,40 +199,18 @@ def _lower_blocks(n: int) -> Iterator[tuple[slice, slice]]:
         yield slice(a, a + BLOCK), slice(0, a + BLOCK)
 
 
-def _pack(lower: Matrix, divisor: np.float32) -> Packed:
-    """Divide a kernel and keep it in 16 bits, with ones on its diagonal; only its lower triangle counts."""
-    found = np.empty(lower.shape, dtype=np.uint16)
-    for block in _lower_blocks(len(lower)):
-        part = lower[block] / divisor
-        np.clip(part, 0, 1, out=part)
-        part *= FULL
-        found[block] = np.rint(part, out=part)
-    native.mirror_lower(found)
-    np.fill_diagonal(found, FULL)
-    return found
+def _add_gaussians(
+    wide: Matrix, narrow: Matrix, tuned: Matrix, squares: Matrix, nearest: Rows, seed: int
+) -> None:
+    """Add two Gaussian kernels, and one as wide as the distance to a near neighbour.
 
-
-def _add_gaussians(wide: Matrix, narrow: Matrix, squares: Matrix, seed: int) -> None:
-    """Add the Gaussian kernels of squared distances."""
+    Zelnik-Manor and Perona (2004) tune the widths of the third.
+    """
+    n = len(squares)
     scale = np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
-    for block in _lower_blocks(len(squares)):
-        part = squares[block] * scale
-        np.exp(part, out=part)
-        wide[block] += part
-        for _ in WIDTHS[1:]:  # half the width is the fourth power
-            np.square(part, out=part)
-            np.square(part, out=part)
-            narrow[block] += part
-
-
-def _add_tuned(total: Matrix, squares: Matrix) -> None:
-    """Add the Gaussian kernel as wide as the distance to a near neighbour (Zelnik-Manor and Perona 2004)."""
-    n, k = len(squares), min(TUNED, len(squares) - 1)
-    tuning = native.smallest_columns(squares, k + 1, parallel.n_threads())[:, k]
+    tuning = nearest[:, min(TUNED, n - 1)]
     near = np.maximum(np.sqrt(squares[np.arange(n), tuning]), np.float32(1e-6))
-    for rows, columns in _lower_blocks(n):
-        part = squares[rows, columns] / (near[rows, None] * -near[columns])
-        total[rows, columns] += np.exp(part, out=part)
+    native.add_gaussians(wide, narrow, tuned, squares, scale, near, parallel.n_threads())
 
 
 def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:
@@ -258,19 +234,17 @@ def _median_distance(squares: Matrix, seed: int) -> float:
     return max(float(np.sqrt(np.median(far))), 1e-6)
 
 
-def neighbour_graph(squares: Matrix) -> csr_array:
+def connect_neighbours(squares: Matrix, near: Rows) -> csr_array:
     """Self-tuning weights between nearest neighbours, divided by the roots of the degrees of both ends.
-
-    Of rows that are equally near, the first ones are neighbours.
 
     Parameters
     ----------
     squares : ndarray of shape (n, n)
         Squared distances.
+    near : ndarray of shape (n, k + 1)
+        The nearest rows of each, itself included; of equally near ones the first.
     """
-    n = len(squares)
-    k = min(NEIGHBOURS, n - 1)
-    near = native.smallest_columns(squares, k + 1, parallel.n_threads())
+    n, k = len(squares), near.shape[1] - 1
     apart = np.take_along_axis(squares, near, axis=1).astype(np.float64)
     scale = np.sqrt(apart.max(axis=1))
     scale = np.maximum(scale, np.median(scale) * 1e-3 + 1e-12)
@@ -285,36 +259,43 @@ def neighbour_graph(squares: Matrix) -> csr_array:
     return csr_array((joined.data * by_row * root[joined.indices], joined.indices, joined.indptr), (n, n))
 
 
-def diffuse(graph: csr_array, share: float, out: Matrix) -> Matrix:
-    """(I - share S)⁻¹ for the weights S, scaled to a diagonal of ones; the lower triangle of `out`.
+def add_diffusion(total: Matrix, graph: csr_array, work: Matrix) -> None:
+    """Add (I - a S)⁻¹ for the weights S and each share a, with ones on its diagonal, to a lower triangle.
 
     Parts of the graph that nothing connects are inverted one by one.
+
+    Parameters
+    ----------
+    total : ndarray of shape (n, n)
+    graph : csr_array of shape (n, n)
+        S.
+    work : ndarray of shape (n, n)
+        Is written over.
     """
-    n_parts, part = connected_components(graph, directed=False)
-    if n_parts == 1:
-        return _invert(graph, share, out)
-    out[:] = 0
-    order = np.argsort(part, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(part))[:-1]):
-        block = np.empty((len(rows), len(rows)), dtype=np.float32)
-        out[np.ix_(rows, rows)] = _invert(csr_array(graph[rows][:, rows]), share, block)
-    return out
+    n_threads, part = parallel.n_threads(), connected_components(graph, directed=False)[1]
+    order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part)).tolist()
+    by_part = csr_array(graph[order][:, order]) if len(ends) > 1 else graph
+    row = np.repeat(np.arange(len(total)), np.diff(by_part.indptr))
+    for start, end in pairwise([0, *ends]):
+        rows, entries = order[start:end], slice(*by_part.indptr[[start, end]])
+        at = row[entries] - start, by_part.indices[entries] - start
+        room = work.ravel()[: len(rows) ** 2].reshape(len(rows), len(rows))
+        for share in DIFFUSION:
+            room[:] = 0
+            room[at] = -share * by_part.data[entries]
+            inverse = _invert(room)
+            scale = (1 / np.sqrt(inverse.diagonal())).astype(np.float32)
+            native.add_scaled_part(total, inverse, scale, rows, n_threads)
 
 
-def _invert(graph: csr_array, share: float, out: Matrix) -> Matrix:
-    n = len(out)
-    out[:] = 0
-    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-    out[rows, graph.indices] = -share * graph.data
-    np.fill_diagonal(out, 1)
-    factor, failed = lapack.spotrf(out.T, lower=0, overwrite_a=1)
+def _invert(among: Matrix) -> Matrix:
+    """The inverse of a matrix whose diagonal is to be ones, in its place; a lower triangle."""
+    np.fill_diagonal(among, 1)
+    factor, failed = lapack.spotrf(among.T, lower=0, overwrite_a=1)
     inverse, singular = lapack.spotri(factor, lower=0, overwrite_c=1)
     assert not failed
     assert not singular
-    scale = 1 / np.sqrt(inverse.diagonal())
     found: Matrix = inverse.T
-    found *= scale[:, None]
-    found *= scale
     return found
 
 

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.metrics import adjusted_rand_score
 
 from linkwise import native, parallel
 from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
@@ -196,10 +195,10 @@ def _share(nearest: Rows, k: int) -> csr_array:
 # ---------------------------------------------------------------- clusterings
 def _link(shared: csr_array) -> NDArray[np.int64]:
     """List the merges of average linkage, the nearest first."""
-    distances = np.ones(shared.shape)
-    row = np.repeat(np.arange(len(distances)), np.diff(shared.indptr))
-    distances[row, shared.indices] = np.maximum(1 - shared.data, 0).round(9)
-    return native.agglomerate(distances, np.ones(len(distances), dtype=np.int64), "average", 1)[0]
+    shared.sort_indices()
+    distances = np.maximum(1 - shared.data, 0).round(9)
+    start, column = shared.indptr.astype(np.int32), shared.indices.astype(np.int32)
+    return native.agglomerate_near(distances, column, start)[0]
 
 
 def _cut(merges: NDArray[np.int64], n: int, k: int) -> Rows:
@@ -222,8 +221,22 @@ def estimate_classes(near: Sequence[NDArray[Any]], nearest: Sequence[Rows], seed
             one, other = (
                 _cut(tree, len(part), k)[where] for tree, part, where in zip(trees, parts, both, strict=True)
             )
-            agreement[at] += adjusted_rand_score(one, other) / N_PARTS
+            agreement[at] += rand_index(one, other) / N_PARTS
     return max(_find_level(agreement, levels), float(n**FEWEST))
+
+
+def rand_index(one: Rows, other: Rows) -> float:
+    """The adjusted Rand index of two clusterings whose clusters are numbered 0, 1, ..."""
+    n, width = len(one), int(other.max(initial=-1)) + 1
+    both, of_one, of_other = (
+        int((np.bincount(of) ** 2).sum()) for of in (one * width + other, one, other)
+    )  # ordered pairs of rows that are together, each row with itself included
+    if both == of_one == of_other:
+        return 1.0
+    only_one, only_other, together = of_one - both, of_other - both, both - n
+    apart = n * n - both - only_one - only_other
+    expected = (together + only_one) * (only_one + apart) + (together + only_other) * (only_other + apart)
+    return 2 * (together * apart - only_one * only_other) / expected
 
 
 def _share_part(near: Sequence[NDArray[Any]], nearest: Sequence[Rows], part: Rows) -> csr_array:

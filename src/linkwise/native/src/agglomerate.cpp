@@ -120,13 +120,99 @@ class Clusters {
     std::vector<double> height_;
 };
 
+// The same for average linkage where most distances are 1 and the others are less: those of each cluster, by the
+// number of the other one. What is missing is 1, and so is the mean of such distances, to the last bit.
+class NearClusters {
+   public:
+    NearClusters(const double* data, const int32_t* column, const int32_t* start, int64_t m)
+        : size_(m, 1.0), near_(m), there_(m), height_(m) {
+        for (int64_t i = 0; i < m; ++i) {
+            there_[i] = i;
+            for (int32_t e = start[i]; e < start[i + 1]; ++e)
+                if (column[e] != i) near_[i].push_back({column[e], data[e]});
+        }
+    }
+
+    bool any() const { return !there_.empty(); }
+    int64_t first() const { return there_.front(); }
+
+    double nearest(int64_t i, int64_t liked, int64_t& which) const {
+        double best = 1, to_liked = 1;
+        which = -1;
+        for (const Near& other : near_[i]) {
+            if (other.distance < best) best = other.distance, which = other.cluster;
+            if (other.cluster == liked) to_liked = other.distance;
+        }
+        if (which < 0) {  // all are as far away: the first of them
+            if (there_.size() == 1) return kNever;
+            which = there_[there_[0] == i];
+        }
+        if (liked >= 0 && to_liked <= best) which = liked;
+        return best;
+    }
+
+    void remove(int64_t i) { there_.erase(std::lower_bound(there_.begin(), there_.end(), i)); }
+
+    double join(int64_t a, int64_t b) {
+        remove(b);
+        const double size_a = size_[a], size_b = size_[b], both = size_a + size_b;
+        const std::vector<Near> of_a = std::move(near_[a]), of_b = std::move(near_[b]);
+        std::vector<Near>& of_both = near_[a];
+        of_both.clear();
+        near_[b].clear();
+        double apart = 1;
+        auto one = of_a.begin(), other = of_b.begin();
+        while (one != of_a.end() || other != of_b.end()) {
+            const bool has_one = one != of_a.end() && (other == of_b.end() || one->cluster <= other->cluster);
+            const bool has_other = other != of_b.end() && (one == of_a.end() || other->cluster <= one->cluster);
+            const int64_t k = has_one ? one->cluster : other->cluster;
+            const double to_a = has_one ? one->distance : 1.0, to_b = has_other ? other->distance : 1.0;
+            one += has_one, other += has_other;
+            if (k == b) apart = to_a;
+            if (k == a || k == b) continue;
+            const double distance = (size_a * to_a + size_b * to_b) / both;
+            of_both.push_back({k, distance});
+            replace(near_[k], a, b, distance);
+        }
+        size_[a] = both;
+        return height_[a] = std::max({apart, height_[a], height_[b]});
+    }
+
+   private:
+    struct Near {
+        int64_t cluster;
+        double distance;
+    };
+
+    static std::vector<Near>::iterator find(std::vector<Near>& near, int64_t cluster) {
+        return std::lower_bound(near.begin(), near.end(), cluster,
+                                [](const Near& each, int64_t wanted) { return each.cluster < wanted; });
+    }
+
+    // Where b is near, too, or alone, a takes its place.
+    static void replace(std::vector<Near>& near, int64_t a, int64_t b, double distance) {
+        if (const auto old = find(near, b); old != near.end() && old->cluster == b) near.erase(old);
+        const auto at = find(near, a);
+        if (at != near.end() && at->cluster == a)
+            at->distance = distance;
+        else
+            near.insert(at, {a, distance});
+    }
+
+    std::vector<double> size_;
+    std::vector<std::vector<Near>> near_;  // of each cluster, in the order of their numbers
+    std::vector<int64_t> there_;
+    std::vector<double> height_;
+};
+
 struct Merge {
     int64_t a, b;
     double height;
 };
 
 // Every merge there can be, by height.
-std::vector<Merge> merges_of(Clusters& clusters) {
+template <typename AnyClusters>
+std::vector<Merge> merges_of(AnyClusters& clusters) {
     std::vector<Merge> merges;
     std::vector<int64_t> chain;
     while (clusters.any()) {
@@ -149,6 +235,17 @@ std::vector<Merge> merges_of(Clusters& clusters) {
     return merges;
 }
 
+nb::tuple release_merges(const std::vector<Merge>& merges) {
+    const size_t made = merges.size();
+    Result<int64_t> pairs(2 * made);
+    Result<double> heights(made);
+    for (size_t i = 0; i < made; ++i) {
+        pairs.get()[2 * i] = merges[i].a, pairs.get()[2 * i + 1] = merges[i].b;
+        heights.get()[i] = merges[i].height;
+    }
+    return nb::make_tuple(pairs.release({made, 2}), heights.release({made}));
+}
+
 // Clusters are known by the number of their first one; returns who joined whom, and how far apart they were.
 nb::tuple agglomerate(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> distances,
                       Vector<int64_t> size, int linkage, int64_t n_clusters, double most) {
@@ -161,19 +258,24 @@ nb::tuple agglomerate(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device:
         while (!merges.empty() && (static_cast<int64_t>(merges.size()) > m - n_clusters || merges.back().height > most))
             merges.pop_back();
     }
-    const size_t made = merges.size();
-    Result<int64_t> pairs(2 * made);
-    Result<double> heights(made);
-    for (size_t i = 0; i < made; ++i) {
-        pairs.get()[2 * i] = merges[i].a, pairs.get()[2 * i + 1] = merges[i].b;
-        heights.get()[i] = merges[i].height;
+    return release_merges(merges);
+}
+
+nb::tuple agglomerate_near(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start) {
+    std::vector<Merge> merges;
+    {
+        nb::gil_scoped_release release;
+        NearClusters clusters(data.data(), column.data(), start.data(), static_cast<int64_t>(start.shape(0)) - 1);
+        merges = merges_of(clusters);
     }
-    return nb::make_tuple(pairs.release({made, 2}), heights.release({made}));
+    return release_merges(merges);
 }
 
 }  // namespace
 
 void register_agglomerate(nb::module_& m) {
+    m.def("agglomerate_near", &agglomerate_near, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
+          nb::arg("start").noconvert());
     m.def("agglomerate", &agglomerate, nb::arg("distances").noconvert(), nb::arg("size").noconvert(),
           nb::arg("linkage"), nb::arg("n_clusters"), nb::arg("most"));
 }

@@ -24,15 +24,18 @@ LINKWISE_INLINE Lanes logistic(const Lanes& z) {
     return (z < 0 ? e : Lanes{} + 1.0) / (e + 1.0);
 }
 
+LINKWISE_INLINE void fill_lanes(const Logits& t, int64_t at, size_t bytes) {
+    Lanes one{}, other{};
+    std::memcpy(&one, t.similarity + at, bytes);
+    std::memcpy(&other, t.shared + at, bytes);
+    const Lanes found = logistic(one * t.by_similarity + t.constant + other * t.by_shared);
+    std::memcpy(t.out + at, &found, bytes);
+}
+
 LINKWISE_SIMD void fill_logistic(const Logits& t, int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; at += 8) {
-        const size_t bytes = sizeof(double) * static_cast<size_t>(std::min<int64_t>(8, end - at));
-        Lanes one{}, other{};
-        std::memcpy(&one, t.similarity + at, bytes);
-        std::memcpy(&other, t.shared + at, bytes);
-        const Lanes found = logistic(one * t.by_similarity + t.constant + other * t.by_shared);
-        std::memcpy(t.out + at, &found, bytes);
-    }
+    int64_t at = begin;
+    for (; at + 8 <= end; at += 8) fill_lanes(t, at, sizeof(Lanes));
+    if (at < end) fill_lanes(t, at, sizeof(double) * static_cast<size_t>(end - at));
 }
 
 nb::object pair_chances(Matrix<double> similarity, Matrix<double> shared, double constant, double by_similarity,
@@ -73,23 +76,27 @@ nb::object pair_chances_of_halves(Matrix<double> similarity, Matrix<double> shar
 // (1, similarity, shared). Each sum is added in 8 lanes, which are added one by one.
 constexpr int kSums = 9;
 
+LINKWISE_INLINE void add_slope(const Logits& t, const double* target, int64_t at, size_t bytes, const Lanes& there,
+                               Lanes* sums) {
+    Lanes one{}, other{}, wanted{};
+    std::memcpy(&one, t.similarity + at, bytes);
+    std::memcpy(&other, t.shared + at, bytes);
+    std::memcpy(&wanted, target + at, bytes);
+    const Lanes chance = logistic(one * t.by_similarity + t.constant + other * t.by_shared);
+    const Lanes left = (wanted - chance) * there, spread = chance * (1.0 - chance) * there;
+    const Lanes by_one = spread * one, by_other = spread * other;
+    sums[0] += left, sums[1] += left * one, sums[2] += left * other;
+    sums[3] += spread, sums[4] += by_one, sums[5] += by_other;
+    sums[6] += by_one * one, sums[7] += by_one * other, sums[8] += by_other * other;
+}
+
 LINKWISE_SIMD void add_slopes(const Logits& t, const double* target, int64_t n, double* out) {
-    Lanes sums[kSums]{};
-    for (int64_t at = 0; at < n; at += 8) {
-        const int64_t many = std::min<int64_t>(8, n - at);
-        const size_t bytes = sizeof(double) * static_cast<size_t>(many);
-        Lanes one{}, other{}, wanted{}, there{};
-        std::memcpy(&one, t.similarity + at, bytes);
-        std::memcpy(&other, t.shared + at, bytes);
-        std::memcpy(&wanted, target + at, bytes);
-        for (int64_t j = 0; j < many; ++j) there[j] = 1;
-        const Lanes chance = logistic(one * t.by_similarity + t.constant + other * t.by_shared);
-        const Lanes left = (wanted - chance) * there, spread = chance * (1.0 - chance) * there;
-        const Lanes by_one = spread * one, by_other = spread * other;
-        sums[0] += left, sums[1] += left * one, sums[2] += left * other;
-        sums[3] += spread, sums[4] += by_one, sums[5] += by_other;
-        sums[6] += by_one * one, sums[7] += by_one * other, sums[8] += by_other * other;
-    }
+    Lanes sums[kSums]{}, there{};
+    there += 1.0;
+    int64_t at = 0;
+    for (; at + 8 <= n; at += 8) add_slope(t, target, at, sizeof(Lanes), there, sums);
+    for (int64_t j = n - at; j < 8; ++j) there[j] = 0;
+    if (at < n) add_slope(t, target, at, sizeof(double) * static_cast<size_t>(n - at), there, sums);
     for (int s = 0; s < kSums; ++s) {
         double total = 0;
         for (int64_t j = 0; j < 8; ++j) total += sums[s][j];

@@ -407,6 +407,36 @@ nb::object best_clusters(Vector<int32_t> items, Vector<double> data, Vector<int3
     return nb::cast(found.release({static_cast<size_t>(n)}));
 }
 
+// ---------------------------------------------------------------- groups that differ
+// Groups in their order; each that is in one cluster with a group before it that it differs from goes where it gains
+// most and may be, or makes a cluster of its own.
+nb::object mend_clusters(Vector<int64_t> order, Vector<int64_t> some, Vector<int64_t> begin, Vector<int64_t> differs,
+                         Matrix<double> gain, Vector<int64_t> label) {
+    const int64_t n = label.shape(0), count = some.shape(0), clusters = gain.shape(1);
+    Result<int64_t> found(n);
+    {
+        nb::gil_scoped_release release;
+        int64_t *mended = found.get(), fresh = clusters;
+        std::copy_n(label.data(), n, mended);
+        std::vector<int64_t> placed(n, -1), barred_by(clusters + count, -1);
+        for (int64_t at = 0; at < count; ++at) {
+            const int64_t number = order.data()[at], a = some.data()[number];
+            for (int64_t e = begin.data()[number]; e < begin.data()[number + 1]; ++e)
+                if (const int64_t to = placed[differs.data()[e]]; to >= 0) barred_by[to] = at;
+            if (barred_by[mended[a]] == at) {
+                const double* own = gain.data() + number * clusters;
+                int64_t best = 0;
+                double most = -HUGE_VAL;
+                for (int64_t c = 0; c < clusters; ++c)
+                    if (const double each = barred_by[c] == at ? 0.0 : own[c]; each > most) most = each, best = c;
+                mended[a] = most > 0 ? best : fresh++;
+            }
+            placed[a] = mended[a];
+        }
+    }
+    return nb::cast(found.release({static_cast<size_t>(n)}));
+}
+
 }  // namespace
 
 void register_gains(nb::module_& m) {
@@ -423,6 +453,9 @@ void register_gains(nb::module_& m) {
     m.def("multiply_across", &multiply_across, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
           nb::arg("start").noconvert(), nb::arg("table").noconvert(), nb::arg("is_symmetric"), nb::arg("n_threads"));
     m.def("mean_distances", &mean_distances, nb::arg("belonging").noconvert(), nb::arg("size").noconvert());
+    m.def("mend_clusters", &mend_clusters, nb::arg("order").noconvert(), nb::arg("some").noconvert(),
+          nb::arg("begin").noconvert(), nb::arg("differs").noconvert(), nb::arg("gain").noconvert(),
+          nb::arg("label").noconvert());
     m.def("best_clusters", &best_clusters, nb::arg("items").noconvert(), nb::arg("data").noconvert(),
           nb::arg("column").noconvert(), nb::arg("start").noconvert(), nb::arg("table").noconvert(),
           nb::arg("cost").noconvert(), nb::arg("stay").noconvert(), nb::arg("labels").noconvert(),

@@ -93,6 +93,7 @@ void register_gains(nb::module_& m);
 void register_chances(nb::module_& m);
 void register_covariance(nb::module_& m);
 void register_mixtures(nb::module_& m);
+void register_lower_triangles(nb::module_& m);
 void register_metrics(nb::module_& m);
 void register_bregman(nb::module_& m);
 void register_split(nb::module_& m);

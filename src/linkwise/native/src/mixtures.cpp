@@ -1,6 +1,7 @@
 // The kernel of KIN: a weighted mean of kernels, mixed with how often trees put two rows into one leaf.
 //
 // The shared leaves are counted where they are mixed in, so no table of them is made.
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -149,6 +150,46 @@ LINKWISE_INLINE void mix_forest(const ForestBand& t) {
         }
 }
 
+// ---------------------------------------------------------------- 16 bits
+constexpr float kFull = 65535;
+
+struct Packing {
+    const float* table;
+    float divisor;
+    int64_t n;
+    uint16_t* out;
+};
+
+LINKWISE_SIMD void pack_rows(const Packing& t) {
+    for (int64_t i = 0; i < t.n; ++i) {
+        const float* row = t.table + i * t.n;
+        uint16_t* out = t.out + i * t.n;
+        for (int64_t j = 0; j < i; ++j) {
+            float part = row[j] / t.divisor;
+            part = part > 0 ? part : 0;
+            part = part < 1 ? part : 1;
+            out[j] = static_cast<uint16_t>(static_cast<int32_t>(std::nearbyint(part * kFull)));
+        }
+        out[i] = static_cast<uint16_t>(kFull);
+    }
+}
+
+nb::object pack_lower(Matrix<float> table, float divisor) {
+    constexpr int64_t side = 64;
+    const int64_t n = table.shape(0);
+    Result<uint16_t> found(n * n);
+    {
+        nb::gil_scoped_release release;
+        uint16_t* out = found.get();
+        pack_rows({table.data(), divisor, n, out});
+        for (int64_t a = 0; a < n; a += side)
+            for (int64_t b = 0; b <= a; b += side)
+                for (int64_t j = b; j < std::min(n, b + side); ++j)
+                    for (int64_t i = std::max(a, j + 1); i < std::min(n, a + side); ++i) out[j * n + i] = out[i * n + j];
+    }
+    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
+}
+
 typedef uint8_t NarrowBytes __attribute__((vector_size(16)));
 
 void fill_shared_narrow(const SharedRows& t) { fill_shared<NarrowBytes, 8>(t); }
@@ -217,6 +258,7 @@ void register_mixtures(nb::module_& m) {
     m.def("pack_leaves", &pack_leaves, nb::arg("leaves").noconvert());
     m.def("shared_leaves", &shared_leaves, nb::arg("of_tree").noconvert(), nb::arg("row").noconvert(),
           nb::arg("block").noconvert(), nb::arg("rows").noconvert(), nb::arg("n_threads"));
+    m.def("pack_lower", &pack_lower, nb::arg("table").noconvert(), nb::arg("divisor"));
     m.def("mix_lower", &mix_lower, nb::arg("out").noconvert(), nb::arg("mean").noconvert(), nb::arg("weight"),
           nb::arg("families"), nb::arg("weights").noconvert(), nb::arg("of_tree").noconvert(),
           nb::arg("row").noconvert(), nb::arg("block").noconvert(), nb::arg("kept"), nb::arg("factor"),

@@ -63,6 +63,7 @@ NB_MODULE(_native, m) {
     linkwise::register_chances(m);
     linkwise::register_covariance(m);
     linkwise::register_mixtures(m);
+    linkwise::register_lower_triangles(m);
     linkwise::register_metrics(m);
     linkwise::register_bregman(m);
     linkwise::register_split(m);
