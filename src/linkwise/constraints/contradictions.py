@@ -1,6 +1,13 @@
-"""How many of the answers contradict each other, and what rate of wrong answers that allows."""
+"""Which answers other answers contradict, and what rate of wrong answers that allows.
+
+An answer is tested if a verdict on its rows follows from the answers before it, and is wrong if that verdict
+differs. Whatever the rows say, only such contradictions show that people err.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +18,43 @@ from linkwise.constraints.evidence import Evidence
 ALLOWANCE = 1.0  # deviations by which the rate may exceed what contradictions among the answers show
 
 
+class Given(NamedTuple):
+    """A yes or no about two rows."""
+
+    first: int
+    second: int
+    is_yes: bool
+    is_certain: bool
+
+
+class Contradictions(NamedTuple):
+    """How many answers others test, and how many of these are wrong."""
+
+    n_tested: int
+    n_wrong: int
+
+
+def count_contradictions(n_rows: int, answers: Iterable[Given]) -> Contradictions:
+    """Count the answers on whose rows others have a verdict, and those that contradict it.
+
+    Certain answers count as the first ones, and are not tested themselves.
+    """
+    known, n_tested, n_wrong = Evidence(n_rows), 0, 0
+    for first, second, is_yes, is_certain in sorted(answers, key=lambda answer: not answer.is_certain):
+        verdict = known.verdict(first, second)
+        if verdict is None:
+            known.add(first, second, "yes" if is_yes else "no")
+        elif not is_certain:
+            n_tested += 1
+            n_wrong += (verdict == "yes") != is_yes
+    return Contradictions(n_tested, n_wrong)
+
+
 def limit_rate(answers: Answers) -> float:
     """Return the highest rate of wrong answers that the answers themselves allow, whatever the rows say.
 
     Where the similarity of the rows has little to do with what a person means, a belief can break many right
-    answers, and the more it breaks, the less it trusts the others. Only contradictions among the answers show
-    that people err. An answer is tested if a verdict on its rows follows from the answers before it, and is
-    wrong if that verdict differs. Certain answers come first, and are not tested.
+    answers, and the more it breaks, the less it trusts the others.
 
     Parameters
     ----------
@@ -28,19 +65,10 @@ def limit_rate(answers: Answers) -> float:
     float
         The mean of the posterior of the rate, and `ALLOWANCE` times its deviation.
     """
-    known = Evidence(1 + max(answers.first.max(initial=0), answers.second.max(initial=0)))
+    n_rows = 1 + max(answers.first.max(initial=0), answers.second.max(initial=0))
     is_certain = np.zeros(len(answers.first), bool) if answers.weight is None else answers.weight == 0
-    order = np.argsort(~is_certain, kind="stable")
-    n_tested = n_wrong = 0
-    for first, second, is_yes, is_sure in zip(
-        *(part[order].tolist() for part in (*answers[:3], is_certain)), strict=True
-    ):
-        verdict = known.verdict(first, second)
-        if verdict is None:
-            known.add(first, second, "yes" if is_yes else "no")
-        elif not is_sure:
-            n_tested += 1
-            n_wrong += (verdict == "yes") != is_yes
+    given = zip(*(part.tolist() for part in (*answers[:3], is_certain)), strict=True)
+    n_tested, n_wrong = count_contradictions(n_rows, (Given(*each) for each in given))
     wrong, right = FIRST_WRONG + n_wrong, FIRST_RIGHT + n_tested - n_wrong
     total = wrong + right
     return float((wrong + ALLOWANCE * np.sqrt(wrong * right / (total + 1))) / total)

@@ -6,10 +6,11 @@ because the search for what is believed needs the data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
+from linkwise.constraints.contradictions import Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Answer, Evidence, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
@@ -164,7 +165,8 @@ def _estimate_rates(evidence: FallibleEvidence, events: Sequence[Event], n_certa
     found = evidence.error_rates().overall  # what the search assumes is higher, so that it asks again in time
     is_misled = False
     if evidence.error_rate is None:
-        by_tests = estimate_by_tests(*_count_contradictions(evidence, events, n_certain))
+        given = _list_given(evidence, events, n_certain)
+        by_tests = estimate_by_tests(*count_contradictions(evidence.n_rows, given))
         is_misled = found.rate > by_tests.high
         found = by_tests if is_misled else found
     return _Rates(
@@ -172,19 +174,12 @@ def _estimate_rates(evidence: FallibleEvidence, events: Sequence[Event], n_certa
     )
 
 
-def _count_contradictions(evidence: Evidence, events: Sequence[Event], n_certain: int) -> tuple[int, int]:
-    """Count the answers on whose rows earlier answers have a verdict, and those that differ from it."""
-    known, n_tested, n_wrong = Evidence(evidence.n_rows), 0, 0
+def _list_given(evidence: Evidence, events: Sequence[Event], n_certain: int) -> Iterator[Given]:
+    """The yes and no answers, and whether each is certain."""
     for at, fact in enumerate(evidence):
-        if fact.answer == "unsure":
-            continue
-        verdict = known.verdict(*fact.pair)
-        if verdict not in ("yes", "no"):
-            known.add(*fact.pair, fact.answer)
-        elif at >= n_certain and not events[at - n_certain].is_sure:
-            n_tested += 1
-            n_wrong += verdict != fact.answer
-    return n_tested, n_wrong
+        if fact.answer != "unsure":
+            is_certain = at < n_certain or events[at - n_certain].is_sure
+            yield Given(*fact.pair, fact.answer == "yes", is_certain)
 
 
 def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Fact]) -> tuple[Fact, ...]:
