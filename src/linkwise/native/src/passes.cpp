@@ -232,7 +232,7 @@ struct Pairs {
     std::vector<int32_t> ends;  // s x 2
     std::vector<uint8_t> must;
     std::vector<double> share;
-    int64_t last = 0;  // from here on both rows of each pair stand in earlier pairs
+    int64_t last = 0;  // from here on both rows of each pair certainly stand in earlier pairs
 };
 
 // Clusters of rows: pair by pair, then all others. Returns the priority of what is broken.
@@ -351,13 +351,15 @@ Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, 
                  int64_t n) {
     Pairs pairs{std::vector<int32_t>(static_cast<size_t>(2 * m)), std::vector<uint8_t>(static_cast<size_t>(m)),
                 std::vector<double>(static_cast<size_t>(m))};
-    std::vector<uint8_t> named(static_cast<size_t>(n));
+    const bool is_dense = m > 4 * n;  // else most pairs name a row for the first time
+    if (!is_dense) pairs.last = m;
+    std::vector<uint8_t> named(static_cast<size_t>(is_dense ? n : 0));
     for (int64_t q = 0; q < m; ++q) {
         const int32_t s = order[q];
         pairs.ends[2 * q] = ends[2 * s], pairs.ends[2 * q + 1] = ends[2 * s + 1];
         pairs.must[q] = must[s], pairs.share[q] = share[s];
         for (const int32_t row : {pairs.ends[2 * q], pairs.ends[2 * q + 1]})
-            if (!named[row]) named[row] = 1, pairs.last = q + 1;
+            if (is_dense && !named[row]) named[row] = 1, pairs.last = q + 1;
     }
     return pairs;
 }
