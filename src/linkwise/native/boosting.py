@@ -89,6 +89,26 @@ def assign_by_priority(
     return library.assign_by_priority(*near, pairs, must, order)
 
 
+def order_descending(values: NDArray[np.float64], given: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Order places by their values, the greatest first.
+
+    Parameters
+    ----------
+    values : (s,) float64, no NaN
+        The value of each place.
+    given : (s,) int64
+        The places, each once; those of equal values keep this order.
+
+    Returns
+    -------
+    (s,) int32
+        The places.
+    """
+    check_array("values", values, (len(values),))
+    check_array("given", given, values.shape, np.int64)
+    return library.order_descending(values, given)
+
+
 def _check_pairs(pairs: NDArray[np.int32], must: NDArray[np.uint8], order: NDArray[np.int32], n: int) -> None:
     for name, array, dtype in (("must", must, np.uint8), ("order", order, np.int32)):
         if array.dtype != dtype or array.shape != (len(pairs),):

@@ -189,6 +189,24 @@ def test_passes_are_the_same_for_any_number_of_threads_and_for_many_clusters():
         assert (found.labels == one.labels).all()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_distances_to_centres_that_stay_need_not_be_computed_again(seed):
+    """They are kept for few values only; columns of zeros make the values many, and change nothing."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.normal(size=(40, 4)), 5, axis=0)  # far groups soon stay
+    pairs = list_pairs(lw.Constraints.sample(rng.integers(0, 6, 200), 300, rng))
+    share, order = pairs.weight / 300, rng.permutation(300).astype(np.int32)
+    few, many = X, np.ascontiguousarray(np.pad(X, ((0, 0), (0, 700))))
+    found = [
+        native.vector_passes(
+            rows, rows[:6].copy(), rows.mean(axis=0), pairs.ends, pairs.must, order, share, 30, 0, 10, 1
+        )
+        for rows in (few, many)
+    ]
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_wide_rows_take_similarities_and_long_ones_do_not():
     assert isinstance(make_space(np.ones((3, 9)), "linear"), Similarities)
     assert isinstance(make_space(csr_array(np.eye(9)[:3]), "linear"), Similarities)

@@ -85,11 +85,22 @@ class Vectors:
     def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Choose rows as centres, from a sample of 100 000 if there are more."""
         some = self.X
+        if self._squares is not None:
+            rows = draw_rows(self._squares.__getitem__, self.n, k, rng, init)
+            return self.at(self.X[rows])
         if self.n > SEED_ROWS:
             some = self.X[np.sort(rng.choice(self.n, SEED_ROWS, replace=False, shuffle=False))]
         rows = draw_rows(lambda row: self._far(some, row), some.shape[0], k, rng, init)
         centers = some[rows]
         return self.at(centers.toarray() if issparse(centers) else centers)
+
+    @cached_property
+    def _squares(self) -> NDArray[np.float64] | None:
+        """Squared distances of all pairs of few dense rows, from which centres are drawn again and again."""
+        if issparse(self.X) or self.n > FEW:
+            return None
+        every = np.ascontiguousarray(self.X, dtype=np.float64)
+        return native.squared_distances(self.X, every, self._threads)
 
     @staticmethod
     def _far(some: Any, row: int) -> NDArray[np.float64]:
@@ -180,7 +191,7 @@ def two_smallest(squares: NDArray[np.float64]) -> TwoNearest:
 def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
     """Draw at most k distinct rows; ``far(row)`` returns the squared distances to one of them."""
     rows = [int(rng.integers(n))]
-    least = far(rows[0])
+    least = far(rows[0]).copy()
     least[rows[0]] = 0
     while len(rows) < k:
         total = np.cumsum(least)

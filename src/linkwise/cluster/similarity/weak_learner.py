@@ -74,8 +74,7 @@ def order_by_priority(
         if ties == "random"
         else np.lexsort((pairs.ends[:, 0], pairs.ends[:, 1]))
     )
-    ordered: NDArray[np.int32] = first[np.argsort(-priority[first], kind="stable")].astype(np.int32)
-    return ordered
+    return native.order_descending(priority, first)
 
 
 def constrained_k_means(

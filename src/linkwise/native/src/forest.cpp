@@ -279,7 +279,7 @@ nb::ndarray<nb::numpy, int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<
         for (int64_t t = 0; t < trees; ++t) {
             int32_t most = 0;
             for (size_t i = 0; i < leaves.shape(0); ++i) most = std::max(most, leaves.data()[i * trees + t]);
-            there.assign((most + 1) * groups, 0);
+            there.assign((static_cast<int64_t>(most) + 1) * groups, 0);
             for (int64_t i = 0; i < m; ++i)
                 ++there[leaves.data()[members.data()[i] * trees + t] * groups + group.data()[i]];
             for (int64_t i = 0; i < asked; ++i) {

@@ -42,6 +42,45 @@ LINKWISE_SIMD void seat_chunk(const TwoSeats<double, uint8_t>& t) { find_two(t);
 LINKWISE_SIMD void seat_chunk(const TwoSeats<float, uint16_t>& t) { find_two(t); }
 LINKWISE_SIMD void seat_chunk(const TwoSeats<double, uint16_t>& t) { find_two(t); }
 
+// Few rows, transposed once, and their distances to all centres: only those to centres that moved are computed
+// again.
+struct KnownDistances {
+    const TileRow* columns;  // tiles x d
+    int64_t tiles, d, k;
+    const double* centers;
+    const uint8_t* moved;  // k
+    TileRow* squares;      // tiles x k
+};
+
+template <typename L>
+struct SeatTiles {
+    KnownDistances known;
+    int64_t n;
+    PutSeat<L> put;
+};
+
+template <typename L>
+LINKWISE_INLINE void find_two_again(const SeatTiles<L>& t) {
+    const KnownDistances& known = t.known;
+    TileRow least[2];
+    alignas(64) LaneLabels which[2][kTile / 8];
+    for (int64_t tile = 0; tile < known.tiles; ++tile) {
+        TileRow* squares = known.squares + tile * known.k;
+        for (int64_t c = 0; c < known.k; ++c)
+            if (known.moved[c])
+                column_distances(known.columns + tile * known.d, known.d, known.centers + c * known.d, 1, squares + c);
+        for (auto& part : least) std::fill_n(part.value, kTile, std::numeric_limits<double>::infinity());
+        for (auto& part : which)
+            for (auto& lanes : part) lanes = LaneLabels{};
+        tile_two(squares, 0, known.k, least, which);
+        for (int64_t j = 0; j < std::min(kTile, t.n - tile * kTile); ++j)
+            t.put(tile * kTile + j, which[0][j / 8][j % 8], which[1][j / 8][j % 8], least[0].value[j]);
+    }
+}
+
+LINKWISE_SIMD void seat_tiles(const SeatTiles<uint8_t>& t) { find_two_again(t); }
+LINKWISE_SIMD void seat_tiles(const SeatTiles<uint16_t>& t) { find_two_again(t); }
+
 // The spread of clusters: rows times squared length of the mean, summed. The larger, the less inertia.
 struct Spread {
     double value = 0;
@@ -54,9 +93,19 @@ class Vectors {
    public:
     Vectors(const T* X, int64_t n, int64_t d, int64_t k, const double* centers, const double* mean, int threads)
         : X_(X), n_(n), d_(d), k_(k), threads_(threads), crew_(useful_threads(threads, n * d * k)), mean_(mean),
-          centers_(centers, centers + k * d), sums_(static_cast<size_t>(k * d)), counts_(static_cast<size_t>(k)) {}
+          centers_(centers, centers + k * d), sums_(static_cast<size_t>(k * d)), counts_(static_cast<size_t>(k)),
+          tiles_(X, n * k > kMostKnown ? Tiles::kNone : n, d), moved_(static_cast<size_t>(k), 1) {
+        if (tiles_.from(0, d)) squares_.resize(static_cast<size_t>((n + kTile - 1) / kTile * k));
+    }
 
     void find_two_nearest(Seat<L>* seats, double* square) {
+        if (!squares_.empty()) {
+            const int64_t tiles = (n_ + kTile - 1) / kTile;
+            seat_tiles(SeatTiles<L>{{tiles_.from(0, d_), tiles, d_, k_, centers_.data(), moved_.data(), squares_.data()},
+                                    n_, {seats, square}});
+            std::fill(moved_.begin(), moved_.end(), 0);
+            return;
+        }
         crew_.run(chunk_count(n_), [&](int64_t c, int) {
             const int64_t start = c * kChunk;
             seat_chunk(TwoSeats<T, L>{X_ + start * d_, std::min(kChunk, n_ - start), d_, k_, centers_.data(),
@@ -75,7 +124,9 @@ class Vectors {
             double length = 0;
             for (int64_t a = 0; a < d_; ++a) {
                 double& center = centers_[c * d_ + a];
-                center = sums_[c * d_ + a] / static_cast<double>(counts_[c]);
+                const double mean = sums_[c * d_ + a] / static_cast<double>(counts_[c]);
+                moved_[c] |= !(mean == center);
+                center = mean;
                 length += (center - mean_[a]) * (center - mean_[a]);
             }
             spread.value += static_cast<double>(counts_[c]) * length;
@@ -91,6 +142,10 @@ class Vectors {
     const double* mean_;
     std::vector<double> centers_, sums_;
     std::vector<int64_t> counts_;
+    static constexpr int64_t kMostKnown = 1 << 17;  // distances that are kept: 1 MiB
+    const Tiles tiles_;                             // empty for many rows
+    std::vector<TileRow> squares_;
+    std::vector<uint8_t> moved_;  // centres, since the distances were computed
 };
 
 // Adds to the sums of clusters, k x n, for some rows: their similarities to all rows of the clusters.
@@ -177,6 +232,7 @@ struct Pairs {
     std::vector<int32_t> ends;  // s x 2
     std::vector<uint8_t> must;
     std::vector<double> share;
+    int64_t last = 0;  // from here on both rows of each pair certainly stand in earlier pairs
 };
 
 // Clusters of rows: pair by pair, then all others. Returns the priority of what is broken.
@@ -190,7 +246,7 @@ double assign_pairs(const Pairs& pairs, Seat<L>* seats, const double* square, in
     };
     const auto other_than = [](const Seat<L>& seat, L label) { return seat.best != label ? seat.best : seat.second; };
     double loss = 0;
-    for (int64_t q = 0; q < m; ++q) {
+    for (int64_t q = 0; q < pairs.last; ++q) {
         if (q + 16 < m) {
             __builtin_prefetch(&seats[pairs.ends[2 * q + 32]]);
             __builtin_prefetch(&seats[pairs.ends[2 * q + 33]]);
@@ -212,6 +268,9 @@ double assign_pairs(const Pairs& pairs, Seat<L>* seats, const double* square, in
         loss += broken[q] ? pairs.share[q] : 0.0;
     }
     for (int64_t i = 0; i < n; ++i) labels[i] = seats[i].label == none ? seats[i].best : seats[i].label;
+    for (int64_t q = pairs.last; q < m; ++q)
+        broken[q] = (labels[pairs.ends[2 * q]] == labels[pairs.ends[2 * q + 1]]) != static_cast<bool>(pairs.must[q]);
+    for (int64_t q = pairs.last; q < m; ++q) loss += broken[q] ? pairs.share[q] : 0.0;
     return loss;
 }
 
@@ -288,13 +347,19 @@ Pass<L> run_passes(Space& space, int64_t n, int64_t k, const Pairs& pairs, int m
 
 using Ends = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
-Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, const int32_t* order, int64_t m) {
+Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, const int32_t* order, int64_t m,
+                 int64_t n) {
     Pairs pairs{std::vector<int32_t>(static_cast<size_t>(2 * m)), std::vector<uint8_t>(static_cast<size_t>(m)),
                 std::vector<double>(static_cast<size_t>(m))};
+    const bool is_dense = m > 4 * n;  // else most pairs name a row for the first time
+    if (!is_dense) pairs.last = m;
+    std::vector<uint8_t> named(static_cast<size_t>(is_dense ? n : 0));
     for (int64_t q = 0; q < m; ++q) {
         const int32_t s = order[q];
         pairs.ends[2 * q] = ends[2 * s], pairs.ends[2 * q + 1] = ends[2 * s + 1];
         pairs.must[q] = must[s], pairs.share[q] = share[s];
+        for (const int32_t row : {pairs.ends[2 * q], pairs.ends[2 * q + 1]})
+            if (is_dense && !named[row]) named[row] = 1, pairs.last = q + 1;
     }
     return pairs;
 }
@@ -318,7 +383,7 @@ nb::tuple vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean
     {
         nb::gil_scoped_release release;
         const int64_t n = X.shape(0), k = centers.shape(0);
-        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0));
+        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
         Vectors<T, L> space(X.data(), n, X.shape(1), k, centers.data(), mean.data(), threads);
         found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience);
     }
@@ -333,7 +398,7 @@ nb::tuple similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<dou
     {
         nb::gil_scoped_release release;
         const int64_t n = K.shape(0), k = within.shape(0);
-        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0));
+        const Pairs pairs = sort_pairs(ends.data(), must.data(), share.data(), order.data(), order.shape(0), n);
         Similarities<L> space(K.data(), n, k, to_mean.data(), within.data(), threads);
         found = run_passes<L>(space, n, k, pairs, max_passes, static_cast<Convergence>(convergence), patience);
     }

@@ -1,5 +1,6 @@
 // One pass of constrained k-means with priorities (Okabe and Yamada 2018, Algorithm 2): for each row the two
 // nearest centres, then the rows that constraints name, pair by pair in the order of their priorities.
+#include "sorting.hpp"
 #include "two_nearest.hpp"
 
 namespace linkwise {
@@ -87,6 +88,29 @@ nb::tuple assign_by_priority(Vector<int32_t> best, Vector<int32_t> second, Vecto
     return nb::make_tuple(labels.release({static_cast<size_t>(n)}), broken.release({static_cast<size_t>(m)}));
 }
 
+// Places in the order of their values, the greatest first; equal ones keep the order in which they are given.
+nb::ndarray<nb::numpy, int32_t> order_descending(Vector<double> values, Vector<int64_t> given) {
+    const int64_t m = values.shape(0);
+    Result<int32_t> order(m);
+    bool is_valid = true;
+    {
+        nb::gil_scoped_release release;
+        std::vector<Keyed> places(m), scratch;
+        for (int64_t q = 0; q < m; ++q) {
+            const int64_t at = given.data()[q];
+            if (at < 0 || at >= m) {
+                is_valid = false;
+                break;
+            }
+            places[q] = {sort_key(-values.data()[at]), static_cast<int32_t>(at)};
+        }
+        if (is_valid) sort_keys(places, scratch);
+        for (int64_t q = 0; q < m; ++q) order.get()[q] = places[q].row;
+    }
+    if (!is_valid) throw nb::value_error("given names places beyond the values.");
+    return order.release({static_cast<size_t>(m)});
+}
+
 // Sums of the similarities of each row to the rows of each cluster.
 nb::ndarray<nb::numpy, double> similarity_sums(Matrix<double> K, Vector<int32_t> labels, int64_t k, int threads) {
     const int64_t n = K.shape(0);
@@ -111,6 +135,7 @@ void register_priority(nb::module_& m) {
     m.def("two_nearest", &two_nearest<double>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(), nb::arg("n_threads"));
     m.def("assign_by_priority", &assign_by_priority, nb::arg("best").noconvert(), nb::arg("second").noconvert(),
           nb::arg("square").noconvert(), nb::arg("pairs").noconvert(), nb::arg("must").noconvert(), nb::arg("order").noconvert());
+    m.def("order_descending", &order_descending, nb::arg("values").noconvert(), nb::arg("given").noconvert());
     m.def("similarity_sums", &similarity_sums, nb::arg("K").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"), nb::arg("n_threads"));
 }
 

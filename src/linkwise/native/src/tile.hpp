@@ -94,9 +94,10 @@ LINKWISE_INLINE void tile_distances(const T* X, int64_t d, const int32_t* rows, 
 // tile is filled with its last row. Empty for more rows than a core has near memory for.
 class Tiles {
    public:
+    static constexpr int64_t kNone = -1;  // in place of the number of rows: no tiles
     template <typename T>
     Tiles(const T* X, int64_t n, int64_t d) {
-        if (n * d > kMost) return;
+        if (n == kNone || n * d > kMost) return;
         columns_.resize(static_cast<size_t>((n + kTile - 1) / kTile * d));
         for (int64_t s = 0; s < n; s += kTile)
             for (int64_t j = 0; j < kTile; ++j)

@@ -1,41 +1,9 @@
 // The rows of a clustering tree: their order by each test, how a split parts them, and the leaf that each reaches.
-#include <bit>
-#include <vector>
-
-#include "kernels.hpp"
+#include "sorting.hpp"
 
 namespace linkwise {
 
 namespace {
-
-// Numbers that are in the order of the values; zeros of both signs are equal.
-inline uint64_t sort_key(double value) {
-    const auto bits = std::bit_cast<uint64_t>(value + 0.0);
-    return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
-}
-
-struct Keyed {
-    uint64_t key;
-    int32_t row;
-};
-
-// Sorts by the key, byte by byte from the last; equal ones keep their order.
-void sort_keys(std::vector<Keyed>& rows, std::vector<Keyed>& scratch) {
-    constexpr int kBits = 11, kParts = 6;
-    constexpr uint64_t kMask = (1 << kBits) - 1;
-    std::vector<int64_t> counts(kParts << kBits);
-    for (const Keyed& r : rows)
-        for (int p = 0; p < kParts; ++p) ++counts[(p << kBits) + (r.key >> p * kBits & kMask)];
-    scratch.resize(rows.size());
-    for (int p = 0; p < kParts; ++p) {
-        int64_t* start = &counts[p << kBits];
-        if (start[rows[0].key >> p * kBits & kMask] == static_cast<int64_t>(rows.size())) continue;
-        int64_t before = 0;
-        for (uint64_t b = 0; b <= kMask; ++b) before += std::exchange(start[b], before);
-        for (const Keyed& r : rows) scratch[start[r.key >> p * kBits & kMask]++] = r;
-        rows.swap(scratch);
-    }
-}
 
 nb::tuple sort_values(Matrix<double> values, int threads) {
     const int64_t tests = values.shape(0), n = values.shape(1);
