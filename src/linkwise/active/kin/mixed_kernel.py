@@ -1,6 +1,7 @@
 """The kernel that counts now: a weighted mean of kernels, into which a forest may be mixed.
 
-The model reads a few of its rows, and its covariance the lower triangle. So the whole is never made.
+The model reads a few of its rows, again and again, and its covariance the lower triangle. So the whole is
+never made.
 """
 
 from __future__ import annotations
@@ -33,11 +34,24 @@ class MixedKernel:
             [weights[0], *(weights[1 + number] / FULL for number in used)], dtype=np.float32
         )
 
+        self._is_mean = not used and weights[0] == 1 and forest is None
+        self._mixed = np.empty_like(self._mean)  # its rows are mixed when they are read
+        self._is_mixed = np.zeros(len(self._mean), dtype=bool)
+
     def __len__(self) -> int:
         return len(self._mean)
 
     def rows(self, items: Rows) -> Matrix:
         """(m, n_items) the rows of some items, a new array."""
+        if self._is_mean:
+            return self._mean[items]
+        new = items[~self._is_mixed[items]]
+        if len(new):
+            self._mixed[new] = self._mix(new)
+            self._is_mixed[new] = True  # now, so that an interruption leaves nothing half-made
+        return self._mixed[items]
+
+    def _mix(self, items: Rows) -> Matrix:
         found: Matrix = self._mean[items] * self._factors[0]
         for each, factor in zip(self._families, self._factors[1:], strict=True):
             found += np.multiply(each[items], factor, dtype=np.float32)
