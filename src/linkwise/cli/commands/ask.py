@@ -28,6 +28,7 @@ from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.changed_options import ReplayNeeded
+from linkwise.workspace.cluster_search import name_with_text
 from linkwise.workspace.column_offer import describe_proposal
 from linkwise.workspace.embeddings import is_embedding
 from linkwise.workspace.exit_codes import Interrupted, say
@@ -136,6 +137,7 @@ def make_terminal(
         with_guidelines=bool(guidelines),
         with_columns=is_complete,
         with_later=is_complete,
+        text_of=name_with_text(namer, project.items),
     )
 
 
