@@ -4,8 +4,8 @@
     python -m bench run everyday --sets customers --rows 0.5
 
 Each set is read with as few options as it takes to begin, with those that linkwise then proposes before its
-first question, and with options chosen for it. The judge of `bench/judge_by_truth.py` answers every question
-rightly.
+first question, and with options chosen for it, in three runs with data drawn anew. The judge of
+`bench/judge_by_truth.py` answers every question rightly.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from linkwise.experiments.cell_store import Cell, Row
 
 ROOT = Path(__file__).resolve().parents[2]
 AT = (0, 25, 50, 100)  # answers
+RUNS = 3  # each with data drawn anew
 FIELDS = ("set", "options", "run")
 
 
@@ -119,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--rows", type=float, default=1.0, metavar="SHARE", help="share of the rows")
-    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=RUNS)
     add_common_options(parser)
     chosen = parser.parse_args(arguments)
     folder = out_folder(chosen, "everyday")

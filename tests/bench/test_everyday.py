@@ -57,7 +57,7 @@ def test_the_judge_answers_by_id_and_by_position(tmp_path):
 @pytest.mark.nightly
 def test_a_table_is_measured_and_written(tmp_path, monkeypatch):
     monkeypatch.setattr(everyday, "AT", (0, 40))
-    assert everyday.main(["--sets", "customers", "--rows", "0.1", "--out", str(tmp_path)]) == 0
+    assert everyday.main(["--sets", "customers", "--rows", "0.1", "--runs", "1", "--out", str(tmp_path)]) == 0
     fewest, proposed, chosen = rows_of(tmp_path / "everyday" / "table.csv")
     assert fewest["options"] == everyday.SETS["customers"].fewest
     assert set(proposed["options"].split()) == set(chosen["options"].split())

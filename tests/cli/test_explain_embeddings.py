@@ -134,3 +134,13 @@ def test_many_rules_are_cut_to_sixty_lines(linkwise, tmp_path):
     full = linkwise("explain", table, "--id", "id", "--labels", labels, "--all").stdout
     assert full.count("cluster ") >= 50
     assert "--all" not in full
+
+
+def test_the_dialogue_finds_clusters_by_a_title(linkwise, asked, tmp_path):
+    for name in ("articles.npy", "titles.csv"):
+        (tmp_path / name).write_bytes(asked.with_name(name).read_bytes())
+    told = linkwise(
+        "ask", tmp_path / "articles.npy", "--show", tmp_path / "titles.csv", said="clusters chess 42\nq\n"
+    ).stdout
+    assert "chess 42: 1 of " in told
+    assert "row 42" in told

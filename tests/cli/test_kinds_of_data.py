@@ -227,13 +227,20 @@ def test_what_is_about_rules_is_refused_for_texts(tmp_path, linkwise, option, mo
 
 
 @pytest.mark.parametrize("name", ["image", "series"])
-def test_others_have_no_rules_but_reasons(tmp_path, linkwise, name):
+def test_others_have_no_rules_but_examples_and_reasons(tmp_path, linkwise, name):
     kind = Kind(tmp_path, name)
     linkwise("ask", kind.path, *kind.options, said="n\nq\n")
     done = linkwise("explain", kind.path)
-    assert done.exit_code == 2
-    assert "which images do not have" in done.stderr or "which curves do not have" in done.stderr
+    assert done.exit_code == 0, done.output
     assert "--rows A B" in done.stderr
+    n_clusters = done.stdout.count("typical rows: ")
+    assert n_clusters == sum(line.startswith("cluster ") for line in done.stdout.splitlines()) > 0
+    assert done.stdout.count("mean curve, from ") == (n_clusters if name == "series" else 0)
+    told = json.loads(linkwise("explain", kind.path, "--json").stdout)
+    assert told["type"] == "examples"
+    assert len(told["clusters"]) == n_clusters
+    refused = linkwise("explain", kind.path, "--format", "tree").stderr
+    assert "which images do not have" in refused or "which curves do not have" in refused
     with Session.open(kind.session) as session:
         event = session.history[0]
         pair = [session.ids[row] for row in (event.first, event.second)]

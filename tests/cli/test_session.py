@@ -116,6 +116,18 @@ def test_status(answered, linkwise):
     assert told["data"] == "fruit.csv"
 
 
+def test_long_facts_of_the_status_stay_in_their_column(fruit, linkwise):
+    linkwise("ask", fruit.path, said="y\nn\nn\n")
+    with Session.open(fruit.session) as session:
+        session.set_guidelines(" ".join(["These two belong together if both are eaten with a spoon."] * 3))
+    lines = linkwise("status", fruit.path).stdout.splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("guidelines"))
+    width = len("guidelines ")
+    assert lines[at + 1][:width].strip() == ""
+    assert lines[at + 1][width:].strip()
+    assert max(map(len, lines[at:])) <= 80
+
+
 def test_undo_says_what_and_status_says_that_clusters_are_older(answered, linkwise):
     with Session.open(answered.session) as session:
         last = session.history[-1]

@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from fixed_labels import FixedLabels
-from linkwise.data.items import value_items
+from linkwise.data.items import text_items, value_items
 from linkwise.page.cards import RowView
 from linkwise.page.cluster_list import MOST_CLUSTERS
 from linkwise.page.presenter import Presenter
@@ -68,6 +68,16 @@ def test_what_is_found_by_row():
         zip(*(found.tolist() for found in np.unique(labels, return_counts=True)), strict=True)
     )
     assert ask(presenter, "find", text="").body["rows"] == []
+
+
+def test_what_is_found_by_the_text_of_a_row():
+    texts = ["red apple", "green pear", "blue plum", "an apple tart"]
+    labels = np.array([0, 0, 1, 1])
+    X = np.arange(4.0)[:, None]
+    presenter = Presenter(lw.Session(X, FixedLabels(labels)), X, RowView(text_items(texts)), title="")
+    found = ask(presenter, "find", text="Apple").body["rows"]
+    assert [(hit["cluster"], hit["rows"]) for hit in found] == [(0, [0]), (1, [3])]
+    assert [hit["rows"] for hit in ask(presenter, "find", text="row 2").body["rows"]] == [[2]]
 
 
 def test_clusters_that_are_not_listed_are_found():

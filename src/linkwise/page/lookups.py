@@ -33,7 +33,7 @@ from linkwise.page.team_report import describe_team
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.shown_clusters import WORTH
 from linkwise.session.review import ReviewCase
-from linkwise.workspace.cluster_search import cluster_names, create_matcher, find_rows
+from linkwise.workspace.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
 
 EXPORTS = ("labels", "constraints", "session", "rules")
 
@@ -52,7 +52,7 @@ class Lookups(SessionState):
     def _find(self, request: Request) -> dict[str, Any]:
         """Find clusters by name, number or row, and describe those that the state does not list."""
         matches = create_matcher(requests.read_text(request, "text"))
-        hits = find_rows(matches, self._view.name, self._labels)
+        hits = find_rows(matches, name_with_text(self._view.name, self._view.items), self._labels)
         unlisted = [
             c
             for c in self._clusters[MOST_CLUSTERS:]

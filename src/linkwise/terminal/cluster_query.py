@@ -64,7 +64,7 @@ class ClusterListing:
 
 
 def list_clusters(
-    wanted: str, labels: Labels, names: Mapping[int, str], name_of: Callable[[int], str]
+    wanted: str, labels: Labels, names: Mapping[int, str], text_of: Callable[[int], str]
 ) -> ClusterListing:
     """List clusters.
 
@@ -72,18 +72,18 @@ def list_clusters(
     ----------
     wanted : str
         Blank for the largest clusters, places by size such as ``31-60``, or a text that is searched for in
-        the names of clusters and rows.
+        the names of clusters, and in what `text_of` gives of rows.
     labels : ndarray of shape (n_rows,)
     names : mapping of int to str
         Names of clusters.
-    name_of : callable
-        The name of a row.
+    text_of : callable
+        The name of a row, or its name and its text.
     """
     ranked = _rank_clusters(labels, names)
     wanted = wanted.strip()
     if wanted and not RANGE.fullmatch(wanted):
         matches = create_matcher(wanted)
-        hits = find_rows(matches, name_of, labels)
+        hits = find_rows(matches, text_of, labels)
         found = [
             replace(c, found=hits.get(c.number))
             for c in ranked

@@ -67,6 +67,8 @@ class Terminal:
         Whether a key leaves out columns.
     with_later : bool, default=False
         Whether a key puts a question off.
+    text_of : callable, optional
+        The text in which a search for clusters looks for a row; its name by default.
     """
 
     def __init__(
@@ -81,10 +83,12 @@ class Terminal:
         with_guidelines: bool = False,
         with_columns: bool = False,
         with_later: bool = False,
+        text_of: Callable[[int], str] | None = None,
     ) -> None:
         self.console = console
         self.pair = pair
         self.name_of = name_of
+        self.text_of = name_of if text_of is None else text_of
         self.budget = budget
         self.commands = commands
         self.counts = counts
@@ -159,7 +163,7 @@ class Terminal:
 
     def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
         """Show clusters, each with its number, size and name."""
-        listing = list_clusters(wanted, labels, names, self.name_of)
+        listing = list_clusters(wanted, labels, names, self.text_of)
         self._show(screen.draw_clusters(listing, self.name_of))
 
     def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:

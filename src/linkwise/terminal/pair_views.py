@@ -166,6 +166,23 @@ def _draw_curves(items: Items, rows: tuple[int, int], names: Pair, width: int, l
     return Group(_side_by_side(names, drawn[0], drawn[1], columns), Text(scale, style="dim"))
 
 
+def draw_means(labels: NDArray[np.integer], items: Items, columns: int, lines: int = 2) -> list[list[str]]:
+    """Draw the mean curve of each cluster in braille dots, all on one scale, with the scale in words."""
+    curves = np.array([items.content(row) for row in range(len(labels))], dtype=np.float64)
+    means = []
+    for cluster in np.unique(labels):
+        of_cluster = curves[labels == cluster]
+        known = np.isfinite(of_cluster)
+        total = np.where(known, of_cluster, 0).sum(axis=0)
+        means.append(np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan))
+    low, high = _value_range(np.concatenate(means))
+    scale = f"  mean curve, from {format_cell(low)} (below) to {format_cell(high)} (above):"
+    return [
+        [scale, *(f"  {line}" for line in draw_braille(mean, low, high, columns, lines).split("\n"))]
+        for mean in means
+    ]
+
+
 def _value_range(values: NDArray[np.float64]) -> tuple[float, float]:
     known = values[np.isfinite(values)]
     return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)

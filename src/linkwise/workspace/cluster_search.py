@@ -1,4 +1,4 @@
-"""The search for clusters: by a name, a number, or the name of a row.
+"""The search for clusters: by a name, a number, or the name or the text of a row.
 
 A text is found anywhere in a name, in any case, but a number only as a whole: ``12`` finds cluster 12 and row
 12, and not cluster 112. `cluster_order.js` of the page matches the names of clusters by the same rule.
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from linkwise.asking.learner import Labels
+from linkwise.data.items import Items
 
 MOST_HITS = 3  # rows of one cluster that are named
 
@@ -46,6 +47,19 @@ def create_matcher(text: str) -> Callable[[str], bool]:
         return lambda name: wanted in name.lower()
     search = re.compile(before + re.escape(wanted) + after).search
     return lambda name: wanted in (lower := name.lower()) and search(lower) is not None
+
+
+def name_with_text(name_of: Callable[[int], str], items: Items) -> Callable[[int], str]:
+    """Return a function that gives the name of a row and the text that people see of it, for a search.
+
+    The text is that of a row of texts, or the free text of a side table, such as a title.
+    """
+    texts = None if items.side is None else items.side.texts
+    if texts is not None:
+        return lambda row: f"{name_of(row)}\n{texts[row]}"
+    if items.kind == "text":
+        return lambda row: f"{name_of(row)}\n{items.content(row)!s}"
+    return name_of
 
 
 def find_rows(

@@ -28,7 +28,9 @@ from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.changed_options import ReplayNeeded
+from linkwise.workspace.cluster_search import name_with_text
 from linkwise.workspace.column_offer import describe_proposal
+from linkwise.workspace.embeddings import is_embedding
 from linkwise.workspace.exit_codes import Interrupted, say
 from linkwise.workspace.item_rows import is_in_files, items_folder
 from linkwise.workspace.method_choice import MethodChoice
@@ -135,6 +137,7 @@ def make_terminal(
         with_guidelines=bool(guidelines),
         with_columns=is_complete,
         with_later=is_complete,
+        text_of=name_with_text(namer, project.items),
     )
 
 
@@ -288,9 +291,10 @@ def list_next_commands(project: Project, reason: Ending, status: Status) -> list
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
-    told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
-    if told is not None:
-        commands.append((told, quote_command("linkwise", "explain", path)))
+    described = {"record": "as rules", "text": "by words"}.get(project.items.kind, "by examples")
+    if project.item_table is None and is_embedding(project.rows):
+        described = "by examples"
+    commands.append((f"clusters {described}", quote_command("linkwise", "explain", path)))
     return [
         *commands,
         (

@@ -13,6 +13,7 @@ from linkwise.cli.commands.explained_clusters import (
     load_labelled_clusters,
     load_session_clusters,
 )
+from linkwise.data import Items
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.sentences import format_percent, headline
@@ -21,6 +22,7 @@ from linkwise.reasons.shown_clusters import WORTH, ShownCluster, describe_shown_
 from linkwise.reasons.telling_words import telling_words
 from linkwise.reasons.why import Why
 from linkwise.terminal import screen
+from linkwise.terminal.pair_views import draw_means
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
 from linkwise.wording import join_names, strip_controls
@@ -35,6 +37,7 @@ FORMS: dict[str, Callable[[Explanation], str]] = {
     "dot": Explanation.to_dot,
 }
 NAMES = {"text": "texts", "image": "images", "series": "curves", "record": "embeddings"}
+MEAN_WIDTH = 40  # cells of a mean curve
 NEARNESS = {"text": "their words", "image": "their pictures", "series": "their curves"}
 
 
@@ -104,7 +107,7 @@ def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
 def _explain_without_columns(
     subject: ExplainedClusters, request: ExplainOptions, pair: tuple[int, int] | None
 ) -> None:
-    """Clusters of texts by their words; of others only why two rows."""
+    """Clusters of texts by their words, and of curves and images by typical rows; or why two rows."""
     items = subject.items
     assert items is not None
     of_rules = {
@@ -122,11 +125,9 @@ def _explain_without_columns(
         _print_why(subject, None, pair, as_json=request.as_json)
         return
     if items.kind != "text":
-        raise UsageError(
-            f"Rules are about columns, which {NAMES[items.kind]} do not have. Explain two rows with "
-            "--rows A B. Or describe the clusters by a table about the same rows: "
-            "linkwise export SESSION --labels L.csv, then linkwise explain TABLE --labels L.csv"
-        )
+        say(f"Rows are compared by {NEARNESS[items.kind]}. Explain two of them with --rows A B.")
+        _print_examples(subject, items, request)
+        return
     clusters = telling_words(subject.labels, [str(items.content(row)) for row in range(len(subject.ids))])
     if request.as_json:
         emit(
@@ -158,9 +159,6 @@ def _print_shown(subject: ExplainedClusters, found: Explanation | None, request:
     seen = subject.seen
     assert seen is not None
     clusters = describe_shown_clusters(subject.labels, subject.compared.X, seen.columns, seen.texts)
-    if request.as_json:
-        emit(type="examples", clusters=[_serialize_shown(one, subject.ids) for one in clusters])
-        return
 
     def show(row: int) -> str:
         return f"{subject.ids[row]} {seen.show(row)}".rstrip()
@@ -171,9 +169,29 @@ def _print_shown(subject: ExplainedClusters, found: Explanation | None, request:
             f"Rules on {join_names(columns)} would put only {format_percent(found.fidelity)} of the rows into"
             " their cluster, so they are left out. --format tree shows them."
         )
-    shown = shorten_clusters(
-        [one.lines(show) for one in clusters], [one.n_rows for one in clusters], show_all=request.show_all
-    )
+    _print_described(clusters, [one.lines(show) for one in clusters], subject, request)
+
+
+def _print_examples(subject: ExplainedClusters, items: Items, request: ExplainOptions) -> None:
+    """Clusters of curves and images by typical rows, and curves by the mean of each cluster."""
+    clusters = describe_shown_clusters(subject.labels, subject.compared.X)
+    described = [one.lines(subject.ids.__getitem__) for one in clusters]
+    if items.kind == "series":
+        means = draw_means(subject.labels, items, MEAN_WIDTH)
+        described = [[*lines, *mean] for lines, mean in zip(described, means, strict=True)]
+    _print_described(clusters, described, subject, request)
+
+
+def _print_described(
+    clusters: Sequence[ShownCluster],
+    described: Sequence[list[str]],
+    subject: ExplainedClusters,
+    request: ExplainOptions,
+) -> None:
+    if request.as_json:
+        emit(type="examples", clusters=[_serialize_shown(one, subject.ids) for one in clusters])
+        return
+    shown = shorten_clusters(described, [one.n_rows for one in clusters], show_all=request.show_all)
     _print_clusters("What people see of the clusters, and the rows nearest to the mean of each:", "", shown)
 
 

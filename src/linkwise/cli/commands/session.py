@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
-from textwrap import shorten
+from textwrap import shorten, wrap
 from typing import Any
 
 from rich.console import Console
@@ -48,6 +48,7 @@ REASONS = {
     "stopped": "questions are left",
 }
 LEAST_WIDTH = 10  # of the names of facts
+LEAST_WORDS = 20  # width of what is said of them
 GUIDELINES_SHOWN = 200  # characters of them
 STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
 
@@ -64,7 +65,11 @@ def status(path: Path, *, as_json: bool = False) -> None:
         facts = _list_facts(session, found)
         width = max(LEAST_WIDTH, *(len(what) + 1 for what, _ in facts))
         for what, words in facts:
-            console.print(f"{what:<{width}}{strip_controls(words)}", markup=False, highlight=False)
+            room = max(LEAST_WORDS, console.width - width)  # a path stays whole, so that it can be copied
+            lines = wrap(strip_controls(words), room, break_long_words=False, break_on_hyphens=False)
+            for at, line in enumerate(lines or [""]):
+                head = what if at == 0 else ""
+                console.print(f"{head:<{width}}{line}", markup=False, highlight=False, soft_wrap=True)
         now = session.status
         bars = screen.draw_cluster_bars(now.cluster_sizes, width=console.width, numbers=now.cluster_numbers)
         console.print(bars, highlight=False)
