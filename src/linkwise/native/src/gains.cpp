@@ -55,22 +55,28 @@ LINKWISE_SIMD void fill_tiles(const double* table, int64_t n, int64_t width, Til
     }
 }
 
+#if defined(__clang__) || __GNUC__ >= 12
+#define LINKWISE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else  // older ones have only the other name
+#define LINKWISE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, LaneLabels{__VA_ARGS__})
+#endif
+
 // Eight rows of eight numbers the other way round.
 LINKWISE_INLINE void transpose(Lanes* r) {
     for (int i = 0; i < 8; i += 2) {
         const Lanes a = r[i], b = r[i + 1];
-        r[i] = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
-        r[i + 1] = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+        r[i] = LINKWISE_SHUFFLE(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+        r[i + 1] = LINKWISE_SHUFFLE(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
     }
     for (const int i : {0, 1, 4, 5}) {
         const Lanes a = r[i], b = r[i + 2];
-        r[i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-        r[i + 2] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+        r[i] = LINKWISE_SHUFFLE(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+        r[i + 2] = LINKWISE_SHUFFLE(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
     }
     for (int i = 0; i < 4; ++i) {
         const Lanes a = r[i], b = r[i + 4];
-        r[i] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
-        r[i + 4] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+        r[i] = LINKWISE_SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+        r[i + 4] = LINKWISE_SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
     }
 }
 
