@@ -66,7 +66,7 @@ def save_small(figure: Any, path: Path, dpi: int) -> None:
 
     with BytesIO() as buffer:
         figure.savefig(buffer, format="png", dpi=dpi)
-        picture = Image.open(buffer).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=5)
+        picture = Image.open(buffer).convert("RGB").quantize(64, Image.Quantize.MAXCOVERAGE, kmeans=5)
         picture.save(path, format="png", optimize=True)
 
 
