@@ -98,6 +98,49 @@ def test_embeddings_alone_have_typical_rows_and_no_rules(linkwise, asked, tmp_pa
     assert "--format is about rules on columns, which embeddings do not have." in words(refused.stderr)
 
 
+@pytest.fixture
+def noise(tmp_path):
+    """Labels of the articles where sailing is noise."""
+    labels = tmp_path / "labels.csv"
+    labels.write_text(
+        "id,cluster\n" + "".join(f"{at},{(0, 1, 2, -1)[kind]}\n" for at, kind in enumerate(TRUTH))
+    )
+    return labels
+
+
+def test_noise_is_no_cluster(linkwise, asked, noise):
+    described = linkwise("explain", asked, "--labels", noise)
+    assert described.exit_code == 0, described.output
+    assert "no cluster: 30 rows" in described.stdout
+    assert "cluster -1" not in described.stdout
+    assert described.stdout.count("typical rows: ") == 3  # noise has no middle
+    told = json.loads(linkwise("explain", asked, "--labels", noise, "--json").stdout)
+    assert {one["cluster"]: len(one["examples"]) for one in told["clusters"]} == {-1: 0, 0: 3, 1: 3, 2: 3}
+    both = linkwise("explain", asked, "--labels", noise, "--rows", "3", "7")
+    assert words(both.stdout).startswith("3 (no cluster) and 7 (no cluster) are apart.")
+
+
+def test_labels_name_the_option_that_shows_rows(linkwise, asked, noise):
+    done = linkwise("explain", asked, "--labels", noise)
+    assert "add --show FILE" in words(done.stderr)
+    assert done.stdout.startswith("The rows nearest to the mean of each cluster:")
+
+
+def test_a_table_that_is_joined_in_order_is_named(linkwise, asked, noise, tmp_path):
+    names = tmp_path / "other.csv"
+    names.write_text("id,title\n" + "".join(f"a{at},title {at}\n" for at in range(N)))
+    done = linkwise("explain", asked, "--labels", noise, "--show", names)
+    assert "joined in the order of its rows" in words(done.stderr)
+
+
+def test_long_words_are_cut(linkwise, asked, noise, tmp_path):
+    titles = tmp_path / "long.csv"
+    titles.write_text("title\n" + "".join(f"{'xyz'[kind % 3] * 500} {at}\n" for at, kind in enumerate(TRUTH)))
+    done = linkwise("explain", asked, "--labels", noise, "--show", titles)
+    assert "words: " in done.stdout
+    assert max(map(len, words(done.stdout).split())) < 80
+
+
 def test_join_has_the_titles(linkwise, asked, tmp_path):
     target = tmp_path / "joined.csv"
     done = linkwise("export", asked, "--join", target)

@@ -96,7 +96,7 @@ def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     for name in rows:
         if name not in position:
             raise UsageError(
-                f"--rows names a row that does not exist: {name}. Rows are called {ids[0]!r}, {ids[-1]!r}, …"
+                f"--rows names a row that does not exist: {name}. Give two rows, such as {ids[0]!r} and {ids[-1]!r}."
             )
     if rows[0] == rows[1]:
         raise UsageError(f"--rows names one row twice: {rows[0]}. Give two rows.")
@@ -192,7 +192,10 @@ def _print_described(
         emit(type="examples", clusters=[_serialize_shown(one, subject.ids) for one in clusters])
         return
     shown = shorten_clusters(described, [one.n_rows for one in clusters], show_all=request.show_all)
-    _print_clusters("What people see of the clusters, and the rows nearest to the mean of each:", "", shown)
+    title = "The rows nearest to the mean of each cluster:"
+    if any(one.profile or one.words for one in clusters):
+        title = "What people see of the clusters, and the rows nearest to the mean of each:"
+    _print_clusters(title, "", shown)
 
 
 def _serialize_shown(cluster: ShownCluster, ids: Sequence[str]) -> dict[str, Any]:
