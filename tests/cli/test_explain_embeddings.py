@@ -179,6 +179,19 @@ def test_many_rules_are_cut_to_sixty_lines(linkwise, tmp_path):
     assert "--all" not in full
 
 
+def test_more_clusters_than_rules_describe(linkwise, asked, monkeypatch, noise):
+    for module in ("linkwise.cli.commands.explain", "linkwise.reasons.explanation"):
+        monkeypatch.setattr(f"{module}.MOST_CLUSTERS", 3)
+    options = ["--labels", noise, "--show", asked.with_name("titles.csv")]
+    described = linkwise("explain", asked, *options)
+    assert described.stdout.count("typical rows: ") == 3
+    pair = linkwise("explain", asked, *options, "--rows", "0", "1")
+    assert "of the 10 rows nearest to 0" in words(pair.stdout)
+    refused = linkwise("explain", asked, *options, "--format", "tree")
+    assert refused.exit_code == 2
+    assert "There are 4 clusters, but rules describe at most 3. Explain two rows" in words(refused.stderr)
+
+
 def test_the_dialogue_finds_clusters_by_a_title(linkwise, asked, tmp_path):
     for name in ("articles.npy", "titles.csv"):
         (tmp_path / name).write_bytes(asked.with_name(name).read_bytes())

@@ -61,7 +61,8 @@ class ShownCluster:
             lines.append(f"  {self.profile}")
         if self.words:
             shares = (
-                f"{shorten(word, LONGEST_WORD)} in {format_percent(inside)} (others {format_percent(outside)})"
+                f"{shorten(word, LONGEST_WORD)} in {format_percent(inside)}"
+                f" (others {format_percent(outside)})"
                 for word, inside, outside in self.words
             )
             lines.append(f"  words: {' · '.join(shares)}")
