@@ -142,7 +142,7 @@ WRONG = [
     (
         ["--rows", "f0", "nobody"],
         2,
-        "--rows names a row that does not exist: nobody. Rows are called 'f0', 'f29'",
+        "--rows names a row that does not exist: nobody. Give two rows, such as 'f0' and 'f29'.",
     ),
     (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Give two rows."),
     (

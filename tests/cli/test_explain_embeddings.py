@@ -98,6 +98,49 @@ def test_embeddings_alone_have_typical_rows_and_no_rules(linkwise, asked, tmp_pa
     assert "--format is about rules on columns, which embeddings do not have." in words(refused.stderr)
 
 
+@pytest.fixture
+def noise(tmp_path):
+    """Labels of the articles where sailing is noise."""
+    labels = tmp_path / "labels.csv"
+    labels.write_text(
+        "id,cluster\n" + "".join(f"{at},{(0, 1, 2, -1)[kind]}\n" for at, kind in enumerate(TRUTH))
+    )
+    return labels
+
+
+def test_noise_is_no_cluster(linkwise, asked, noise):
+    described = linkwise("explain", asked, "--labels", noise)
+    assert described.exit_code == 0, described.output
+    assert "no cluster: 30 rows" in described.stdout
+    assert "cluster -1" not in described.stdout
+    assert described.stdout.count("typical rows: ") == 3  # noise has no middle
+    told = json.loads(linkwise("explain", asked, "--labels", noise, "--json").stdout)
+    assert {one["cluster"]: len(one["examples"]) for one in told["clusters"]} == {-1: 0, 0: 3, 1: 3, 2: 3}
+    both = linkwise("explain", asked, "--labels", noise, "--rows", "3", "7")
+    assert words(both.stdout).startswith("3 (no cluster) and 7 (no cluster) are apart.")
+
+
+def test_labels_name_the_option_that_shows_rows(linkwise, asked, noise):
+    done = linkwise("explain", asked, "--labels", noise)
+    assert "add --show FILE" in words(done.stderr)
+    assert done.stdout.startswith("The rows nearest to the mean of each cluster:")
+
+
+def test_a_table_that_is_joined_in_order_is_named(linkwise, asked, noise, tmp_path):
+    names = tmp_path / "other.csv"
+    names.write_text("id,title\n" + "".join(f"a{at},title {at}\n" for at in range(N)))
+    done = linkwise("explain", asked, "--labels", noise, "--show", names)
+    assert "joined in the order of its rows" in words(done.stderr)
+
+
+def test_long_words_are_cut(linkwise, asked, noise, tmp_path):
+    titles = tmp_path / "long.csv"
+    titles.write_text("title\n" + "".join(f"{'xyz'[kind % 3] * 500} {at}\n" for at, kind in enumerate(TRUTH)))
+    done = linkwise("explain", asked, "--labels", noise, "--show", titles)
+    assert "words: " in done.stdout
+    assert max(map(len, words(done.stdout).split())) < 80
+
+
 def test_join_has_the_titles(linkwise, asked, tmp_path):
     target = tmp_path / "joined.csv"
     done = linkwise("export", asked, "--join", target)
@@ -134,6 +177,19 @@ def test_many_rules_are_cut_to_sixty_lines(linkwise, tmp_path):
     full = linkwise("explain", table, "--id", "id", "--labels", labels, "--all").stdout
     assert full.count("cluster ") >= 50
     assert "--all" not in full
+
+
+def test_more_clusters_than_rules_describe(linkwise, asked, monkeypatch, noise):
+    for module in ("linkwise.cli.commands.explain", "linkwise.reasons.explanation"):
+        monkeypatch.setattr(f"{module}.MOST_CLUSTERS", 3)
+    options = ["--labels", noise, "--show", asked.with_name("titles.csv")]
+    described = linkwise("explain", asked, *options)
+    assert described.stdout.count("typical rows: ") == 3
+    pair = linkwise("explain", asked, *options, "--rows", "0", "1")
+    assert "of the 10 rows nearest to 0" in words(pair.stdout)
+    refused = linkwise("explain", asked, *options, "--format", "tree")
+    assert refused.exit_code == 2
+    assert "There are 4 clusters, but rules describe at most 3. Explain two rows" in words(refused.stderr)
 
 
 def test_the_dialogue_finds_clusters_by_a_title(linkwise, asked, tmp_path):

@@ -113,3 +113,16 @@ def test_rows_of_bare_numbers_are_better_shown_by_another_table(tmp_path, linkwi
     told = linkwise("ask", path, "--show", titles, said="q\n").stdout
     assert "title 1" in told
     assert "Nobody can judge" not in told
+
+
+def test_a_folder_that_cannot_be_listed_has_no_other_table(tmp_path, linkwise, monkeypatch):
+    path = tmp_path / "vectors.npy"
+    np.save(path, np.random.default_rng(0).normal(size=(40, 64)))
+
+    def forbid(folder):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr("pathlib.Path.iterdir", forbid)
+    done = linkwise("ask", path, said="q\n")
+    assert done.exit_code == 0, done.output
+    assert "--show FILE shows another table instead" in " ".join(done.stdout.split())

@@ -112,11 +112,11 @@ def test_two_rows_in_no_cluster_are_apart():
     apart = lw.why(model, 10, 11, constraints=c)
     assert (apart.together, apart.clusters, apart.by) == (False, (None, None), "nothing")
     assert apart.sentences() == [
-        "10 (in none) and 11 (in none) are apart.",
+        "10 (no cluster) and 11 (no cluster) are apart.",
         "This contradicts answers: 10 = 11.",
     ]
     assert lw.why(model, 0, 10, constraints=c).sentences() == [
-        "0 (cluster 0) and 10 (in none) are apart.",
+        "0 (cluster 0) and 10 (no cluster) are apart.",
         "Answers decide: 0 ≠ 10.",
     ]
     rules = lw.explain(model, X)

@@ -35,7 +35,7 @@ class Nearness:
     similarity : callable
         ``similarity(rows)``: the kernel between some rows, of shape (n, n) with ones on its diagonal.
     power, unknown : float
-        g and f0 of the module's formula.
+        g and f0 of the formula in `linkwise.constraints.belief_search`.
     doubt : float
         Share of the chances that is given to all clusters alike: 1 where the rows say nothing.
     chances : callable, optional

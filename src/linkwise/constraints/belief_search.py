@@ -8,7 +8,8 @@ The search starts from the last belief, and makes moves until none makes the par
 
 The posterior of a row's place has two parts: the answers about the row, each with the log odds that it is
 right, and kernel ridge regression on the other rows (leave-one-out), whose scores F give the chances
-P(c) = F_c^g / (sum of F^g + f0^g). A cluster pays for being apart, so that a few wrong answers found none.
+P(c) = F_c^g / (sum of F^g + f0^g). A cluster pays for being apart, so that a few wrong answers do not begin
+one.
 
 The rate of wrong answers follows from the answers that the belief breaks, among those that were spare: a
 partition of n rows into k clusters takes n - k answers and one for each pair of clusters to tell, and only

@@ -18,8 +18,9 @@ cutting them helps nothing. So a file without contradictions costs only the sear
 is drawn at random, and ties go to the lower row.
 
 Correlation clustering is due to Bansal, Blum and Chawla (2004), and the start to Keuper et al. (2015), except
-for the order of the joins. `linkwise.constraints.belief` solves a similar problem for answers about rows with
-a kernel, and its cost grows with the square of the number of rows. Here n pairs cost about O(n log n).
+for the order of the joins. `linkwise.constraints.belief_search` solves a similar problem for answers about
+rows with a kernel, and its cost grows with the cube of the number of rows. Here n pairs cost about
+O(n log n).
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ N_WORDS = 4
 LEAST = 0.1  # of the difference of a word's shares; below, it says nothing about the cluster
 WORTH = 0.8  # fidelity from which rules on columns that were only shown describe the clusters
 LONGEST = 60  # characters of an example
+LONGEST_WORD = 30
+NOISE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,14 @@ class ShownCluster:
     Attributes
     ----------
     cluster : str or int
+        Its label; -1 for the rows in no cluster.
     n_rows : int
     profile : str
         What distinguishes its columns; empty if nothing does.
     words : tuple of TellingWord
         The words that are more frequent in it, the strongest first.
     examples : tuple of int
-        The rows nearest to its mean, the nearest first.
+        The rows nearest to its mean, the nearest first; empty for the rows in no cluster.
     """
 
     cluster: Name
@@ -52,15 +55,19 @@ class ShownCluster:
 
     def lines(self, show: Callable[[int], str]) -> list[str]:
         """Lines about the cluster; ``show(row)`` describes a row."""
-        lines = [f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}"]
+        name = "no cluster" if self.cluster == NOISE else f"cluster {self.cluster}"
+        lines = [f"{name}: {count_noun(self.n_rows, 'row')}"]
         if self.profile:
             lines.append(f"  {self.profile}")
         if self.words:
             shares = (
-                f"{word} in {format_percent(inside)} (others {format_percent(outside)})"
+                f"{shorten(word, LONGEST_WORD)} in {format_percent(inside)}"
+                f" (others {format_percent(outside)})"
                 for word, inside, outside in self.words
             )
             lines.append(f"  words: {' · '.join(shares)}")
+        if not self.examples:
+            return lines
         typical = " · ".join(shorten(show(row), LONGEST) for row in self.examples)
         return [*lines, f"  typical rows: {typical}"]
 
@@ -93,11 +100,8 @@ def describe_shown_clusters(
     found = []
     for at, name in enumerate(names.tolist()):
         members = np.flatnonzero(group == at)
-        found.append(
-            ShownCluster(
-                name, len(members), profiles.get(at, ""), words.get(at, ()), _find_typical(rows, members)
-            )
-        )
+        typical = () if name == NOISE else _find_typical(rows, members)
+        found.append(ShownCluster(name, len(members), profiles.get(at, ""), words.get(at, ()), typical))
     return found
 
 

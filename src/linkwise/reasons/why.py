@@ -110,7 +110,7 @@ class Why:
         if self.together:
             lines = [f"{one} and {other} are together, in cluster {self.clusters[0]}."]
         else:
-            here, there = ("in none" if c is None else f"cluster {c}" for c in self.clusters)
+            here, there = ("no cluster" if c is None else f"cluster {c}" for c in self.clusters)
             lines = [f"{one} ({here}) and {other} ({there}) are apart."]
         if self.against:
             lines.append(f"This contradicts answers: {chain(self.against, call)}.")

@@ -45,7 +45,7 @@ def is_embedding(rows: Rows) -> bool:
     return len(features) > MOST_READABLE and all(_NUMBERED.fullmatch(one.name) for one in features)
 
 
-def find_seen_rows(rows: Rows, file: str) -> SeenRows | None:
+def find_seen_rows(rows: Rows, file: str, way: str) -> SeenRows | None:
     """What people see of rows in place of what is compared; None where they see what is compared.
 
     Parameters
@@ -54,6 +54,8 @@ def find_seen_rows(rows: Rows, file: str) -> SeenRows | None:
         The rows.
     file : str
         The name of their file.
+    way : str
+        How to give ``--show FILE``, in words.
     """
     side, n_compared = rows.side, len(rows.table.features)
     if rows.table.kind != "record" or (side is None and not is_embedding(rows)):
@@ -63,12 +65,14 @@ def find_seen_rows(rows: Rows, file: str) -> SeenRows | None:
     if side is None:
         beside = rows.table.shown
         sentence = (
-            f"{compared} To see what the rows are, begin a session with --show FILE: a table about them."
+            f"{compared} To see what the rows are, {way} --show FILE, where FILE is a table about them."
         )
         if beside:
             sentence = f"{compared} The other columns are only shown: {join_names(beside)}."
         return SeenRows(None, None, lambda row: _join_cells(rows.table.item(row, beside)), sentence)
-    sentence = f"{compared} The columns of {side.file} are only shown: {join_names(side.frame.columns)}."
+    names = join_names(side.frame.columns)
+    are_shown = "columns of {} are" if len(side.frame.columns) > 1 else "column of {} is"
+    sentence = f"{compared} The {are_shown.format(side.file)} only shown: {names}."
     texts, cells = side.texts, side.cells
     show = (lambda row: _join_cells(cells(row))) if texts is None else texts.__getitem__
     return SeenRows(side.columns, texts, show, sentence)

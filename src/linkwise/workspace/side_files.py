@@ -28,11 +28,14 @@ def find_side_file(data: Path, table: Table) -> SideFile | None:
 
     Files that linkwise writes, such as clusters and pairs, are left out.
     """
-    found = sorted(
-        path
-        for path in data.parent.iterdir()
-        if path.suffix.lower() in ENDINGS and path != data and path.is_file()
-    )
+    try:
+        found = sorted(
+            path
+            for path in data.parent.iterdir()
+            if path.suffix.lower() in ENDINGS and path != data and path.is_file()
+        )
+    except OSError:  # a folder may hold files that can be read, and not be listed
+        return None
     for path in found[:MOST_FILES]:
         try:
             if path.stat().st_size > MOST_BYTES or not _may_have_rows(path, len(table)):

@@ -14,7 +14,7 @@ from linkwise.cli.commands.explained_clusters import (
     load_session_clusters,
 )
 from linkwise.data import Items
-from linkwise.reasons.explanation import Explanation, explain
+from linkwise.reasons.explanation import MOST_CLUSTERS, Explanation, explain
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.sentences import format_percent, headline
 from linkwise.reasons.shortened import Shortened, shorten_clusters, shorten_rules
@@ -64,24 +64,28 @@ def explain_clusters(
         say(subject.seen.sentence)
     if pair is None and subject.seen is not None and not _asks_for_rules(request) and not _is_worth(found):
         _print_shown(subject, found, request)
-    elif found is None:
+    elif subject.columns is None:
         _explain_without_columns(subject, request, pair)
     elif pair is not None:
         _print_why(subject, found, pair, as_json=request.as_json)
-    elif request.as_json:
-        emit(type="explanation", **found.to_dict(), columns=subject.shares)
-    elif request.form in FORMS:
-        print(FORMS[request.form](found))
-    else:
-        _print_rules(found, subject.counts, show_all=request.show_all)
+    elif found is not None:
+        _print_explanation(subject, found, request)
     if request.plot is not None and found is not None:
         _save_plot(found, request.plot)
 
 
 def _make_rules(subject: ExplainedClusters, request: ExplainOptions) -> Explanation | None:
-    """The clusters in rules; None where there are no columns to make them of."""
+    """The clusters in rules; None where there are no columns to make them of, or too many clusters."""
     if subject.columns is None:
         return None
+    n_clusters = len(set(subject.labels))
+    if n_clusters > MOST_CLUSTERS:
+        if (request.rows is not None or subject.seen is not None) and not _asks_for_rules(request):
+            return None
+        raise UsageError(
+            f"There are {n_clusters} clusters, but rules describe at most {MOST_CLUSTERS}. Explain two rows"
+            " with --rows A B, or give fewer clusters with --labels CLUSTERS.csv."
+        )
     return explain(
         subject.labels,
         subject.columns,
@@ -96,7 +100,8 @@ def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     for name in rows:
         if name not in position:
             raise UsageError(
-                f"--rows names a row that does not exist: {name}. Rows are called {ids[0]!r}, {ids[-1]!r}, …"
+                f"--rows names a row that does not exist: {name}. Give two rows, such as {ids[0]!r} and"
+                f" {ids[-1]!r}."
             )
     if rows[0] == rows[1]:
         raise UsageError(f"--rows names one row twice: {rows[0]}. Give two rows.")
@@ -192,7 +197,10 @@ def _print_described(
         emit(type="examples", clusters=[_serialize_shown(one, subject.ids) for one in clusters])
         return
     shown = shorten_clusters(described, [one.n_rows for one in clusters], show_all=request.show_all)
-    _print_clusters("What people see of the clusters, and the rows nearest to the mean of each:", "", shown)
+    title = "The rows nearest to the mean of each cluster:"
+    if any(one.profile or one.words for one in clusters):
+        title = "What people see of the clusters, and the rows nearest to the mean of each:"
+    _print_clusters(title, "", shown)
 
 
 def _serialize_shown(cluster: ShownCluster, ids: Sequence[str]) -> dict[str, Any]:
@@ -205,8 +213,14 @@ def _serialize_shown(cluster: ShownCluster, ids: Sequence[str]) -> dict[str, Any
     }
 
 
-def _print_rules(found: Explanation, counts: str, *, show_all: bool) -> None:
-    _print_clusters(headline(found), counts, shorten_rules(found.clusters, show_all=show_all))
+def _print_explanation(subject: ExplainedClusters, found: Explanation, request: ExplainOptions) -> None:
+    if request.as_json:
+        emit(type="explanation", **found.to_dict(), columns=subject.shares)
+    elif request.form in FORMS:
+        print(FORMS[request.form](found))
+    else:
+        shown = shorten_rules(found.clusters, show_all=request.show_all)
+        _print_clusters(headline(found), subject.counts, shown)
 
 
 def _print_clusters(title: str, counts: str, shown: Shortened) -> None:

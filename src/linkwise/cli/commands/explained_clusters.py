@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from linkwise.asking.learner import Progress
@@ -138,14 +139,14 @@ def _read_session_data(
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
     rows = read_session_rows(data, source, path, progress)
-    return data, _describe_rows(rows, source["impute"], data)
+    return data, _describe_rows(rows, source["impute"], data, "begin a session with")
 
 
-def _describe_rows(rows: Rows, impute: Any, data: Path) -> ReadRows:
+def _describe_rows(rows: Rows, impute: Any, data: Path, way: str) -> ReadRows:
     """The columns in their own units; where there are none, what the rows are."""
     columns = columns_of_rules(rows, impute)
     items = rows.items if columns is None else None
-    return ReadRows(rows.encoded, columns, items, find_seen_rows(rows, data.name), row_ids(rows.table))
+    return ReadRows(rows.encoded, columns, items, find_seen_rows(rows, data.name, way), row_ids(rows.table))
 
 
 def load_labelled_clusters(
@@ -159,11 +160,13 @@ def load_labelled_clusters(
     source = reading.source(path)
     rows = read_shown_rows(path, source, Path(), progress)
     table = rows.table
-    read = _describe_rows(rows, source["impute"], path)
+    read = _describe_rows(rows, source["impute"], path, "add")
     filled = [note for note in (read.columns or rows.encoded).notes if note.startswith("Missing")]
     ids = row_ids(table)
     names = ids or list(map(str, range(len(table))))
     of_rows = read_labels(labels, names)
+    clustering = SimpleNamespace(labels_=of_rows, leaves_noise=True)  # -1 as `linkwise cluster` writes it
+    joined = () if rows.side is None else rows.side.notes
     held = Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
     return ExplainedClusters(
         of_rows,
@@ -173,7 +176,7 @@ def load_labelled_clusters(
         read.seen,
         held,
         names,
-        lambda i, j, rules: why(of_rows, i, j, constraints=held, explanation=rules),
-        notes=(*table.notes, *filled),
+        lambda i, j, rules: why(clustering, i, j, constraints=held, explanation=rules),
+        notes=(*table.notes, *joined, *filled),
         files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
     )
