@@ -43,3 +43,9 @@ def test_labels_must_be_one_a_text():
     with pytest.raises(ValueError, match="one label for each row"):
         telling_words([0, 1], TEXTS)
     assert telling_words(np.array(LABELS), TEXTS)[0].n_rows == 3
+
+
+def test_long_words_are_cut_in_lines_alone():
+    first, _ = telling_words([0, 0, 1, 1], ["x" * 500, "x" * 500, "car", "car"], most=1)
+    assert first.words[0].word == "x" * 500
+    assert first.lines()[1] == f"  {'x' * 29}…: in 100% of its texts, in 0% of the others"

@@ -15,7 +15,9 @@ from linkwise.data.texts import LEAST_TEXTS, word_counts
 from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import format_percent
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, shorten
+
+LONGEST_WORD = 30  # characters that are shown
 
 
 class TellingWord(NamedTuple):
@@ -37,7 +39,8 @@ class ClusterWords:
     def lines(self) -> list[str]:
         """Lines about the cluster, one for each word."""
         shares = [
-            f"  {word}: in {format_percent(inside)} of its texts, in {format_percent(outside)} of the others"
+            f"  {shorten(word, LONGEST_WORD)}: in {format_percent(inside)} of its texts,"
+            f" in {format_percent(outside)} of the others"
             for word, inside, outside in self.words
         ]
         return [
