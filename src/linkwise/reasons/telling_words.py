@@ -17,6 +17,7 @@ from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import format_percent
 from linkwise.wording import count_noun, shorten
 
+NOISE = -1
 LONGEST_WORD = 30  # characters that are shown
 
 
@@ -43,8 +44,9 @@ class ClusterWords:
             f" in {format_percent(outside)} of the others"
             for word, inside, outside in self.words
         ]
+        name = "no cluster" if self.cluster == NOISE else f"cluster {self.cluster}"
         return [
-            f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}",
+            f"{name}: {count_noun(self.n_rows, 'row')}",
             *(shares or ["  no word is more frequent here"]),
         ]
 

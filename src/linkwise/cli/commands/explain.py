@@ -183,7 +183,10 @@ def _print_examples(subject: ExplainedClusters, items: Items, request: ExplainOp
     described = [one.lines(subject.ids.__getitem__) for one in clusters]
     if items.kind == "series":
         means = draw_means(subject.labels, items, MEAN_WIDTH)
-        described = [[*lines, *mean] for lines, mean in zip(described, means, strict=True)]
+        described = [
+            [*lines, *mean] if one.examples else lines  # no mean of the rows in no cluster
+            for one, lines, mean in zip(clusters, described, means, strict=True)
+        ]
     _print_described(clusters, described, subject, request)
 
 
