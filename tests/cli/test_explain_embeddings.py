@@ -165,6 +165,14 @@ def test_curves_are_explained_by_the_rows_near_them(linkwise, tmp_path):
     done = linkwise("explain", curves, "--labels", labels, "--id", "id", "--series", "--rows", "c0", "c1")
     said = words(done.stdout)
     assert "By their curves: of the 10 rows nearest to c0, 10 are in cluster 0." in said
+    labels.write_text("id,cluster\n" + "".join(f"c{at},{SUBJECTS[kind]}\n" for at, kind in enumerate(TRUTH)))
+    named = linkwise("explain", curves, "--labels", labels, "--id", "id", "--series")
+    assert named.exit_code == 0, named.output
+    assert "cluster opera: 30 rows" in named.stdout
+    labels.write_text("id,cluster\n" + "".join(f"c{at},{kind - 1}\n" for at, kind in enumerate(TRUTH)))
+    described = linkwise("explain", curves, "--labels", labels, "--id", "id", "--series").stdout
+    assert "no cluster: 30 rows" in described
+    assert described.count("mean curve") == described.count("typical rows: ") == 3
 
 
 def test_many_rules_are_cut_to_sixty_lines(linkwise, tmp_path):

@@ -19,6 +19,9 @@ def test_a_row_that_equals_another_one_and_a_row_alone():
     said = describe_near_rows([0, 0, 0, 1, 1, 2], X, 0, 5)
     assert "1, of the same cluster, equals 0 in what is compared." in said
     assert "5 is alone in its cluster." in said
+    said = describe_near_rows([0, 1, 0, 1, 2, 2], X, 0, 1)
+    assert "1, of cluster 1, equals 0 in what is compared." in said
+    assert not any("0.0 times" in sentence for sentence in said)
 
 
 def test_a_row_in_no_cluster():

@@ -43,3 +43,15 @@ def test_labels_must_be_one_a_text():
     with pytest.raises(ValueError, match="one label for each row"):
         telling_words([0, 1], TEXTS)
     assert telling_words(np.array(LABELS), TEXTS)[0].n_rows == 3
+
+
+def test_texts_with_the_label_of_noise_are_in_no_cluster():
+    first, second = telling_words([-1, -1, 0, 0], ["blue sea", "blue sky", "car", "car"], most=1)
+    assert first.lines()[0] == "no cluster: 2 rows"
+    assert second.lines()[0] == "cluster 0: 2 rows"
+
+
+def test_long_words_are_cut_in_lines_alone():
+    first, _ = telling_words([0, 0, 1, 1], ["x" * 500, "x" * 500, "car", "car"], most=1)
+    assert first.words[0].word == "x" * 500
+    assert first.lines()[1] == f"  {'x' * 29}…: in 100% of its texts, in 0% of the others"

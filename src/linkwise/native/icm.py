@@ -15,7 +15,7 @@ Table = NDArray[np.float64]
 
 
 class PairGraph(NamedTuple):
-    """The pairs of each of m rows, as `make_pair_graph` finds them."""
+    """The pairs of each of m rows. Only `make_pair_graph` makes it, since native code trusts its values."""
 
     must_start: NDArray[np.int64]
     """(m + 1,) where the must-links of each row begin in the next two."""

@@ -92,6 +92,7 @@ def leaf_squares(
     """
     check_array("Z", Z, (None, None))
     check_array("order", order, (None, None), np.int32)
+    check_range("order", order, 0, len(Z) - 1)
     check_array("rank", rank, (len(order), len(Z)), np.int32)
     check_array("tied", tied, (len(order),), np.uint8)
     check_array("place", place, (len(Z),), np.int32)

@@ -94,6 +94,8 @@ def _compare_distances(
     here, there = own[0], far[0]
     if away[here] == 0:
         return [f"{name(here)}, of the same cluster, equals {name(row)} in what is compared."]
+    if away[there] == 0:
+        return [f"{name(there)}, of {_call(labels[other])}, equals {name(row)} in what is compared."]
     ratio = away[there] / away[here]
     return [
         f"The nearest row of {_call(labels[other])} ({name(there)}) is {ratio:.1f} times as far from"

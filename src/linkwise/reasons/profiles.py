@@ -22,7 +22,7 @@ from linkwise.errors import DataError
 from linkwise.reasons.clauses import EPOCH, quote_word
 from linkwise.reasons.round_numbers import format_number
 from linkwise.reasons.sentences import format_percent
-from linkwise.reasons.telling_words import TextCounts, count_texts, rank_words
+from linkwise.reasons.telling_words import LONGEST_WORD, TextCounts, count_texts, rank_words
 
 MOST_ROWS = 10_000
 MOST_TEXTS = 2_000
@@ -32,7 +32,6 @@ LEAST = 0.25  # of the difference of a column; below, it distinguishes nothing
 SECOND = 0.6  # of the difference of the best column that the second one needs
 QUARTILES = (25, 75)
 INNER = (0.1, 0.9)
-LONGEST_WORD = 30
 
 Profiles = dict[int, str]
 """A line about each cluster, by its number."""

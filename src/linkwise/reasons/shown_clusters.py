@@ -18,7 +18,7 @@ from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.profiles import create_profiler
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import format_percent
-from linkwise.reasons.telling_words import TellingWord, telling_words
+from linkwise.reasons.telling_words import LONGEST_WORD, NOISE, TellingWord, telling_words
 from linkwise.wording import count_noun, shorten
 
 N_EXAMPLES = 3
@@ -26,8 +26,6 @@ N_WORDS = 4
 LEAST = 0.1  # of the difference of a word's shares; below, it says nothing about the cluster
 WORTH = 0.8  # fidelity from which rules on columns that were only shown describe the clusters
 LONGEST = 60  # characters of an example
-LONGEST_WORD = 30
-NOISE = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,10 @@ from linkwise.data.texts import LEAST_TEXTS, word_counts
 from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import format_percent
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, shorten
+
+NOISE = -1
+LONGEST_WORD = 30  # characters that are shown
 
 
 class TellingWord(NamedTuple):
@@ -37,11 +40,13 @@ class ClusterWords:
     def lines(self) -> list[str]:
         """Lines about the cluster, one for each word."""
         shares = [
-            f"  {word}: in {format_percent(inside)} of its texts, in {format_percent(outside)} of the others"
+            f"  {shorten(word, LONGEST_WORD)}: in {format_percent(inside)} of its texts,"
+            f" in {format_percent(outside)} of the others"
             for word, inside, outside in self.words
         ]
+        name = "no cluster" if self.cluster == NOISE else f"cluster {self.cluster}"
         return [
-            f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}",
+            f"{name}: {count_noun(self.n_rows, 'row')}",
             *(shares or ["  no word is more frequent here"]),
         ]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from linkwise.cli.commands.explained_clusters import (
@@ -182,8 +183,11 @@ def _print_examples(subject: ExplainedClusters, items: Items, request: ExplainOp
     clusters = describe_shown_clusters(subject.labels, subject.compared.X)
     described = [one.lines(subject.ids.__getitem__) for one in clusters]
     if items.kind == "series":
-        means = draw_means(subject.labels, items, MEAN_WIDTH)
-        described = [[*lines, *mean] for lines, mean in zip(described, means, strict=True)]
+        means = draw_means(np.asarray(subject.labels), items, MEAN_WIDTH)
+        described = [
+            [*lines, *mean] if one.examples else lines  # no mean of the rows in no cluster
+            for one, lines, mean in zip(clusters, described, means, strict=True)
+        ]
     _print_described(clusters, described, subject, request)
 
 
