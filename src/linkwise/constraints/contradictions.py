@@ -53,8 +53,8 @@ def count_contradictions(n_rows: int, answers: Iterable[Given]) -> Contradiction
 def limit_rate(answers: Answers) -> float:
     """Return the highest rate of wrong answers that the answers themselves allow, whatever the rows say.
 
-    Where the similarity of the rows has little to do with what a person means, a belief can break many right
-    answers, and the more it breaks, the less it trusts the others.
+    If the similarity of the rows misleads, a belief can break many right answers, and the more it breaks, the
+    less it trusts the others.
 
     Parameters
     ----------

@@ -17,9 +17,9 @@ ANEW = 64  # items after which it is computed anew
 class Covariance:
     """Posterior covariance of a kernel, given the items that were asked about; updated item by item.
 
-    What it returns depends on its arguments alone, to the last bit: the covariance is computed anew for a
-    number of first items and for each `ANEW` more, and updated item by item in between. Only the lower
-    triangle of its table counts, and another kernel gets the same table, since a new one takes time.
+    The same arguments give the same result, to the last bit: the covariance is computed anew for a number of
+    first items and for each `ANEW` more, and updated item by item in between. Only the lower triangle of its
+    table counts. Another kernel uses the same table, because it takes time to make a new one.
     """
 
     def __init__(self) -> None:

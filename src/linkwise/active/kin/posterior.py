@@ -205,7 +205,7 @@ def believe(
         The item that is asked about; -1: there is none.
     learned : Learned
     last : Posterior, optional
-        What was believed before; its placement is used again if that cannot have changed.
+        The last belief; its placement is used again if it cannot have changed.
     """
     n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
     is_same = last is not None and last.groups is groups and last.placed is placed

@@ -34,15 +34,15 @@ class ExplainedClusters:
     Attributes
     ----------
     labels : sequence
-        Of every row.
+        Cluster of every row.
     columns : Encoded or None
-        What rules are about, in the user's units; None where rows are no records.
+        Columns for the rules, in the user's units; None if the rows are not records.
     compared : Encoded
         The rows as they are compared.
     items : Items or None
-        What the rows are; None where they are records.
+        The texts, images or curves; None if the rows are records.
     seen : SeenRows or None
-        What people see of the rows, where that is not what is compared.
+        What people see of the rows; None if they see what is compared.
     constraints : Constraints
     ids : list of str
     why : callable
@@ -53,7 +53,7 @@ class ExplainedClusters:
         The same in words.
     notes : tuple of str
     files : tuple of (Path or None, str)
-        What must not be written over, and what it is called.
+        Files that must not be overwritten, and what to call each.
     """
 
     labels: Any

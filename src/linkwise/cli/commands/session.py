@@ -48,7 +48,7 @@ REASONS = {
     "stopped": "questions are left",
 }
 LEAST_WIDTH = 10  # of the names of facts
-LEAST_WORDS = 20  # width of what is said of them
+LEAST_TEXT_WIDTH = 20  # of the facts themselves
 GUIDELINES_SHOWN = 200  # characters of them
 STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
 
@@ -65,7 +65,7 @@ def status(path: Path, *, as_json: bool = False) -> None:
         facts = _list_facts(session, found)
         width = max(LEAST_WIDTH, *(len(what) + 1 for what, _ in facts))
         for what, words in facts:
-            room = max(LEAST_WORDS, console.width - width)  # a path stays whole, so that it can be copied
+            room = max(LEAST_TEXT_WIDTH, console.width - width)  # paths stay whole, to be copied
             lines = wrap(strip_controls(words), room, break_long_words=False, break_on_hyphens=False)
             for at, line in enumerate(lines or [""]):
                 head = what if at == 0 else ""
