@@ -103,7 +103,7 @@ def test_errors_are_put_into_words(rate, n_suspects, words):
     none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
     found = None if rate is None else ErrorRate(*rate)
     status = Status(
-        **{**none, "n_answers": 3},
+        **{**none, "n_answers": 10, "n_yes": 4, "n_no": 6},
         n_rows=9,
         cluster_sizes=(9,),
         reason=None,
@@ -119,7 +119,24 @@ def test_without_answers_none_seems_right_or_wrong():
     status = Status(**none, n_rows=9, cluster_sizes=(9,), reason=None, is_fallible=True)
     assert count_suspects(status) == ""
     assert describe_status(status) == ["0 answers"]
+    assert count_suspects(replace(status, n_answers=2, n_unsure=2)) == ""
     assert count_suspects(replace(status, n_imported=2)) == "No answer seems wrong so far."
+
+
+def test_a_share_of_few_answers_is_not_told():
+    none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
+    few = Status(
+        **{**none, "n_answers": 12, "n_yes": 4, "n_no": 5, "n_unsure": 3},
+        n_rows=9,
+        cluster_sizes=(9,),
+        reason=None,
+        is_fallible=True,
+        error_rate=ErrorRate(0.1, 0.0, 0.2),
+        n_suspects=1,
+    )
+    assert describe_status(few)[-1] == "1 answer is probably wrong."
+    enough = replace(few, n_volunteered=1)
+    assert describe_status(enough)[-1] == f"{SEEM.format(10)} (at most 1 in 5). 1 answer is probably wrong."
 
 
 def test_doubts_are_part_of_the_status():

@@ -150,7 +150,7 @@ def describe_hidden(found: Sequence[Column], hide: Sequence[str]) -> list[str]:
 
 
 def _describe_unusable(found: Sequence[Column], told: Sequence[str]) -> str:
-    why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 12)
+    why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 5)
     if all(column.role == "constant" for column in found if column.role != "id"):
         return f"All columns are constant, so there is nothing to cluster by: {why}."
     return " ".join([f"No column is left to cluster by: {why}.", *told])

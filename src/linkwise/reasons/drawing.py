@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.reasons.clauses import quote_word
+from linkwise.reasons.cluster_names import call_cluster
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Rule
 from linkwise.wording import count_noun
@@ -100,4 +100,4 @@ def _by_leaf(found: RuleSet) -> dict[int, Rule]:
 
 def _leaf_in_words(rule: Rule) -> str:
     right = f", {rule.n_right} right" if rule.n_right < rule.n_rows else ""
-    return f"cluster {quote_word(str(rule.cluster))} ({count_noun(rule.n_rows, 'row')}{right})"
+    return f"{call_cluster(rule.cluster)} ({count_noun(rule.n_rows, 'row')}{right})"

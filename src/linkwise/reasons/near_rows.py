@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwise.reasons.cluster_names import NOISE, call_cluster
 from linkwise.reasons.explanation import read_labels
 from linkwise.wording import count_noun
 
 N_NEAR = 10
-NOISE = -1
 
 
 def describe_near_rows(
@@ -69,11 +69,12 @@ def _count_near(
     n_near = max(1, min(N_NEAR, (len(labels) - 1) // 2))
     clusters, counts = np.unique(labels[order[:n_near]], return_counts=True)
     most = sorted(zip(counts.tolist(), clusters.tolist(), strict=True), key=lambda one: -one[0])
-    parts = [f"{count} {'is' if count == 1 else 'are'} in {_call(cluster)}" for count, cluster in most[:3]]
+    places = [(count, call_cluster(cluster)) for count, cluster in most[:3]]
+    parts = [f"{count} {'is' if count == 1 else 'are'} in {place}" for count, place in places]
     if rest := sum(count for count, _ in most[3:]):
         parts.append(f"{rest} {'is' if rest == 1 else 'are'} elsewhere")
     if n_near == 1:
-        return f"The row nearest to {name(row)}, {name(int(order[0]))}, is in {_call(most[0][1])}."
+        return f"The row nearest to {name(row)}, {name(int(order[0]))}, is in {call_cluster(most[0][1])}."
     joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"Of the {n_near} rows nearest to {name(row)}, {joined}."
 
@@ -95,13 +96,9 @@ def _compare_distances(
     if away[here] == 0:
         return [f"{name(here)}, of the same cluster, equals {name(row)} in what is compared."]
     if away[there] == 0:
-        return [f"{name(there)}, of {_call(labels[other])}, equals {name(row)} in what is compared."]
+        return [f"{name(there)}, of {call_cluster(labels[other])}, equals {name(row)} in what is compared."]
     ratio = away[there] / away[here]
     return [
-        f"The nearest row of {_call(labels[other])} ({name(there)}) is {ratio:.1f} times as far from"
-        f" {name(row)} as the nearest of {_call(labels[row])} ({name(here)})."
+        f"The nearest row of {call_cluster(labels[other])} ({name(there)}) is {ratio:.1f} times as far from"
+        f" {name(row)} as the nearest of {call_cluster(labels[row])} ({name(here)})."
     ]
-
-
-def _call(cluster: object) -> str:
-    return "no cluster" if cluster == NOISE else f"cluster {cluster}"

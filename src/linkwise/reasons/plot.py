@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.reasons.clauses import quote_word
+from linkwise.reasons.cluster_names import call_cluster
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.wording import count_noun
 
@@ -44,7 +44,7 @@ def plot(found: RuleSet, ax: Axes | None = None) -> Axes:
         else:
             rule = next(rule for rule in found.rules if rule.leaf == node)
             right = f"\n{rule.n_right} right" if rule.n_right < rule.n_rows else ""
-            name = fill(f"cluster {quote_word(str(rule.cluster))}", LINE)
+            name = fill(call_cluster(rule.cluster), LINE)
             text = f"{name}\n{count_noun(rule.n_rows, 'row')}{right}"
             purity = rule.n_right / rule.n_rows if rule.n_rows else 0.0
             full = np.array(colours(int(tree.label[node]) % colours.N)[:3])

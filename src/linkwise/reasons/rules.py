@@ -13,6 +13,7 @@ from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
 from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause, clauses_by_answer, merge_clauses
+from linkwise.reasons.cluster_names import call_cluster
 from linkwise.wording import count_noun
 
 Name = str | int
@@ -51,7 +52,9 @@ class Rule:
         return " and ".join(map(str, self.clauses)) or "every row"
 
     def _repr_html_(self) -> str:
-        return draw_block(f"cluster {self.cluster}", [f"{self} ({self.n_right} of {self.n_rows} rows right)"])
+        return draw_block(
+            call_cluster(self.cluster), [f"{self} ({self.n_right} of {self.n_rows} rows right)"]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class ClusterRules:
 
     def _repr_html_(self) -> str:
         rows = [(str(rule), rule.n_rows, rule.n_right) for rule in self.rules]
-        caption = f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}"
+        caption = f"{call_cluster(self.cluster)}: {count_noun(self.n_rows, 'row')}"
         return draw_block(caption, header=("rule", "rows", "right"), rows=rows)
 
     @property

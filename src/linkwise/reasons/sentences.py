@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from linkwise.data import Feature
 from linkwise.markup import draw_block
 from linkwise.reasons.clauses import quote_word
+from linkwise.reasons.cluster_names import call_cluster
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import ClusterRules, Rule
 from linkwise.wording import count_noun, join_names
@@ -84,7 +85,7 @@ def headline(found: RuleSet) -> str:
 
 def describe_cluster(cluster: ClusterRules) -> list[str]:
     """Lines about a cluster, one for each rule."""
-    parts = [f"cluster {quote_word(str(cluster.cluster))}: {count_noun(cluster.n_rows, 'row')}"]
+    parts = [f"{call_cluster(cluster.cluster)}: {count_noun(cluster.n_rows, 'row')}"]
     if not cluster.rules and cluster.n_rows:
         where = join_names(f"{quote_word(str(name))} ({n})" for name, n in cluster.told_as)
         return [f"{parts[0]}, no rule; the rules put them into {where}"]

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise.data import Encoded
 from linkwise.errors import DataError
+from linkwise.reasons.cluster_names import NOISE, call_cluster
 from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.profiles import create_profiler
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import format_percent
-from linkwise.reasons.telling_words import LONGEST_WORD, NOISE, TellingWord, telling_words
+from linkwise.reasons.telling_words import LONGEST_WORD, TellingWord, telling_words
 from linkwise.wording import count_noun, shorten
 
 N_EXAMPLES = 3
@@ -53,8 +54,7 @@ class ShownCluster:
 
     def lines(self, show: Callable[[int], str]) -> list[str]:
         """Lines about the cluster; ``show(row)`` describes a row."""
-        name = "no cluster" if self.cluster == NOISE else f"cluster {self.cluster}"
-        lines = [f"{name}: {count_noun(self.n_rows, 'row')}"]
+        lines = [f"{call_cluster(self.cluster)}: {count_noun(self.n_rows, 'row')}"]
         if self.profile:
             lines.append(f"  {self.profile}")
         if self.words:

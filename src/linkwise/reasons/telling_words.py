@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.data.texts import LEAST_TEXTS, word_counts
+from linkwise.reasons.cluster_names import call_cluster
 from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import format_percent
 from linkwise.wording import count_noun, shorten
 
-NOISE = -1
 LONGEST_WORD = 30  # characters that are shown
 
 
@@ -44,9 +44,8 @@ class ClusterWords:
             f" in {format_percent(outside)} of the others"
             for word, inside, outside in self.words
         ]
-        name = "no cluster" if self.cluster == NOISE else f"cluster {self.cluster}"
         return [
-            f"{name}: {count_noun(self.n_rows, 'row')}",
+            f"{call_cluster(self.cluster)}: {count_noun(self.n_rows, 'row')}",
             *(shares or ["  no word is more frequent here"]),
         ]
 

@@ -21,6 +21,7 @@ from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
 from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause
+from linkwise.reasons.cluster_names import NOISE, call_cluster
 from linkwise.reasons.explanation import Explanation, last_step, read_labels
 from linkwise.reasons.rules import Name, Rule
 from linkwise.reasons.sentences import format_percent
@@ -29,7 +30,6 @@ from linkwise.wording import count_noun
 By = Literal["answers", "parts", "rules", "nothing"]
 Call = Callable[[int], str]
 """The name of a row."""
-NOISE = -1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,9 +108,9 @@ class Why:
         call: Call = names if callable(names) else lambda row: str(names[row])
         one, other = call(self.first), call(self.second)
         if self.together:
-            lines = [f"{one} and {other} are together, in cluster {self.clusters[0]}."]
+            lines = [f"{one} and {other} are together, in {call_cluster(self.clusters[0])}."]
         else:
-            here, there = ("no cluster" if c is None else f"cluster {c}" for c in self.clusters)
+            here, there = (call_cluster(NOISE if c is None else c) for c in self.clusters)
             lines = [f"{one} ({here}) and {other} ({there}) are apart."]
         if self.against:
             lines.append(f"This contradicts answers: {chain(self.against, call)}.")

@@ -16,6 +16,7 @@ from linkwise.session.suspects import Doubts, ErrorRate
 from linkwise.wording import count_noun
 
 LEAST_SHARE = 0.005  # of wrong answers that is put into words: 1 in 200
+ENOUGH = 10  # answers that say yes or no; a share of fewer says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +144,15 @@ def describe_advice(status: Status) -> list[str]:
 def describe_errors(status: Status) -> str:
     """Put the share of wrong answers into words; empty if all answers count as right.
 
-    For example ``About 1 in 12 of your answers seems wrong (between 1 in 30 and 1 in 7).`` Empty, too, while
-    there is no suspect: the estimate is then a cautious assumption, not a finding.
+    For example ``About 1 in 12 of your answers seems wrong (between 1 in 30 and 1 in 7).`` Empty, too, after
+    fewer than ten answers and while there is no suspect: the estimate is then an assumption, not a finding.
     """
     if status.error_rate is None:
         return ""
     share, low, high = status.error_rate
     if low == high:
         return f"linkwise assumes that {_percent(share)} of your answers are wrong."
-    if status.n_suspects == 0:
+    if status.n_suspects == 0 or _count_verdicts(status) < ENOUGH:
         return ""
     return f"About {_one_in(share)} of your answers seems wrong ({_describe_range(low, high)})."
 
@@ -201,13 +202,21 @@ def _describe_range(low: float, high: float) -> str:
 
 
 def count_suspects(status: Status) -> str:
-    """Put the number of suspects into words, such as ``2 answers are probably wrong.``; empty without any."""
-    if not status.n_answers + status.n_volunteered + status.n_imported:
+    """Put the number of suspects into words; empty while nothing says yes or no.
+
+    For example ``2 answers are probably wrong.``
+    """
+    if _count_verdicts(status) == 0:
         return ""
     if status.n_suspects == 0:
         return "No answer seems wrong so far."
     verb = "is" if status.n_suspects == 1 else "are"
     return f"{count_noun(status.n_suspects, 'answer')} {verb} probably wrong."
+
+
+def _count_verdicts(status: Status) -> int:
+    """How many answers and pairs say yes or no."""
+    return status.n_yes + status.n_no + status.n_volunteered + status.n_imported
 
 
 def _one_in(share: float) -> str:

@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
+from linkwise.active.kin.confidence import forecast
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 
@@ -34,6 +35,19 @@ def test_no_next_answer_is_described_when_nothing_is_asked(answer):
     while run.question is not None:
         run.answer(answer)
     assert not any("next answer" in line for line in learner.describe(run.state))
+
+
+def test_while_it_is_too_early_no_answer_is_said_to_change_little():
+    X = np.random.default_rng(3).normal(size=(40, 2))
+    learner = lw.KIN(random_state=0)
+    run = Run(learner, X, Evidence(40), 0)
+    for _ in range(2):
+        run.answer("yes")
+    expected = forecast(run.state.read(), run.state.asked)
+    assert expected.n_unsure is None
+    assert expected.n_changed < 0.002 * len(X)
+    (line,) = learner.describe(run.state)
+    assert line.endswith("It is too early to tell how many rows are in a wrong one.")
 
 
 def contradict(error_rate):

@@ -35,6 +35,7 @@ from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.kin.borders import find_cells
 from linkwise.active.kin.confidence import (
+    LITTLE,
     advise_to_stop,
     certainty,
     certainty_unasked,
@@ -217,7 +218,9 @@ class KIN(ActiveLearner):
             return [describe_expectation(n_shown)]
         n_unsure, n_changed = forecast(posterior, state.asked)
         lines = [describe_certainty(k, n_shown, n_unsure, n_rows)]
-        return lines if n_changed is None else [*lines, describe_next_answer(n_changed, n_rows)]
+        if n_changed is None or (n_unsure is None and n_changed < LITTLE * n_rows):
+            return lines  # while it is too early to tell, no answer is known to change little
+        return [*lines, describe_next_answer(n_changed, n_rows)]
 
     def advise(self, state: KINState) -> StopAdvice | None:
         """Whether to stop, and how many rows are probably misplaced; None before the first answer."""
