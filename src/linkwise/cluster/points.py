@@ -59,12 +59,24 @@ def cluster_sums(
     """Compute the (k, d) sums and (k,) counts of the rows of each cluster; label -1 is in no cluster."""
     if not issparse(X):
         return native.label_sums(X, labels, k, weight, _resolve_threads(n_threads))
-    rows = np.flatnonzero(labels >= 0)
     each = np.ones(len(labels), dtype=np.int64) if weight is None else weight
-    members = csr_array((each[rows].astype(np.float64), (labels[rows], rows)), shape=(k, len(labels)))
+    is_in = labels >= 0
     counts = np.zeros(k, dtype=np.int64)
-    np.add.at(counts, labels[rows], each[rows])
-    return (members @ X).toarray(), counts
+    np.add.at(counts, labels[is_in], each[is_in])
+    return _sparse_sums(X, labels, k, each.astype(np.float64)), counts
+
+
+def _sparse_sums(
+    X: Any, labels: NDArray[np.int32], k: int, weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Add the stored values of each cluster and column, (k, d), in the order of the rows."""
+    d, stored = X.shape[1], np.diff(X.indptr)
+    place = np.repeat(labels.astype(np.int64) * d, stored) + X.indices
+    value = np.repeat(weight, stored) * X.data
+    if (labels < 0).any():
+        is_in = np.repeat(labels >= 0, stored)
+        place, value = place[is_in], value[is_in]
+    return np.bincount(place, weights=value, minlength=k * d).reshape(k, d)
 
 
 def cluster_means(
