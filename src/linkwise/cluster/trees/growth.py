@@ -1,16 +1,17 @@
 """How a clustering tree grows: the search of Struyf and Džeroski (2007), as a function of values.
 
-A tree that grows is a value (`GrowingTree`). Each step splits one leaf. The best splits of a leaf
-(`SplitView`) stay valid until a label changes that the constraints of its rows reach.
+A tree that grows is a value (`GrowingTree`). Each step splits one leaf. The best splits of a leaf stay valid
+until a label changes that the constraints of its rows reach, or the labels that its sides may get. What they
+would change is in arrays: trees can have thousands of leaves, and each step compares all of them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,16 +80,16 @@ class Leaf:
     """Rows that the same tests lead to."""
 
     rows: LeafRows
-    label: int
     path: Path
 
 
-@dataclass(frozen=True, eq=False)
-class SplitView:
-    """The best splits of a leaf, valid until a label changes that its constraints reach."""
+class Outcomes(NamedTuple):
+    """What the best splits of each leaf would change, (leaves, beam_width)."""
 
-    key: object
-    found: native.LeafSplits
+    gain: NDArray[np.float64]
+    """By how much the sum of squares falls; NaN where there is no split."""
+    broken: NDArray[np.int64]
+    """How many more constraints are broken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,15 @@ class GrowingTree:
     """A growing tree; it is a value, so the trees of a beam can share parts."""
 
     leaves: tuple[Leaf, ...]  # depth first, yes before no
-    views: tuple[SplitView | None, ...]
+    labels: NDArray[np.int32]
+    """Label of each leaf."""
+    views: tuple[native.LeafSplits | None, ...]
+    """The best splits of each leaf; None where they are to be found."""
+    keys: dict[int, object]
+    """What the views of leaves with each label depend on, beside the labels of rows."""
+    outcomes: Outcomes
+    totals: NDArray[np.float64]
+    """Weight and sum of the features of each leaf, (leaves, 1 + p); no columns where nothing needs them."""
     place_label: NDArray[np.int32]
     place_leaf: NDArray[np.int32]
     course: tuple[tuple[float, int], ...]
@@ -105,12 +114,17 @@ class GrowingTree:
     @cached_property
     def bearers(self) -> dict[int, int]:
         """Number of leaves with each label, labels ascending."""
-        return dict(sorted(Counter(leaf.label for leaf in self.leaves).items()))
+        return {label: n for label, n in enumerate(np.bincount(self.labels).tolist()) if n}
 
     def tree(self) -> Tree:
         """The tree, its clusters numbered by their first leaves."""
-        number = {label: at for at, label in enumerate(dict.fromkeys(leaf.label for leaf in self.leaves))}
-        return build_tree([(leaf.path, number[leaf.label]) for leaf in self.leaves])
+        return build_tree(self.numbered_paths())
+
+    def numbered_paths(self) -> list[tuple[Path, int]]:
+        """The path to each leaf, and its cluster."""
+        labels = self.labels.tolist()
+        number = {label: at for at, label in enumerate(dict.fromkeys(labels))}
+        return [(leaf.path, number[label]) for leaf, label in zip(self.leaves, labels, strict=True)]
 
 
 def price_square(gamma: float, squares: float) -> float:
@@ -122,8 +136,12 @@ def search_tree(problem: GrowthProblem, progress: Progress | None) -> GrowingTre
     """Refine the trees of the beam until none improves."""
     n = problem.n_rows
     root = GrowingTree(
-        (Leaf(problem.root, 0, ()),),
+        (Leaf(problem.root, ()),),
+        np.zeros(1, dtype=np.int32),
         (None,),
+        {},
+        Outcomes(np.full((1, problem.beam_width), np.nan), np.zeros((1, problem.beam_width), dtype=np.int64)),
+        sum_sides(problem, [problem.root]),
         np.zeros(len(problem.linked.component), dtype=np.int32),
         np.zeros(len(problem.linked.component), dtype=np.int32),
         ((problem.squares, count_implied_cannot_links(problem.linked) + problem.n_conflicts),),
@@ -145,53 +163,71 @@ def count_implied_cannot_links(linked: native.LinkedRows) -> int:
     return int((size[one] * size[linked.foe]).sum() // 2)
 
 
+class Candidates(NamedTuple):
+    """Splits that lower H, in the order of trees, leaves and splits."""
+
+    value: NDArray[np.float64]
+    """H after each."""
+    tree: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    split: NDArray[np.int64]
+
+
 def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[GrowingTree]:
     """Find the best refinements of all trees of the beam."""
     viewed = [view_leaves(problem, tree) for tree in beam]
-    candidates: list[tuple[float, int, int, int]] = []
-    for t, tree in enumerate(viewed):
-        now = problem.heuristic(*tree.course[-1])
-        for at, split, value in list_refinements(problem, tree):
-            if value < now - MARGIN:
-                candidates.append((value, t, at, split))
+    candidates = list_candidates(problem, viewed)
     likely = partial(list_likely_splits, viewed, candidates)
     refined = (
-        refine_tree(problem, viewed[t], at, split, likely)
-        for _, t, at, split in sort_nearly(candidates, problem.beam_width)
+        refine_tree(
+            problem, viewed[candidates.tree[c]], int(candidates.leaf[c]), int(candidates.split[c]), likely
+        )
+        for c in sort_nearly(candidates.value)
     )
     if problem.beam_width == 1:  # no other tree to compare with
         return list(islice(refined, 1))
     found: dict[object, GrowingTree] = {}
     for tree in refined:
-        number = {label: n for n, label in enumerate(dict.fromkeys(leaf.label for leaf in tree.leaves))}
-        found.setdefault(tuple((leaf.path, number[leaf.label]) for leaf in tree.leaves), tree)
+        found.setdefault(tuple(tree.numbered_paths()), tree)
         if len(found) == problem.beam_width:
             break
     return list(found.values())
 
 
-def sort_nearly(
-    candidates: list[tuple[float, int, int, int]], width: int
-) -> Iterator[tuple[float, int, int, int]]:
-    """Sort candidates by H; those that differ only by rounding keep their order."""
-    left = list(candidates)
-    while left:
-        best = 0
-        for at in range(1, len(left)):
-            if left[at][0] < left[best][0] - MARGIN:
-                best = at
-        yield left.pop(best)
+def list_candidates(problem: GrowthProblem, trees: list[GrowingTree]) -> Candidates:
+    """List the splits of all trees that lower H, within the bounds on a tree."""
+    parts = [(np.empty(0), *(np.empty(0, dtype=np.int64),) * 3)]
+    for t, tree in enumerate(trees):
+        if len(tree.leaves) >= problem.max_leaves:
+            continue
+        squares, broken = tree.course[-1]
+        gain, more = tree.outcomes
+        value = problem.per_square * (squares - gain) + problem.per_broken * (broken + more)
+        at, split = np.nonzero(value < problem.heuristic(squares, broken) - MARGIN)
+        parts.append((value[at, split], np.full(len(at), t), at, split))
+    return Candidates(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def list_likely_splits(
-    trees: list[GrowingTree], candidates: list[tuple[float, int, int, int]]
-) -> list[tuple[Path, int, int]]:
+def sort_nearly(values: NDArray[np.float64]) -> Iterator[int]:
+    """Sort places by H; those that differ only by rounding keep their order."""
+    left = np.arange(len(values))
+    while len(left):
+        best, lower = 0, np.zeros(1, dtype=np.int64)
+        while len(lower):
+            best += int(lower[0])
+            lower = 1 + np.flatnonzero(values[left[best + 1 :]] < values[left[best]] - MARGIN)[:1]
+        yield int(left[best])
+        left = np.delete(left, best)
+
+
+def list_likely_splits(trees: list[GrowingTree], candidates: Candidates) -> list[tuple[Path, int, int]]:
     """List leaf, test and size of all candidates, the best first."""
     found = []
-    for _, t, at, split in sorted(candidates):
-        view = trees[t].views[at]
+    for c in np.argsort(candidates.value, kind="stable").tolist():
+        tree, at = trees[candidates.tree[c]], candidates.leaf[c]
+        view = tree.views[at]
         assert view is not None
-        found.append((trees[t].leaves[at].path, *view.found.splits[split][:2]))
+        found.append((tree.leaves[at].path, *view.splits[candidates.split[c]][:2]))
     return found
 
 
@@ -208,32 +244,38 @@ def count_new_labels(problem: GrowthProblem, tree: GrowingTree, own: int) -> int
 
 
 def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
-    """Compute the missing views of the leaves."""
+    """Find the missing splits of the leaves."""
     keys: dict[int, object] = {}
     for own in tree.bearers:
         n_free = count_new_labels(problem, tree, own)
         keys[own] = n_free if problem.evidence else (n_free, tuple(list_old_labels(tree, own)))
-    views = [
-        view
-        if view is not None and view.key == keys[leaf.label]
-        else SplitView(keys[leaf.label], find_splits(problem, tree, at))
-        for at, (leaf, view) in enumerate(zip(tree.leaves, tree.views, strict=True))
-    ]
-    return replace(tree, views=tuple(views))
+    views = list(tree.views)
+    changed = [label for label, key in keys.items() if tree.keys.get(label) != key]
+    for at in np.flatnonzero(np.isin(tree.labels, changed)).tolist():
+        views[at] = None
+    gain, broken = tree.outcomes.gain.copy(), tree.outcomes.broken.copy()
+    for at, view in enumerate(views):
+        if view is None:
+            views[at] = found = find_splits(problem, tree, at)
+            gain[at] = np.nan
+            if len(tree.leaves[at].path) < problem.max_depth:
+                for split, (_, _, less, after) in enumerate(found.splits):
+                    gain[at, split], broken[at, split] = less, after - found.broken
+    return replace(tree, views=tuple(views), keys=keys, outcomes=Outcomes(gain, broken))
 
 
 def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.LeafSplits:
     """Find the best splits of one leaf."""
-    leaf = tree.leaves[at]
-    old, n_free = list_old_labels(tree, leaf.label), count_new_labels(problem, tree, leaf.label)
+    own = int(tree.labels[at])
+    old, n_free = list_old_labels(tree, own), count_new_labels(problem, tree, own)
     allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
     return native.best_splits(
-        leaf.rows.squares,
+        tree.leaves[at].rows.squares,
         problem.linked,
         tree.place_label,
         allowed,
-        leaf.label,
+        own,
         n_free,
         problem.evidence,
         problem.per_square,
@@ -243,51 +285,47 @@ def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.Le
     )
 
 
-def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tuple[int, int, float]]:
-    """List leaf, split and H of each refinement within the bounds on the tree."""
-    squares, broken = tree.course[-1]
-    if len(tree.leaves) >= problem.max_leaves:
-        return
-    per_square, per_broken = problem.per_square, problem.per_broken
-    for at, (leaf, view) in enumerate(zip(tree.leaves, tree.views, strict=True)):
-        if view is None or len(leaf.path) >= problem.max_depth:
-            continue
-        for split, (_, _, gain, after) in enumerate(view.found.splits):
-            now_broken = broken - view.found.broken + after
-            yield at, split, per_square * (squares - gain) + per_broken * now_broken
-
-
 def refine_tree(
     problem: GrowthProblem, tree: GrowingTree, at: int, split: int, likely: LikelySplits
 ) -> GrowingTree:
     """Split one leaf of the tree."""
     leaf, view = tree.leaves[at], tree.views[at]
     assert view is not None
-    number, size, gain, after = view.found.splits[split]
+    number, size, gain, after = view.splits[split]
     test, *parts = leaf.rows.split(number, size, likely)
-    labels = choose_labels(problem, tree, at, parts, view.found.counts[split])
-    sides = [
-        Leaf(part, label, (*leaf.path, (test, yes)))
-        for part, label, yes in zip(parts, labels, (True, False), strict=True)
-    ]
+    totals = sum_sides(problem, parts)
+    labels = choose_labels(problem, tree, at, totals, view.counts[split])
+    sides = [Leaf(part, (*leaf.path, (test, yes))) for part, yes in zip(parts, (True, False), strict=True)]
     place_label, place_leaf = tree.place_label.copy(), tree.place_leaf.copy()
     place_leaf[place_leaf > at] += 1
     for position, side in enumerate(sides):
         places = side.rows.squares.places[0]  # each test moves all of them
-        place_label[places], place_leaf[places] = side.label, at + position
+        place_label[places], place_leaf[places] = labels[position], at + position
     views = [*tree.views[:at], None, None, *tree.views[at + 1 :]]
     for stale in find_reached_leaves(
         problem.linked, np.flatnonzero(place_label != tree.place_label), place_leaf
     ):
         views[stale] = None
     squares, broken = tree.course[-1]
+    before = tree.outcomes
     return GrowingTree(
         (*tree.leaves[:at], *sides, *tree.leaves[at + 1 :]),
+        np.concatenate([tree.labels[:at], np.array(labels, dtype=np.int32), tree.labels[at + 1 :]]),
         tuple(views),
+        tree.keys,
+        Outcomes(np.insert(before.gain, at, np.nan, axis=0), np.insert(before.broken, at, 0, axis=0)),
+        np.concatenate([tree.totals[:at], totals, tree.totals[at + 1 :]]),
         place_label,
         place_leaf,
-        (*tree.course, (squares - gain, broken - view.found.broken + after)),
+        (*tree.course, (squares - gain, broken - view.broken + after)),
     )
+
+
+def sum_sides(problem: GrowthProblem, sides: list[LeafRows]) -> NDArray[np.float64]:
+    """Weight and sum of the features of each side; no columns where every old label needs a must-link."""
+    if problem.evidence:
+        return np.empty((len(sides), 0))
+    return np.array([[weight, *total] for weight, total in (side.total() for side in sides)])
 
 
 def find_reached_leaves(
@@ -306,20 +344,26 @@ def find_reached_leaves(
 
 # ---------------------------------------------------------------- labels of the sides
 def choose_labels(
-    problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[LeafRows], counts: NDArray[np.int64]
+    problem: GrowthProblem,
+    tree: GrowingTree,
+    at: int,
+    totals: NDArray[np.float64],
+    counts: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Choose the labels of both sides, the yes side first; of both orders the one that breaks less."""
-    own = tree.leaves[at].label
+    own = int(tree.labels[at])
     old, n_free = list_old_labels(tree, own), count_new_labels(problem, tree, own)
     must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
-    near = {} if problem.evidence else label_distances(tree, at, sides)
+    near = np.zeros((2, 1 + max(tree.bearers)))
+    if not problem.evidence:
+        near = label_distances(tree, at, totals)
 
     def chosen(side: int, banned: int | None, free: int) -> tuple[int, int] | None:
         """Broken constraints and label of one side."""
         most = int(must[side].sum())
         able = [c for c in old if c != banned and (not problem.evidence or must[side, c] > 0)]
         broken = {c: int(cannot[side, c]) + most - int(must[side, c]) for c in able}
-        best = min(able, key=lambda c: (broken[c], near.get((side, c), 0.0), c), default=None)
+        best = min(able, key=lambda c: (broken[c], near[side, c], c), default=None)
         if best is not None and broken[best] < most + problem.evidence:
             return broken[best], best
         if free > 0:
@@ -340,21 +384,16 @@ def choose_labels(
     return labels[0], labels[1]
 
 
-def label_distances(tree: GrowingTree, at: int, sides: list[LeafRows]) -> dict[tuple[int, int], float]:
-    """Compute squared distances from the mean of each side to that of each label on other leaves."""
+def label_distances(tree: GrowingTree, at: int, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute squared distances, (2, labels), from the mean of each side to that of each label elsewhere.
 
-    def mean(parts: list[LeafRows]) -> NDArray[np.float64]:
-        weights, sums = zip(*(part.total() for part in parts), strict=True)
-        average: NDArray[np.float64] = np.sum(sums, axis=0) / sum(weights)
-        return average
-
-    others: dict[int, list[LeafRows]] = {}
-    for i, leaf in enumerate(tree.leaves):
-        if i != at:
-            others.setdefault(leaf.label, []).append(leaf.rows)
-    means = {label: mean(parts) for label, parts in others.items()}
-    return {
-        (s, label): float(((own - m) ** 2).sum())
-        for s, own in enumerate(mean([side]) for side in sides)
-        for label, m in means.items()
-    }
+    Those to labels that no other leaf has are 0.
+    """
+    others = tree.labels.copy()
+    others[at] = -1
+    sums, count = native.label_sums(tree.totals, others, 1 + int(tree.labels.max()), None, 1)
+    there = count > 0
+    means, sides = sums[there, 1:] / sums[there, :1], totals[:, 1:] / totals[:, :1]
+    found = np.zeros((2, len(sums)))
+    found[:, there] = ((sides[:, None] - means) ** 2).sum(axis=2)
+    return found
