@@ -218,12 +218,12 @@ class COSC(NearestRowClusterer):
         problem, number = _join_must_links(graph, constraints, self.balance)
         k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
         coarse, levels = self._coarsen(problem, k)
-        best, planned = np.zeros(len(coarse.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
+        found, planned = [], self.n_init if k == 2 else self.n_runs
         for done, labels in enumerate(self._found(coarse, k, seed, told)):
             told(done, planned)
-            if done == 0 or evaluate_partition(coarse, labels) < evaluate_partition(coarse, best):
-                best = labels
+            found.append(labels)
         told(planned, planned)
+        best = min(found, key=lambda labels: evaluate_partition(coarse, labels))
         best = refine(best, levels, k)
         self.cut_ = evaluate_partition(problem, best).cut
         return np.unique(best, return_inverse=True)[1].astype(np.int32)[number]
