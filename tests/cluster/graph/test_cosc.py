@@ -311,6 +311,26 @@ def test_more_clusters_than_must_links_leave():
     assert lw.COSC(5, random_state=0).fit(np.arange(6.0)[:, None], constraints=c).n_clusters_ == 3
 
 
+@pytest.mark.parametrize("copies", [0, 5])
+def test_a_prepared_graph_changes_no_label(copies, monkeypatch):
+    X, y = make_moons(80, noise=0.1, random_state=1)
+    rows = np.vstack([X, X[:copies]])
+    model = lw.COSC(2, n_init=2, random_state=0)
+    prepared = model.prepare(rows)
+    c = lw.Constraints(len(rows), [(0, int(np.flatnonzero(y == y[0])[1]))], [(1, int((y != y[1]).argmax()))])
+    wanted = model.fit(rows, constraints=c).labels_
+    if not copies:
+        monkeypatch.setattr(cosc, "build_neighbour_graph", None)  # so that a call fails
+    found = lw.COSC(2, n_init=2, random_state=0).fit(rows, constraints=c, prepared=prepared).labels_
+    assert np.array_equal(found, wanted)
+
+
+def test_a_graph_of_other_rows_raises_an_error():
+    model = lw.COSC(2, random_state=0)
+    with pytest.raises(ValueError, match="graph of 6 rows, but X has 5"):
+        model.fit(np.eye(5), prepared=model.prepare(np.eye(6)))
+
+
 @pytest.mark.parametrize(
     ("setting", "value"),
     [

@@ -6,7 +6,7 @@ that takes constraints is fitted to the answers so far.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k.estimators import find_rule, fit_labels, make_clusterer
+from linkwise.active.known_k.estimators import find_rule, fit_labels, make_clusterer, prepare_clusterer
 from linkwise.active.neighbourhoods import (
     Neighbourhoods,
     PointEvidence,
@@ -50,6 +50,8 @@ class PreparedPoints(NamedTuple):
     points: Points
     order: NDArray[np.int64]
     """The points in random order."""
+    for_fits: Mapping[str, object]
+    """What the fits of the clusterer have in common."""
 
 
 class KnownClusters(ActiveLearner):
@@ -73,10 +75,11 @@ class KnownClusters(ActiveLearner):
         self.random_state = random_state
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedPoints:
-        """Put the distinct rows into a random order, and check that there is such a clusterer."""
-        make_clusterer(self.estimator, self.n_clusters, X.shape[1], seed)
+        """Put the distinct rows into a random order, check the clusterer, and prepare its fits."""
+        clusterer = make_clusterer(self.estimator, self.n_clusters, X.shape[1], seed)
         points = distinct_points(X)
-        return PreparedPoints(points, rng_at(seed).permutation(len(points.first)))
+        order = rng_at(seed).permutation(len(points.first))
+        return PreparedPoints(points, order, prepare_clusterer(clusterer, X))
 
     def start(self, problem: Problem) -> KnownKState:
         """Return the points of the run and their neighbourhoods."""
@@ -134,7 +137,7 @@ class KnownKState:
 
     def __init__(self, learner: KnownClusters, problem: Problem) -> None:
         self.learner, self.problem = learner, problem
-        self.points, self.order = problem.prepared
+        self.points, self.order, self._for_fits = problem.prepared
         self.k = min(learner.n_clusters, len(self.order))
         askable = problem.askable
         self.rows = choose_shown_rows(self.points, askable)
@@ -236,7 +239,8 @@ class KnownKState:
         X, members = self.problem.X, self.neighbourhoods().members
         k = max(self.k, len(members))  # answers may show more clusters than n_clusters
         clusterer = make_clusterer(self.learner.estimator, k, X.shape[1], self.problem.seed)
-        found = fit_labels(clusterer, X, constraints, self.rows[self.order], MAX_ROWS)
+        order = self.rows[self.order]
+        found = fit_labels(clusterer, X, constraints, order, MAX_ROWS, self._for_fits)
         self.clusterer = clusterer
         labels = match_labels(found[self.rows], members)
         shown: Labels = enforce_answers(labels, known)[self.points.of]

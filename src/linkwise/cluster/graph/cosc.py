@@ -34,11 +34,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels, Progress
@@ -59,6 +59,7 @@ from linkwise.cluster.graph.ratio_cut import Balance, CutProblem
 from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.validation import check_rows
 
 MAX_NODES = 1000  # of a graph that is cut into more than two clusters
 MOST_CLUSTERS = 10  # that are looked for
@@ -158,23 +159,86 @@ class COSC(NearestRowClusterer):
     def _most_clusters(self, rows: Any) -> int:
         return super()._most_clusters(rows) if self.n_clusters else len(rows)
 
+    def prepare(self, X: ArrayLike) -> NeighbourGraph:
+        """Compute what fits to the same rows have in common, whatever their constraints.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        NeighbourGraph
+            The graph of the rows for these parameters, as `fit` takes it.
+        """
+        rows = check_rows(X, self)
+        return build_neighbour_graph(rows, Constraints(len(rows)), self.n_neighbors)
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | None = None,
+        prepared: NeighbourGraph | None = None,
+    ) -> Self:
+        """Fit the clusterer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+        y : ignored
+            Not used; scikit-learn passes it.
+        constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
+        progress : callable, optional
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
+        prepared : NeighbourGraph, optional
+            What `prepare` returns for the same rows. It saves time and changes no result.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._prepared = prepared
+        try:
+            return super().fit(X, y, constraints=constraints, progress=progress)
+        finally:
+            del self._prepared
+
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         told = progress or (lambda done, planned: None)
-        graph = build_neighbour_graph(X, constraints, self.n_neighbors)
+        graph = self._find_graph(X, constraints)
         problem, number = _join_must_links(graph, constraints, self.balance)
         k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
         coarse, levels = self._coarsen(problem, k)
-        best, planned = np.zeros(len(coarse.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
+        found, planned = [], self.n_init if k == 2 else self.n_runs
         for done, labels in enumerate(self._found(coarse, k, seed, told)):
             told(done, planned)
-            if done == 0 or evaluate_partition(coarse, labels) < evaluate_partition(coarse, best):
-                best = labels
+            found.append(labels)
         told(planned, planned)
+        best = min(found, key=lambda labels: evaluate_partition(coarse, labels))
         best = refine(best, levels, k)
         self.cut_ = evaluate_partition(problem, best).cut
         return np.unique(best, return_inverse=True)[1].astype(np.int32)[number]
+
+    def _find_graph(self, X: NDArray[Any], constraints: Constraints) -> NeighbourGraph:
+        """Return the graph that was prepared if it is the one under these constraints, or build it."""
+        known = self._prepared
+        if known is not None and len(known.node) != len(X):
+            raise ValueError(
+                f"prepared is a graph of {len(known.node)} rows, but X has {len(X)}."
+                " Pass what prepare(X) returns for the same rows."
+            )
+        if known is not None and known.suits(constraints):
+            return known
+        return build_neighbour_graph(X, constraints, self.n_neighbors)
 
     def _coarsen(self, problem: CutProblem, k: int) -> tuple[CutProblem, list[Level]]:
         """Return the graph that is cut, and the finer ones."""

@@ -39,6 +39,11 @@ class NeighbourGraph(NamedTuple):
     node: NDArray[np.int64]
     """(n,) node of each row."""
 
+    def suits(self, constraints: Constraints) -> bool:
+        """Whether this is the graph under the constraints, too: no row that they name shares its node."""
+        named = self.node[np.concatenate([constraints.must_link, constraints.cannot_link])]
+        return bool((np.bincount(self.node)[named] == 1).all())
+
 
 def build_neighbour_graph(
     X: NDArray[Any], constraints: Constraints, n_neighbors: int, sigma: float | None = None

@@ -41,11 +41,16 @@ class PartitionValue(NamedTuple):
 
 def evaluate_partition(problem: CutProblem, labels: Labels) -> PartitionValue:
     """Evaluate a clustering."""
-    k, (one, other) = int(labels.max()) + 1, problem.apart.T
+    k = int(labels.max()) + 1
     volume = np.bincount(labels, problem.volume, k).astype(np.float64)
     values = _ratio(_cut_weights(problem, labels, k), volume, float(volume.sum()), problem.balance)
-    broken = int(np.count_nonzero(labels[one] == labels[other]))
-    return PartitionValue(broken, -int(np.count_nonzero(volume)), float(values.sum()))
+    return PartitionValue(_count_broken(problem, labels), -int(np.count_nonzero(volume)), float(values.sum()))
+
+
+def _count_broken(problem: CutProblem, labels: Labels) -> int:
+    """Count the pairs within one cluster."""
+    one, other = problem.apart.T
+    return int(np.count_nonzero(labels[one] == labels[other]))
 
 
 def _cut_weights(problem: CutProblem, labels: Labels, k: int) -> Floats:
@@ -64,14 +69,14 @@ def _ratio(cut: Floats, volume: Floats, whole: float, balance: Balance) -> Float
 
 def merge_nodes(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
     """Merge groups of nodes, given by their numbers, into single nodes."""
-    m = len(number)
-    into = sp.csr_array((np.ones(m), (np.arange(m), number)))
-    weights = sp.csr_array(into.T @ problem.weights @ into)
-    weights.setdiag(0)
-    weights.eliminate_zeros()
+    m, count = len(number), int(number.max()) + 1
+    into = sp.csr_array((np.ones(m), number, np.arange(m + 1)), shape=(m, count))
+    merged = (into.T @ problem.weights @ into).tocoo()
+    edge = merged.row != merged.col
+    weights = sp.csr_array((merged.data[edge], (merged.row[edge], merged.col[edge])), shape=(count, count))
     pairs = np.sort(number[problem.apart], axis=1)
     apart = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
-    return CutProblem(sp.csr_array(weights), into.T @ problem.volume, apart, problem.balance)
+    return CutProblem(weights, np.bincount(number, problem.volume, count), apart, problem.balance)
 
 
 def restrict_problem(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
@@ -141,7 +146,7 @@ def _opposed_eigenvectors(problem: CutProblem, most: int) -> Floats:
     known_by, sign = np.arange(m), np.ones(m)
     known_by[other], sign[other] = one, -1
     column = np.unique(known_by, return_inverse=True)[1]
-    opposite = sp.csr_array((sign, (np.arange(m), column)))
+    opposite = sp.csr_array((sign, column, np.arange(m + 1)))
     degree = np.asarray(problem.weights.sum(axis=0)).ravel()
     laplacian = opposite.T @ (sp.diags_array(degree) - problem.weights) @ opposite
     by = sp.diags_array(1 / np.sqrt(np.bincount(column, problem.volume)))
@@ -254,7 +259,7 @@ def _price(problem: CutProblem, labels: Labels) -> float:
 # ---------------------------------------------------------------- the end
 def settle_partition(problem: CutProblem, labels: Labels, k: int) -> Labels:
     """Repair broken pairs and move single nodes as long as the clustering improves."""
-    if evaluate_partition(problem, labels).broken:
+    if _count_broken(problem, labels):
         labels = _repair(problem, labels, k)
     return native.move_nodes(problem.to_native(), labels, k)
 
