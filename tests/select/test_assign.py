@@ -23,7 +23,7 @@ def test_followers_are_assigned_as_by_the_rule(dtype, noise):
 
 
 def test_rows_too_near_for_their_squared_distance_are_searched():
-    """A base row that is no core decides about its copies, even if the square of its distance to a core is 0."""
+    """A base row that is no core decides about its copies, even at a squared distance of 0 from a core."""
     X = np.array([[0.0], [1e-200], [1.0], [1e-200]])
     labels = np.array([0, 1, 2], dtype=np.int32)
     others = assign.WithinRadius(X[1:2], labels[1:2], 0.0, np.array([1]))

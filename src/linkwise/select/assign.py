@@ -68,7 +68,7 @@ class AssignmentRule(NamedTuple):
     def label_followers(
         self, X: NDArray[Any], base: NDArray[np.float64], of: NDArray[np.int32], n_threads: int
     ) -> Labels:
-        """Assign rows whose nearest base row is known; if it is among the last points, nothing is searched."""
+        """Assign rows whose nearest base row is known, with no search where it is one of the last points."""
         last = self.near[-1]
         if not len(last.rows):
             return self(X, n_threads)
