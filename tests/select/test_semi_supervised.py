@@ -11,6 +11,8 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
+from linkwise.cluster.graph import cosc
+from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.select.base_rows import find_base_rows, restrict_to_base_rows
 from linkwise.select.cobs import NOTHING
 from linkwise.select.pool import build_pool
@@ -96,6 +98,21 @@ def test_clusterings_are_those_of_the_clusterers():
     ]
     alone = lw.MPCKMeans(3, n_init=1, random_state=4).fit(X[distinct], constraints=told)
     assert adjusted_rand_score(alone.labels_, model.pool_.clustering(made.clustering)[distinct]) == 1
+
+
+def test_fits_with_the_same_neighbours_share_their_graph(monkeypatch):
+    built = []
+
+    def build(rows, constraints, n_neighbors):
+        built.append(n_neighbors)
+        return build_neighbour_graph(rows, constraints, n_neighbors)
+
+    monkeypatch.setattr(cosc, "build_neighbour_graph", build)
+    blobs, classes = make_blobs(60, centers=3, random_state=0)  # no row twice
+    grid = {"n_clusters": [2, 3], "n_neighbors": [4, 5]}
+    extra = [(lw.COSC(n_init=2, n_runs=1, random_state=0), grid)]
+    build_pool(blobs, NOTHING, 0, extra=extra, constraints=lw.Constraints.sample(classes, 10, random_state=0))
+    assert sorted(built) == [4, 5]
 
 
 def test_the_rest_of_the_pool_does_not_hear_of_constraints():

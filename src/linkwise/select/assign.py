@@ -37,6 +37,8 @@ class WithinRadius(NamedTuple):
     """(k,)."""
     square: float
     """Of the distance."""
+    rows: NDArray[np.int64]
+    """(k,) their numbers among the base rows of a pool; empty if they are no such rows."""
 
 
 class AssignmentRule(NamedTuple):
@@ -53,7 +55,7 @@ class AssignmentRule(NamedTuple):
         """Assign the rows of X to clusters, shape (n_rows,)."""
         found: Labels = np.full(len(X), self.otherwise, dtype=np.int32)
         left = np.arange(len(X))
-        for points, labels, square in self.near:
+        for points, labels, square, _ in self.near:
             if len(left) and len(points):
                 nearest, squares = native.nearest_points(
                     np.ascontiguousarray(X[left]), np.ascontiguousarray(points), n_threads
@@ -61,6 +63,21 @@ class AssignmentRule(NamedTuple):
                 reached = squares <= square
                 found[left[reached]] = labels[nearest[reached]]
                 left = left[~reached]
+        return found
+
+    def label_followers(
+        self, X: NDArray[Any], base: NDArray[np.float64], of: NDArray[np.int32], n_threads: int
+    ) -> Labels:
+        """Assign rows whose nearest base row is known, with no search where it is one of the last points."""
+        last = self.near[-1]
+        if not len(last.rows):
+            return self(X, n_threads)
+        place = np.full(len(base), -1)
+        place[last.rows] = np.arange(len(last.rows))
+        at, square = place[of], _squares_to_own(X, base, of)
+        known = (at >= 0) & (square > 0)  # a row equal to a base row may be one of the first points
+        found: Labels = np.where(square <= last.square, last.labels[at], self.otherwise).astype(np.int32)
+        found[~known] = self(X[~known], n_threads)
         return found
 
 
@@ -92,7 +109,8 @@ def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Assig
 
 def nearest_row_rule(rows: NDArray[np.int64], X: NDArray[Any], labels: Labels) -> AssignmentRule:
     """Make the rule that assigns the cluster of the nearest one of some labelled rows."""
-    return AssignmentRule("nearest row", (WithinRadius(X[rows].astype(np.float64), labels, np.inf),), NOISE)
+    near = WithinRadius(X[rows].astype(np.float64), labels, np.inf, np.arange(len(rows)))
+    return AssignmentRule("nearest row", (near,), NOISE)
 
 
 def label_all_rows(
@@ -117,7 +135,9 @@ def label_all_rows(
             _make_center_rule(runs.centers[0]),
             f"{of_sample}; k-means then ran on all rows",
         )
-    labels = assign_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
+    base = X[pool.base_rows].astype(np.float64)
+    found = rule.label_followers(X, base, pool.base, n_threads)
+    labels = assign_noise(X, found, pool.noise).astype(np.int32)
     others = f"the other rows are in the cluster of the {rule.how}"
     return labels, rule, "; ".join(filter(None, [of_sample, by_landmarks, others]))
 
@@ -137,9 +157,8 @@ def remember_all_rows(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[
 
 def _make_center_rule(centers: NDArray[np.float64]) -> AssignmentRule:
     """Make the rule of the nearest centre."""
-    return AssignmentRule(
-        CENTRE, (WithinRadius(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE
-    )
+    clusters, no_rows = np.arange(len(centers), dtype=np.int32), np.empty(0, dtype=np.int64)
+    return AssignmentRule(CENTRE, (WithinRadius(centers, clusters, np.inf, no_rows),), NOISE)
 
 
 def _means(
@@ -159,16 +178,22 @@ def _make_dbscan_rule(
 ) -> AssignmentRule:
     square = parameters["eps"] ** 2
     core = _count_neighbours(base, square, pool.weight) >= parameters["minPts"]
-    cores, others = (
-        WithinRadius(base[core], labels[core], square),
-        WithinRadius(base[~core], labels[~core], 0.0),
-    )
-    noise = np.flatnonzero(~core)
+    of_core, noise = np.flatnonzero(core), np.flatnonzero(~core)
+    cores = WithinRadius(base[core], labels[core], square, of_core)
+    others = WithinRadius(base[~core], labels[~core], 0.0, noise)
     if core.any():
         noise = noise[native.nearest_points(base, cores.points, n_threads)[1][noise] > square]
     near = (others, cores._replace(square=np.inf) if pool.noise == "nearest" else cores)
     as_one = len(noise) > 0 and pool.noise == "cluster"
     return AssignmentRule("nearest core row within eps", near, int(labels[noise[0]]) if as_one else NOISE)
+
+
+def _squares_to_own(X: NDArray[Any], base: NDArray[np.float64], of: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Squared distance of each row to its base row, summed as in `native.nearest_points`."""
+    sums = np.zeros(len(X))
+    for feature in range(X.shape[1]):
+        sums += (X[:, feature] - base[of, feature]) ** 2
+    return sums
 
 
 def _count_neighbours(

@@ -29,6 +29,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import has_fit_parameter
 
 from linkwise import native, parallel
+from linkwise.cluster.base import prepare_fits
 from linkwise.cluster.kmeans.lloyd import k_means_runs
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
@@ -124,6 +125,8 @@ class PoolWork(NamedTuple):
     extra: Extra
     constraints: Constraints | None
     """About the rows, for those of `extra` that take them."""
+    room: NDArray[np.float64] | None = None
+    """(n, n) memory for Gaussian graphs, of tasks that run one after the other; None: each takes its own."""
 
 
 class PoolTask(NamedTuple):
@@ -250,7 +253,7 @@ def _cluster_by_gaussian(work: PoolWork, at: int) -> list[PoolClustering]:
         return _name_graph_clusterings(
             GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found
         )
-    graph = build_gaussian_graph(X, sigma, n_threads=work.n_threads)
+    graph = build_gaussian_graph(X, sigma, n_threads=work.n_threads, out=work.room)
     found = spectral_labels(graph, work.clusters, seed, work.n_threads, X)
     return _name_graph_clusterings(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
 
@@ -276,11 +279,18 @@ def _run_extra(work: PoolWork, at: int) -> list[PoolClustering]:
     estimator, grid = work.extra[at]
     takes = has_fit_parameter(estimator, "constraints")
     told = {"constraints": work.constraints} if takes and work.constraints is not None else {}
+    shares = has_fit_parameter(estimator, "prepared")
+    prepared: dict[tuple[Any, ...], dict[str, object]] = {}
     made = []
     for parameters in ParameterGrid(grid):
+        model = clone(estimator).set_params(**parameters)
+        # what is prepared does not depend on n_clusters
+        key = tuple(item for item in parameters.items() if shares and item[0] != "n_clusters")
+        if key not in prepared:
+            prepared[key] = prepare_fits(model, work.X)
         labels = None
         with suppress(InfeasibleConstraintsError):  # what is not found is counted
-            labels = np.asarray(clone(estimator).set_params(**parameters).fit_predict(work.X, **told))
+            labels = np.asarray(model.fit_predict(work.X, **told, **prepared[key]))
         made.append(PoolClustering(type(estimator).__name__, parameters, labels))
     return made
 

@@ -4,6 +4,7 @@ from math import log2
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from linkwise.active.known_k.base import KnownKState
@@ -17,6 +18,7 @@ from linkwise.active.known_k.npu import (
     shares,
 )
 from linkwise.asking.learner import Problem
+from linkwise.cluster.graph import cosc
 from linkwise.constraints.evidence import Evidence
 from reference.known_k import uncertainty
 
@@ -126,3 +128,13 @@ def test_each_tree_learns_from_a_sample_of_its_own():
     leaves = Forest(rows, np.arange(40), labels, 20, 0)(np.arange(40))
     mixed = [any(len(set(labels[tree == leaf])) > 1 for leaf in np.unique(tree)) for tree in leaves.T]
     assert all(mixed)
+
+
+def test_all_fits_of_cosc_share_their_graph(monkeypatch):
+    X, y = make_blobs(60, centers=3, random_state=0)  # no row twice
+    learner = lw.NPU(3, estimator=lw.COSC(n_init=2, n_runs=1, random_state=0), random_state=0)
+    wanted = learner.fit(X, oracle=lw.TruthOracle(y), budget=6).labels_
+    prepared = learner.prepare(X, 0)
+    monkeypatch.setattr(learner, "prepare", lambda X, seed: prepared)
+    monkeypatch.setattr(cosc, "build_neighbour_graph", None)  # so that a call fails
+    assert np.array_equal(learner.fit(X, oracle=lw.TruthOracle(y), budget=6).labels_, wanted)

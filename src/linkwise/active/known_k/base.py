@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k.estimators import find_rule, fit_labels, make_clusterer, prepare_clusterer
+from linkwise.active.known_k.estimators import find_rule, fit_labels, make_clusterer
 from linkwise.active.neighbourhoods import (
     Neighbourhoods,
     PointEvidence,
@@ -32,6 +32,7 @@ from linkwise.active.neighbourhoods import (
 )
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
+from linkwise.cluster.base import prepare_fits
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.errors import InfeasibleConstraintsError
@@ -79,7 +80,7 @@ class KnownClusters(ActiveLearner):
         clusterer = make_clusterer(self.estimator, self.n_clusters, X.shape[1], seed)
         points = distinct_points(X)
         order = rng_at(seed).permutation(len(points.first))
-        return PreparedPoints(points, order, prepare_clusterer(clusterer, X))
+        return PreparedPoints(points, order, prepare_fits(clusterer, X))
 
     def start(self, problem: Problem) -> KnownKState:
         """Return the points of the run and their neighbourhoods."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from linkwise import methods
 from linkwise.asking.learner import Labels
@@ -118,11 +117,6 @@ def can_be_sampled(clusterer: Any) -> bool:
     return hasattr(clusterer, "predict") and getattr(clusterer, "is_sampled", True)
 
 
-def prepare_clusterer(clusterer: Any, X: NDArray[Any]) -> dict[str, object]:
-    """Arguments of all fits to the same rows that save time."""
-    return {"prepared": clusterer.prepare(X)} if has_fit_parameter(clusterer, "prepared") else {}
-
-
 def fit_labels(
     clusterer: Any,
     X: NDArray[Any],
@@ -143,7 +137,7 @@ def fit_labels(
     max_rows : int
         From more rows on a sample is taken, if the clusterer can predict.
     prepared : mapping of str to object, optional
-        The result of `prepare_clusterer` for `X`; a fit to a sample does without.
+        The result of `prepare_fits` for `X`; a fit to a sample does without.
 
     Returns
     -------

@@ -170,8 +170,9 @@ class COSC(NearestRowClusterer):
         Returns
         -------
         NeighbourGraph
-            The graph of the rows for these parameters, as `fit` takes it.
+            The graph of the rows for these parameters, whatever `n_clusters`, as `fit` takes it.
         """
+        self._validate_params()
         rows = check_rows(X, self)
         return build_neighbour_graph(rows, Constraints(len(rows)), self.n_neighbors)
 

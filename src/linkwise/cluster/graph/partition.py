@@ -76,7 +76,8 @@ def merge_nodes(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
     weights = sp.csr_array((merged.data[edge], (merged.row[edge], merged.col[edge])), shape=(count, count))
     pairs = np.sort(number[problem.apart], axis=1)
     apart = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
-    return CutProblem(weights, np.bincount(number, problem.volume, count), apart, problem.balance)
+    volume = np.bincount(number, problem.volume, count).astype(np.float64)
+    return CutProblem(weights, volume, apart, problem.balance)
 
 
 def restrict_problem(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
