@@ -76,7 +76,8 @@ def _sparse_sums(
     if (labels < 0).any():
         is_in = np.repeat(labels >= 0, stored)
         place, value = place[is_in], value[is_in]
-    return np.bincount(place, weights=value, minlength=k * d).reshape(k, d)
+    sums = np.bincount(place, weights=value, minlength=k * d).astype(np.float64, copy=False)
+    return sums.reshape(k, d)
 
 
 def cluster_means(
