@@ -252,7 +252,8 @@ def _judge_similarity(
         The number of classes that are expected now.
     """
     k, among = posterior.known.n_neighbourhoods, neighbourhood_chances(posterior)
-    alike = (among + among.T) / 2
+    alike = among + among.T
+    alike /= 2
     some = np.arange(len(anchors.items))
     if len(some) > MOST_PAIRED:
         some = np.linspace(0, len(some) - 1, MOST_PAIRED).astype(np.int64)
@@ -267,7 +268,7 @@ def _judge_similarity(
     weights = fit_pair_weights(similarity, shared, together, n_classes)
     means = named.average(anchors.items[used], anchors.label[used], len(anchors.apart))
     same = weights.chances(*means)
-    same[:k, :k] = np.maximum(same[:k, :k], alike)
+    np.maximum(same[:k, :k], alike, out=same[:k, :k])
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
     if len(belongs):
