@@ -3,6 +3,7 @@
 // Rows x and y belong together with weight x W y', where W is made of three blocks: `same`, `alike`, and `alike` with
 // the other sign. Tables are read in tiles of 32 columns, so that what many rows need stays in a near cache and sums
 // stay in registers. Each sum is added in the order of the columns, whatever the number of threads.
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -184,29 +185,31 @@ nb::tuple sum_rows(Vector<double> data, Vector<int32_t> column, Vector<int32_t> 
     {
         nb::gil_scoped_release release;
         const int64_t a = items.shape(0);
-        std::vector<int32_t> begin(n_groups + 1), order(a), touched;
+        std::vector<int32_t> begin(n_groups + 1), order(a);
         for (int64_t at = 0; at < a; ++at) ++begin[label.data()[at] + 1];
         for (int64_t c = 0; c < n_groups; ++c) begin[c + 1] += begin[c];
         std::vector<int32_t> next(begin);
         for (int64_t at = 0; at < a; ++at) order[next[label.data()[at]]++] = static_cast<int32_t>(at);
         std::vector<double> sum(width);
-        std::vector<char> is_touched(width);
+        std::vector<uint64_t> is_touched(width / 64 + 1);  // a bit for each column
         for (int64_t c = 0; c < n_groups; ++c) {
             for (int32_t b = begin[c]; b < begin[c + 1]; ++b) {
                 const int32_t at = order[b], i = items.data()[at];
                 for (int32_t e = start.data()[i]; e < start.data()[i + 1]; ++e) {
                     const int32_t to = column.data()[e];
-                    if (!is_touched[to]) is_touched[to] = 1, touched.push_back(to);
+                    is_touched[to / 64] |= uint64_t{1} << (to % 64);
                     sum[to] += weight.data()[at] * data.data()[e];
                 }
             }
-            std::sort(touched.begin(), touched.end());
-            for (const int32_t to : touched) {
-                found.data.push_back(sum[to]);
-                found.column.push_back(to);
-                sum[to] = 0, is_touched[to] = 0;
+            for (int32_t first = 0; first < width; first += 64) {
+                for (uint64_t bits = is_touched[first / 64]; bits != 0; bits &= bits - 1) {
+                    const int32_t to = first + std::countr_zero(bits);
+                    found.data.push_back(sum[to]);
+                    found.column.push_back(to);
+                    sum[to] = 0;
+                }
+                is_touched[first / 64] = 0;
             }
-            touched.clear();
             found.end_row();
         }
     }
