@@ -185,7 +185,7 @@ def test_items_that_gain_most_where_they_are_stay(seed, n_clusters):
 def test_no_entry_may_be_below_0():
     world = draw_gains(0)
     rows = world["rows"]
-    with pytest.raises(ValueError, match="data holds -1.0. Give entries of at least 0"):
+    with pytest.raises(ValueError, match=r"rows must hold no entry below 0, got -1\.0"):
         choose(world, rows=rows._replace(data=np.full_like(rows.data, -1.0)))
 
 

@@ -299,7 +299,7 @@ def best_clusters(
     check_array("items", items, (len(items),), np.int32)
     check_range("items", items, 0, n - 1)
     if (rows.data < 0).any():
-        raise ValueError(f"data holds {rows.data.min()}. Give entries of at least 0.")
+        raise ValueError(f"rows must hold no entry below 0, got {rows.data.min()}.")
     check_count("n_threads", n_threads)
     return library.best_clusters(items, *rows, gains, cost, stay, labels, n_threads)
 
