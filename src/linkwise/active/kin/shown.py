@@ -32,6 +32,7 @@ from linkwise.active.kin.posterior import (
     current_model,
     fit_assumed,
     neighbourhood_chances,
+    sum_up_chances,
     verdicts,
 )
 from linkwise.active.kin.prior_belief import PriorBelief
@@ -193,7 +194,7 @@ def _compute_pair_chances(posterior: Posterior) -> PairChances:
     at = _rule_out(posterior, outcome.at)
     n_classes = expect_classes(posterior.known, prior.n_classes)
     is_met, trust = 1 - model.chance_of_new(n_classes), np.zeros(n)
-    sums = native.sum_up_rows(at.join)
+    sums = sum_up_chances(posterior, at)
     if tells_apart(posterior.known, n_classes):
         trust = np.sqrt(sums.largest * is_met)
     join = native.divide_rows(at.join, np.maximum(sums.positive, 1e-12), len(anchors.apart))
