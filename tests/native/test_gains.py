@@ -164,6 +164,31 @@ def test_bad_arguments_raise_errors(wrong, words):
         choose(draw_gains(0), **wrong)
 
 
+@pytest.mark.parametrize("n_clusters", [5, 33, 300])
+@pytest.mark.parametrize("seed", range(3))
+def test_items_that_gain_most_where_they_are_stay(seed, n_clusters):
+    """All clusters but their own are ruled out for most, and a few items gain more elsewhere."""
+    world = draw_gains(seed, n_clusters=n_clusters)
+    gains, at = world["gains"], np.arange(400)
+    total = world["table"] @ gains.T - world["cost"]
+    best = total.argmax(axis=1)
+    is_there = np.random.default_rng(seed).random(400) < 0.9
+    world |= {"labels": np.where(is_there, best, world["labels"]).astype(np.int32), "stay": np.zeros(400)}
+    found = choose(world)
+    np.testing.assert_array_equal(found, total.round(9).argmax(axis=1)[world["items"]])
+    total[at, world["labels"]] -= 0.1
+    np.testing.assert_array_equal(
+        choose(world, stay=np.full(400, 0.1)), total.round(9).argmax(axis=1)[world["items"]]
+    )
+
+
+def test_no_entry_may_be_below_0():
+    world = draw_gains(0)
+    rows = world["rows"]
+    with pytest.raises(ValueError, match=r"rows must hold no entry below 0, got -1\.0"):
+        choose(world, rows=rows._replace(data=np.full_like(rows.data, -1.0)))
+
+
 def test_bad_sparse_tables_raise_errors():
     rng = np.random.default_rng(0)
     form = draw_form(rng, 1, 2)[0]

@@ -271,9 +271,9 @@ def best_clusters(
     Parameters
     ----------
     items : (a,) int32
-        Items whose cluster is wanted.
+        Items whose cluster is wanted; quicker if those of a cluster stand together.
     rows : SparseRows
-        Of shape (n, w).
+        Of shape (n, w), no entry below 0.
     gains : (C, w) float64, C-contiguous
         The gain of one unit of each entry in each cluster.
     cost : (C,) float64
@@ -288,7 +288,7 @@ def best_clusters(
     Returns
     -------
     (a,) int32
-        Time O(C) for each entry of an item.
+        Time O(C w), and O(C / 32) for each entry of an item that gains most where it is.
     """
     check_array("gains", gains, (None, None))
     check_array("cost", cost, (len(gains),))
@@ -298,6 +298,8 @@ def best_clusters(
     check_array("stay", stay, (n,))
     check_array("items", items, (len(items),), np.int32)
     check_range("items", items, 0, n - 1)
+    if (rows.data < 0).any():
+        raise ValueError(f"rows must hold no entry below 0, got {rows.data.min()}.")
     check_count("n_threads", n_threads)
     return library.best_clusters(items, *rows, gains, cost, stay, labels, n_threads)
 

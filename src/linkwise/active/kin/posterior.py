@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise import native
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.covariance import Covariance
 from linkwise.active.kin.first_known import FirstKnown
@@ -282,6 +283,13 @@ def current_chances(posterior: Posterior) -> Chances:
     return posterior.remember(
         "chances", compute=lambda: current_model(posterior).chances(posterior.learned.sharpness)
     )
+
+
+def sum_up_chances(posterior: Posterior, at: Chances) -> native.RowSums:
+    """What stands out among the chances of each item; remembered for those of `current_chances`."""
+    if at is not current_chances(posterior):
+        return native.sum_up_rows(at.join)
+    return posterior.remember("sums", compute=lambda: native.sum_up_rows(at.join))
 
 
 def item_chances(posterior: Posterior, item: int) -> ItemChances:

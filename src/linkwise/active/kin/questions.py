@@ -6,7 +6,6 @@ from hashlib import blake2b
 
 import numpy as np
 
-from linkwise import native
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import TINY
 from linkwise.active.kin.placement import Mask
@@ -17,6 +16,7 @@ from linkwise.active.kin.posterior import (
     item_chances,
     kernel_between,
     neighbourhood_chances,
+    sum_up_chances,
     uncertainty_reductions,
     verdicts,
 )
@@ -128,7 +128,7 @@ def _most_informative(posterior: Posterior, eligible: Mask, turn: int) -> int:
     unsure, clear = np.ones(len(eligible)), np.ones(len(eligible))
     if len(learned):
         at, learned = current_chances(posterior), current_model(posterior).known.items
-        sums = native.sum_up_rows(at.join)
+        sums = sum_up_chances(posterior, at)
         unsure = 1 - sums.largest
         two = sums.largest + np.maximum(sums.second, 0)
         clear = np.minimum(two + at.new, 1) ** CLEAR

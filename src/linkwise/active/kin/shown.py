@@ -32,6 +32,7 @@ from linkwise.active.kin.posterior import (
     current_model,
     fit_assumed,
     neighbourhood_chances,
+    sum_up_chances,
     verdicts,
 )
 from linkwise.active.kin.prior_belief import PriorBelief
@@ -193,7 +194,7 @@ def _compute_pair_chances(posterior: Posterior) -> PairChances:
     at = _rule_out(posterior, outcome.at)
     n_classes = expect_classes(posterior.known, prior.n_classes)
     is_met, trust = 1 - model.chance_of_new(n_classes), np.zeros(n)
-    sums = native.sum_up_rows(at.join)
+    sums = sum_up_chances(posterior, at)
     if tells_apart(posterior.known, n_classes):
         trust = np.sqrt(sums.largest * is_met)
     join = native.divide_rows(at.join, np.maximum(sums.positive, 1e-12), len(anchors.apart))
@@ -252,7 +253,8 @@ def _judge_similarity(
         The number of classes that are expected now.
     """
     k, among = posterior.known.n_neighbourhoods, neighbourhood_chances(posterior)
-    alike = (among + among.T) / 2
+    alike = among + among.T
+    alike /= 2
     some = np.arange(len(anchors.items))
     if len(some) > MOST_PAIRED:
         some = np.linspace(0, len(some) - 1, MOST_PAIRED).astype(np.int64)
@@ -267,7 +269,7 @@ def _judge_similarity(
     weights = fit_pair_weights(similarity, shared, together, n_classes)
     means = named.average(anchors.items[used], anchors.label[used], len(anchors.apart))
     same = weights.chances(*means)
-    same[:k, :k] = np.maximum(same[:k, :k], alike)
+    np.maximum(same[:k, :k], alike, out=same[:k, :k])
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
     if len(belongs):

@@ -74,50 +74,83 @@ LINKWISE_SIMD int64_t first_of(const double* row, const double* gone, int64_t m,
     return k < m ? k : 0;
 }
 
+// Clusters are known by the number of their first one. A row takes up what other clusters have become when it is read,
+// and rows move up when half of them are gone.
 class Clusters {
    public:
     Clusters(double* distances, const int64_t* size, int64_t m, int linkage)
-        : m_(m), linkage_(linkage), far_(distances), size_(size, size + m), gone_(m), there_(m), height_(m) {
-        for (int64_t i = 0; i < m; ++i) there_[i] = i, far_[i * m + i] = kNever;
+        : m_(m), linkage_(linkage), far_(distances), size_(size, size + m), gone_(m), height_(m), there_(m),
+          number_(m), place_(m), seen_(m), last_(m) {
+        for (int64_t i = 0; i < m; ++i) there_[i] = number_[i] = place_[i] = i, far_[i * m + i] = kNever;
     }
 
     bool any() const { return !there_.empty(); }
-    int64_t first() const { return there_.front(); }
+    int64_t first() const { return number_[there_.front()]; }
 
     // How far the nearest one is, and which; `liked` before others as near.
-    double nearest(int64_t i, int64_t liked, int64_t& which) const {
-        const double* row = &far_[i * m_];
+    double nearest(int64_t i, int64_t liked, int64_t& which) {
+        const double* row = take_up(place_[i]);
         const double best = smallest(row, gone_.data(), m_);
         which = liked;
-        if (liked < 0 || row[liked] > best) which = first_of(row, gone_.data(), m_, best);
+        if (liked < 0 || row[place_[liked]] > best) which = number_[first_of(row, gone_.data(), m_, best)];
         return best;
     }
 
     void remove(int64_t i) {
-        there_.erase(std::lower_bound(there_.begin(), there_.end(), i));
-        gone_[i] = kNever;
+        there_.erase(std::lower_bound(there_.begin(), there_.end(), place_[i]));
+        gone_[place_[i]] = kNever;
+        if (2 * static_cast<int64_t>(there_.size()) < m_) move_up();
     }
 
     // Put b into a; returns how far apart they were, not less than what they are made of.
     double join(int64_t a, int64_t b) {
+        const int64_t one = place_[a], other = place_[b];
+        double *row = take_up(one), *beside = take_up(other);
+        const double apart = row[other], height = std::max({apart, height_[one], height_[other]});
+        join_rows(Joining{row, beside, size_.data(), m_, size_[one], size_[other], apart, linkage_});
+        row[one] = kNever;
+        size_[one] += size_[other];
+        height_[one] = height;
+        last_[one] = changed_.size();
+        changed_.push_back(one);
+        seen_[one] = changed_.size();
         remove(b);
-        double* row = &far_[a * m_];
-        const double apart = row[b];
-        join_rows(Joining{row, &far_[b * m_], size_.data(), m_, size_[a], size_[b], apart, linkage_});
-        row[a] = kNever;
-        size_[a] += size_[b];
-        for (int64_t k : there_) far_[k * m_ + a] = row[k];
-        return height_[a] = std::max({apart, height_[a], height_[b]});
+        return height;
     }
 
    private:
+    // The row of a place with the distances of now.
+    double* take_up(int64_t place) {
+        double* row = far_ + place * m_;
+        for (size_t at = seen_[place]; at < changed_.size(); ++at)
+            if (const int64_t other = changed_[at]; last_[other] == at) row[other] = far_[other * m_ + place];
+        seen_[place] = changed_.size();
+        return row;
+    }
+
+    void move_up() {
+        const auto m = static_cast<int64_t>(there_.size());
+        for (const int64_t place : there_) take_up(place);
+        for (int64_t i = 0; i < m; ++i) {
+            const int64_t from = there_[i];
+            for (int64_t j = 0; j < m; ++j) far_[i * m + j] = far_[from * m_ + there_[j]];
+            size_[i] = size_[from], height_[i] = height_[from], number_[i] = number_[from], place_[number_[i]] = i;
+        }
+        for (int64_t i = 0; i < m; ++i) there_[i] = i, gone_[i] = 0, seen_[i] = 0;
+        changed_.clear();
+        m_ = m;
+    }
+
     int64_t m_;
     int linkage_;
     double* far_;  // m x m
     std::vector<double> size_;
     std::vector<double> gone_;  // infinite for those that are no more, else 0
-    std::vector<int64_t> there_;
     std::vector<double> height_;
+    std::vector<int64_t> there_;           // places of the others
+    std::vector<int64_t> number_, place_;  // of the cluster at a place, and where it is
+    std::vector<int64_t> changed_;         // places of new clusters, in the order in which they were made
+    std::vector<size_t> seen_, last_;      // of each place: how many of these its row has, and its own last one
 };
 
 // The same for average linkage where most distances are 1 and the others are less: those of each cluster, by the

@@ -220,8 +220,16 @@ LINKWISE_SIMD void sum_up_row(const Row& t, double& largest, double& second, dou
         second = lower > second ? lower : second;
         largest = value > largest ? value : largest;
     };
-    if (t.k >= 8)
-        for (int64_t j = 0; j < 8; ++j) add(first[j]), add(next[j]), positive += total[j];
+    if (t.k >= 8) {
+        for (int64_t j = 0; j < 8; ++j) positive += total[j];
+        for (int64_t half = 4; half > 0; half /= 2)
+            for (int64_t j = 0; j < half; ++j) {
+                const double lower = std::min(first[j], first[j + half]);
+                next[j] = std::max(lower, std::max(next[j], next[j + half]));
+                first[j] = std::max(first[j], first[j + half]);
+            }
+        largest = first[0], second = next[0];
+    }
     for (; c < t.k; ++c) add(t.value[c]), positive += t.value[c] > 0 ? t.value[c] : 0.0;
 }
 

@@ -3,25 +3,18 @@
 // Rows x and y belong together with weight x W y', where W is made of three blocks: `same`, `alike`, and `alike` with
 // the other sign. Tables are read in tiles of 32 columns, so that what many rows need stays in a near cache and sums
 // stay in registers. Each sum is added in the order of the columns, whatever the number of threads.
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "kernels.hpp"
+#include "sparse_rows.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
 
 namespace {
-
-constexpr int64_t kSome = 512;  // rows that one thread takes at a time
-constexpr double kDecimals = 1e9;
-
-// The entries of row i stand at start[i] .. start[i + 1], their columns rise.
-struct Sparse {
-    const double* data;
-    const int32_t *column, *start;
-};
 
 struct Entries {
     std::vector<double> data;
@@ -41,17 +34,15 @@ struct Entries {
 
 int64_t tile_count(int64_t width) { return (width + kTile - 1) / kTile; }
 
-// Tile t holds 32 columns of all rows, one row after another; what is beyond the last column is 0.
-using Tiles = std::unique_ptr<TileRow[]>;
+// A tile holds 32 columns of all rows, one row after another; what is beyond the last column is 0. It is made where
+// it is used, and is used as long as it is near.
+using Tile = std::vector<TileRow>;
 
-LINKWISE_SIMD void fill_tiles(const double* table, int64_t n, int64_t width, TileRow* tiles) {
-    for (int64_t t = 0; t < tile_count(width); ++t) {
-        const int64_t first = t * kTile, many = std::min(kTile, width - first);
-        for (int64_t i = 0; i < n; ++i) {
-            double* to = tiles[t * n + i].value;
-            std::copy_n(table + i * width + first, many, to);
-            std::fill(to + many, to + kTile, 0.0);
-        }
+LINKWISE_SIMD void fill_tile(const double* table, int64_t n, int64_t width, int64_t tile, TileRow* rows) {
+    const int64_t first = tile * kTile, many = std::min(kTile, width - first);
+    for (int64_t i = 0; i < n; ++i) {
+        std::copy_n(table + i * width + first, many, rows[i].value);
+        std::fill(rows[i].value + many, rows[i].value + kTile, 0.0);
     }
 }
 
@@ -81,30 +72,22 @@ LINKWISE_INLINE void transpose(Lanes* r) {
 }
 
 // The same of the table the other way round: its rows are columns here.
-LINKWISE_SIMD void fill_tiles_across(const double* table, int64_t n, int64_t width, TileRow* tiles) {
-    for (int64_t t = 0; t < tile_count(n); ++t)
-        for (int64_t c = 0; c < width; c += 8)
-            for (int64_t j = 0; j < kTile; j += 8) {
-                const int64_t i = t * kTile + j, many = std::min<int64_t>(8, width - c);
-                TileRow* to = tiles + t * width + c;
-                if (i + 8 <= n && many == 8) {
-                    Lanes rows[8];
-                    for (int64_t a = 0; a < 8; ++a) std::memcpy(&rows[a], table + (i + a) * width + c, sizeof(Lanes));
-                    transpose(rows);
-                    for (int64_t b = 0; b < 8; ++b) to[b].lanes[j / 8] = rows[b];
-                    continue;
-                }
-                for (int64_t b = 0; b < many; ++b)
-                    for (int64_t a = 0; a < 8; ++a)
-                        to[b].value[j + a] = i + a < n ? table[(i + a) * width + c + b] : 0.0;
+LINKWISE_SIMD void fill_tile_across(const double* table, int64_t n, int64_t width, int64_t tile, TileRow* rows) {
+    for (int64_t c = 0; c < width; c += 8)
+        for (int64_t j = 0; j < kTile; j += 8) {
+            const int64_t i = tile * kTile + j, many = std::min<int64_t>(8, width - c);
+            TileRow* to = rows + c;
+            if (i + 8 <= n && many == 8) {
+                Lanes eight[8];
+                for (int64_t a = 0; a < 8; ++a) std::memcpy(&eight[a], table + (i + a) * width + c, sizeof(Lanes));
+                transpose(eight);
+                for (int64_t b = 0; b < 8; ++b) to[b].lanes[j / 8] = eight[b];
+                continue;
             }
-}
-
-template <typename Fill>
-Tiles make_tiles(const double* table, int64_t n, int64_t width, int64_t rows, int64_t columns, const Fill& fill) {
-    Tiles tiles(new TileRow[static_cast<size_t>(std::max<int64_t>(1, rows * tile_count(columns)))]);
-    fill(table, n, width, tiles.get());
-    return tiles;
+            for (int64_t b = 0; b < many; ++b)
+                for (int64_t a = 0; a < 8; ++a)
+                    to[b].value[j + a] = i + a < n ? table[(i + a) * width + c + b] : 0.0;
+        }
 }
 
 LINKWISE_INLINE TileRow add_entries(const Sparse& rows, int32_t begin, int32_t end, const TileRow* tile, int32_t first) {
@@ -120,7 +103,7 @@ LINKWISE_INLINE TileRow add_entries(const Sparse& rows, int32_t begin, int32_t e
 }
 
 // ---------------------------------------------------------------- sparse rows
-// Of a row of k shares P with trust s: appends the s P that are not too small, and returns the likeliest column.
+// Of a row of k shares P with trust s: the s P that are not too small, and the likeliest column.
 struct Shares {
     const double* share;
     int64_t k;
@@ -129,16 +112,37 @@ struct Shares {
     int32_t* column;
 };
 
+constexpr int64_t kBlock = 64;  // shares that are compared at once, since few are not too small
+
+LINKWISE_INLINE double largest_of(const double* share, int64_t width) {
+    Lanes most{};
+    int64_t c = 0;
+    for (; c + 8 <= width; c += 8) {
+        Lanes here;
+        std::memcpy(&here, share + c, sizeof here);
+        most = here > most ? here : most;
+    }
+    double largest = 0;
+    for (int64_t j = 0; j < 8; ++j) largest = most[j] > largest ? most[j] : largest;
+    for (; c < width; ++c) largest = share[c] > largest ? share[c] : largest;
+    return largest;
+}
+
 LINKWISE_SIMD int64_t split_row(const Shares& t, int32_t& likeliest, double& most) {
     int64_t count = 0;
     double largest = 0;
-    for (int64_t c = 0; c < t.k; ++c) {
-        const double part = t.share[c] * t.trust;
-        t.data[count] = part;
-        t.column[count] = static_cast<int32_t>(c);
-        count += part >= t.least;
+    for (int64_t begin = 0; begin < t.k; begin += kBlock) {
+        const int64_t end = std::min(t.k, begin + kBlock);
+        const double here = largest_of(t.share + begin, end - begin);
+        largest = std::max(largest, here);
+        if (here * t.trust < t.least) continue;
+        for (int64_t c = begin; c < end; ++c) {
+            const double part = t.share[c] * t.trust;
+            t.data[count] = part;
+            t.column[count] = static_cast<int32_t>(c);
+            count += part >= t.least;
+        }
     }
-    for (int64_t c = 0; c < t.k; ++c) largest = t.share[c] > largest ? t.share[c] : largest;
     const double rounded = std::nearbyint(largest * kDecimals), low = largest - 2 / kDecimals;
     int64_t first = 0;
     while (first + 1 < t.k && (t.share[first] < low || std::nearbyint(t.share[first] * kDecimals) != rounded)) ++first;
@@ -155,20 +159,19 @@ nb::tuple split_chances(Matrix<double> join, Vector<double> trust, Vector<int32_
     Result<double> most(n);
     {
         nb::gil_scoped_release release;
+        std::vector<double> data(k);
+        std::vector<int32_t> column(k);
         for (int64_t i = 0; i < n; ++i) {
             const double s = trust.data()[i];
-            size_t end = found.data.size();
-            found.data.resize(end + k + 2);
-            found.column.resize(end + k + 2);
-            const Shares row{join.data() + i * k, k, s, least, &found.data[end], &found.column[end]};
-            end += split_row(row, likeliest.get()[i], most.get()[i]);
+            const Shares row{join.data() + i * k, k, s, least, data.data(), column.data()};
+            const int64_t count = split_row(row, likeliest.get()[i], most.get()[i]);
+            found.data.insert(found.data.end(), data.begin(), data.begin() + count);
+            found.column.insert(found.column.end(), column.begin(), column.begin() + count);
             const double more[] = {1.0, s};
-            for (int64_t part = 0; part < (s == 0 ? 1 : 2); ++part, ++end) {
-                found.data[end] = more[part];
-                found.column[end] = static_cast<int32_t>(k + part * m + fine.data()[i]);
+            for (int64_t part = 0; part < (s == 0 ? 1 : 2); ++part) {
+                found.data.push_back(more[part]);
+                found.column.push_back(static_cast<int32_t>(k + part * m + fine.data()[i]));
             }
-            found.data.resize(end);
-            found.column.resize(end);
             found.end_row();
         }
     }
@@ -182,29 +185,31 @@ nb::tuple sum_rows(Vector<double> data, Vector<int32_t> column, Vector<int32_t> 
     {
         nb::gil_scoped_release release;
         const int64_t a = items.shape(0);
-        std::vector<int32_t> begin(n_groups + 1), order(a), touched;
+        std::vector<int32_t> begin(n_groups + 1), order(a);
         for (int64_t at = 0; at < a; ++at) ++begin[label.data()[at] + 1];
         for (int64_t c = 0; c < n_groups; ++c) begin[c + 1] += begin[c];
         std::vector<int32_t> next(begin);
         for (int64_t at = 0; at < a; ++at) order[next[label.data()[at]]++] = static_cast<int32_t>(at);
         std::vector<double> sum(width);
-        std::vector<char> is_touched(width);
+        std::vector<uint64_t> is_touched(width / 64 + 1);  // a bit for each column
         for (int64_t c = 0; c < n_groups; ++c) {
             for (int32_t b = begin[c]; b < begin[c + 1]; ++b) {
                 const int32_t at = order[b], i = items.data()[at];
                 for (int32_t e = start.data()[i]; e < start.data()[i + 1]; ++e) {
                     const int32_t to = column.data()[e];
-                    if (!is_touched[to]) is_touched[to] = 1, touched.push_back(to);
+                    is_touched[to / 64] |= uint64_t{1} << (to % 64);
                     sum[to] += weight.data()[at] * data.data()[e];
                 }
             }
-            std::sort(touched.begin(), touched.end());
-            for (const int32_t to : touched) {
-                found.data.push_back(sum[to]);
-                found.column.push_back(to);
-                sum[to] = 0, is_touched[to] = 0;
+            for (int32_t first = 0; first < width; first += 64) {
+                for (uint64_t bits = is_touched[first / 64]; bits != 0; bits &= bits - 1) {
+                    const int32_t to = first + std::countr_zero(bits);
+                    found.data.push_back(sum[to]);
+                    found.column.push_back(to);
+                    sum[to] = 0;
+                }
+                is_touched[first / 64] = 0;
             }
-            touched.clear();
             found.end_row();
         }
     }
@@ -229,26 +234,22 @@ struct FormProduct {
     Sparse rows;
     Form form;
     const int32_t* bound;  // n x 4
-    const TileRow *same, *alike;
-    double* out;  // n x (k + 2 m)
+    double* out;           // n x (k + 2 m)
 };
 
-LINKWISE_SIMD void multiply_block(const FormProduct& t, int block, int64_t begin, int64_t end) {
+LINKWISE_SIMD void multiply_block(const FormProduct& t, int block, int64_t n, const TileRow* rows, int64_t tile) {
     const int64_t k = t.form.k, m = t.form.m, width = block == 0 ? k : m, all = k + 2 * m;
     const int64_t offset = block == 0 ? 0 : block == 1 ? k : k + m;
-    const TileRow* tiles = block == 0 ? t.same : t.alike;
-    for (int64_t tile = 0; tile < tile_count(width); ++tile) {
-        const int64_t first = tile * kTile, many = std::min(kTile, width - first);
-        for (int64_t i = begin; i < end; ++i) {
-            const int32_t* bound = t.bound + 4 * i;
-            TileRow sum = add_entries(t.rows, bound[block], bound[block + 1], tiles + tile * width,
-                                      static_cast<int32_t>(offset));
-            double* to = t.out + i * all + offset + first;
-            if (block < 2)
-                for (int64_t j = 0; j < many; ++j) to[j] = sum.value[j];
-            else
-                for (int64_t j = 0; j < many; ++j) to[j] = -sum.value[j];
-        }
+    const int64_t first = tile * kTile, many = std::min(kTile, width - first);
+    for (int64_t i = 0; i < n; ++i) {
+        const int32_t* bound = t.bound + 4 * i;
+        const TileRow sum =
+            add_entries(t.rows, bound[block], bound[block + 1], rows, static_cast<int32_t>(offset));
+        double* to = t.out + i * all + offset + first;
+        if (block < 2)
+            for (int64_t j = 0; j < many; ++j) to[j] = sum.value[j];
+        else
+            for (int64_t j = 0; j < many; ++j) to[j] = -sum.value[j];
     }
 }
 
@@ -272,7 +273,6 @@ LINKWISE_SIMD void multiply_few(const FormProduct& t, int64_t n) {
 nb::object multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
                          Matrix<double> alike, int threads) {
     const int64_t n = start.shape(0) - 1, k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
-    const int64_t chunks = (n + kSome - 1) / kSome;
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
@@ -281,14 +281,21 @@ nb::object multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int
         std::vector<int32_t> bound(4 * n);
         for (int64_t i = 0; i < n; ++i) find_blocks(rows, i, form, &bound[4 * i]);
         if (static_cast<int64_t>(data.shape(0)) < 8 * (k + m)) {
-            multiply_few({rows, form, bound.data(), nullptr, nullptr, found.get()}, n);
+            multiply_few({rows, form, bound.data(), found.get()}, n);
         } else {
-            const Tiles one = make_tiles(same.data(), k, k, k, k, fill_tiles);
-            const Tiles other = make_tiles(alike.data(), m, m, m, m, fill_tiles);
-            const FormProduct product{rows, form, bound.data(), one.get(), other.get(), found.get()};
-            Crew crew(std::min<int64_t>(useful_threads(threads, n * width), 3 * chunks));
-            crew.run(3 * chunks, [&](int64_t c, int) {
-                multiply_block(product, static_cast<int>(c % 3), c / 3 * kSome, std::min(n, (c / 3 + 1) * kSome));
+            const FormProduct product{rows, form, bound.data(), found.get()};
+            const int64_t of_same = tile_count(k), count = of_same + tile_count(m);
+            Crew crew(std::min<int64_t>(useful_threads(threads, n * width), count));
+            std::vector<Tile> tiles(crew.size(), Tile(std::max(k, m)));
+            crew.run(count, [&](int64_t c, int worker) {
+                TileRow* tile = tiles[worker].data();
+                if (c < of_same) {
+                    fill_tile(same.data(), k, k, c, tile);
+                    multiply_block(product, 0, n, tile, c);
+                } else {
+                    fill_tile(alike.data(), m, m, c - of_same, tile);
+                    for (int block = 1; block < 3; ++block) multiply_block(product, block, n, tile, c - of_same);
+                }
             });
         }
     }
@@ -326,18 +333,12 @@ nb::object evaluate_form(Vector<double> data, Vector<int32_t> column, Vector<int
     return nb::cast(found.release({static_cast<size_t>(n)}));
 }
 
-struct Product {
-    Sparse rows;
-    const TileRow* tiles;  // of the table across: c tiles of `inner` rows
-    int64_t inner, width;
-    double* out;  // n x width
-};
-
-LINKWISE_SIMD void multiply_tile(const Product& t, int64_t tile, int64_t begin, int64_t end) {
-    const int64_t first = tile * kTile, many = std::min(kTile, t.width - first);
-    for (int64_t i = begin; i < end; ++i) {
-        const TileRow sum = add_entries(t.rows, t.rows.start[i], t.rows.start[i + 1], t.tiles + tile * t.inner, 0);
-        std::copy_n(sum.value, many, t.out + i * t.width + first);
+LINKWISE_SIMD void multiply_tile(const Sparse& rows, const TileRow* tile, int64_t n, int64_t first, int64_t width,
+                                 double* out) {
+    const int64_t many = std::min(kTile, width - first);
+    for (int64_t i = 0; i < n; ++i) {
+        const TileRow sum = add_entries(rows, rows.start[i], rows.start[i + 1], tile, 0);
+        std::copy_n(sum.value, many, out + i * width + first);
     }
 }
 
@@ -354,11 +355,13 @@ nb::object multiply_across(Vector<double> data, Vector<int32_t> column, Vector<i
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
-        const Tiles tiles = make_tiles(table.data(), width, inner, inner, width, fill_tiles_across);
-        const Product product{{data.data(), column.data(), start.data()}, tiles.get(), inner, width, found.get()};
+        const Sparse rows{data.data(), column.data(), start.data()};
         Crew crew(std::min<int64_t>(useful_threads(threads, n * width), count));
-        crew.run(count, [&](int64_t t, int) {
-            multiply_tile(product, t, 0, is_symmetric ? std::min(n, (t + 1) * kTile) : n);
+        std::vector<Tile> tiles(crew.size(), Tile(inner));
+        crew.run(count, [&](int64_t t, int worker) {
+            TileRow* tile = tiles[worker].data();
+            fill_tile_across(table.data(), width, inner, t, tile);
+            multiply_tile(rows, tile, is_symmetric ? std::min(n, (t + 1) * kTile) : n, t * kTile, width, found.get());
         });
         if (is_symmetric) crew.run(count, [&](int64_t t, int) { mirror_tile(found.get(), n, t); });
     }
@@ -380,62 +383,6 @@ nb::object mean_distances(Matrix<double> belonging, Vector<double> size) {
         fill_distances(belonging.data(), size.data(), n, found.get());
     }
     return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
-}
-
-// ---------------------------------------------------------------- the best cluster
-struct Gains {
-    Sparse rows;
-    const TileRow* tiles;  // of the gains across
-    int64_t inner, clusters;
-    const TileRow* cost;  // infinite beyond the last cluster
-    const int32_t* labels;
-    const double* stay;
-};
-
-// Rounds as NumPy does: of gains that differ by rounding errors the first counts.
-LINKWISE_SIMD void choose_in_tile(const Gains& t, int64_t tile, const int32_t* items, int64_t begin, int64_t end,
-                                  double* best, int32_t* found) {
-    const int64_t first = tile * kTile;
-    for (int64_t at = begin; at < end; ++at) {
-        const int32_t i = items[at];
-        TileRow sum = add_entries(t.rows, t.rows.start[i], t.rows.start[i + 1], t.tiles + tile * t.inner, 0);
-        for (int j = 0; j < 4; ++j) sum.lanes[j] -= t.cost[tile].lanes[j];
-        if (const int64_t own = t.labels[i] - first; own >= 0 && own < kTile) sum.value[own] -= t.stay[i];
-        Lanes most = sum.lanes[0];
-        for (int j = 1; j < 4; ++j) most = sum.lanes[j] > most ? sum.lanes[j] : most;
-        double largest = most[0];
-        for (int j = 1; j < 8; ++j) largest = std::max(largest, most[j]);
-        const double rounded = std::nearbyint(largest * kDecimals);
-        if (tile > 0 && rounded <= best[at]) continue;
-        int64_t j = 0;
-        while (std::nearbyint(sum.value[j] * kDecimals) < rounded) ++j;
-        best[at] = rounded;
-        found[at] = static_cast<int32_t>(first + j);
-    }
-}
-
-nb::object best_clusters(Vector<int32_t> items, Vector<double> data, Vector<int32_t> column, Vector<int32_t> start,
-                         Matrix<double> table, Vector<double> cost, Vector<double> stay, Vector<int32_t> labels,
-                         int threads) {
-    const int64_t n = items.shape(0), clusters = table.shape(0), inner = table.shape(1), count = tile_count(clusters);
-    const int64_t chunks = (n + kSome - 1) / kSome;
-    Result<int32_t> found(n);
-    {
-        nb::gil_scoped_release release;
-        const Tiles tiles = make_tiles(table.data(), clusters, inner, inner, clusters, fill_tiles_across);
-        const Tiles costs(new TileRow[static_cast<size_t>(count)]);
-        for (int64_t c = 0; c < count * kTile; ++c)
-            costs[c / kTile].value[c % kTile] = c < clusters ? cost.data()[c] : HUGE_VAL;
-        const Gains gains{{data.data(), column.data(), start.data()},
-                          tiles.get(), inner, clusters, costs.get(), labels.data(), stay.data()};
-        std::vector<double> best(n);
-        Crew crew(std::min<int64_t>(useful_threads(threads, n * clusters), chunks));
-        crew.run(chunks, [&](int64_t c, int) {
-            for (int64_t t = 0; t < count; ++t)
-                choose_in_tile(gains, t, items.data(), c * kSome, std::min(n, (c + 1) * kSome), best.data(), found.get());
-        });
-    }
-    return nb::cast(found.release({static_cast<size_t>(n)}));
 }
 
 // ---------------------------------------------------------------- groups that differ
@@ -487,10 +434,6 @@ void register_gains(nb::module_& m) {
     m.def("mend_clusters", &mend_clusters, nb::arg("order").noconvert(), nb::arg("some").noconvert(),
           nb::arg("begin").noconvert(), nb::arg("differs").noconvert(), nb::arg("gain").noconvert(),
           nb::arg("label").noconvert());
-    m.def("best_clusters", &best_clusters, nb::arg("items").noconvert(), nb::arg("data").noconvert(),
-          nb::arg("column").noconvert(), nb::arg("start").noconvert(), nb::arg("table").noconvert(),
-          nb::arg("cost").noconvert(), nb::arg("stay").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("n_threads"));
 }
 
 }  // namespace linkwise

@@ -90,6 +90,7 @@ void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);
 void register_named_rows(nb::module_& m);
 void register_gains(nb::module_& m);
+void register_best_clusters(nb::module_& m);
 void register_chances(nb::module_& m);
 void register_covariance(nb::module_& m);
 void register_mixtures(nb::module_& m);

@@ -60,6 +60,7 @@ NB_MODULE(_native, m) {
     linkwise::register_icm(m);
     linkwise::register_named_rows(m);
     linkwise::register_gains(m);
+    linkwise::register_best_clusters(m);
     linkwise::register_chances(m);
     linkwise::register_covariance(m);
     linkwise::register_mixtures(m);
