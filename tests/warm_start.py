@@ -1,4 +1,4 @@
-"""Start ``linkwise`` on a terminal without its imports, which take most of the time of a short test.
+"""Start ``linkwise`` without its imports, which take most of the time of a short test.
 
 A process of its own imports what the commands import, does nothing else, and forks once for each command that
 it is asked to run. So a command begins where ``python -m linkwise`` is after its imports.
@@ -15,13 +15,20 @@ import socket
 import subprocess
 import sys
 import warnings
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 IMPORTED = (
     "linkwise.cli.main",
     "linkwise.cli.commands.ask",
     "linkwise.cli.commands.demo",
     "linkwise.active.kin.kin",
+    "linkwise.page.opening",
+    "linkwise.page.server",
+    "uvicorn.lifespan.off",
+    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
 LONGEST = 1 << 20  # bytes of a request
 
@@ -44,10 +51,16 @@ class WarmProcess:
         os.close(slave)
         self.master = master
 
-    def start(self, arguments: list[str], environment: dict[str, str], terminal: int) -> int:
-        """Run a command on the terminal with this file descriptor; its process id."""
-        request = json.dumps({"argv": arguments, "env": environment, "cwd": os.getcwd()}).encode()
-        socket.send_fds(self.socket, [request], [terminal])
+    def start(
+        self,
+        arguments: list[str],
+        environment: dict[str, str],
+        streams: Sequence[int],
+        cwd: Path | None = None,
+    ) -> int:
+        """Run a command with these three file descriptors as its standard streams; its process id."""
+        request = json.dumps({"argv": arguments, "env": environment, "cwd": str(cwd or os.getcwd())}).encode()
+        socket.send_fds(self.socket, [request], streams)
         return self._reply()
 
     def wait(self, pid: int) -> int:
@@ -73,13 +86,13 @@ class ColdStarts:
     def __init__(self) -> None:
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
 
-    def start(self, arguments: list[str], environment: dict[str, str], terminal: int) -> int:
-        """Run a command on the terminal with this file descriptor; its process id."""
+    def start(self, arguments: list[str], environment: dict[str, str], streams: Sequence[int]) -> int:
+        """Run a command with these three file descriptors as its standard streams; its process id."""
         process = subprocess.Popen(
             [sys.executable, "-m", "linkwise", *arguments],
-            pass_fds=[terminal],
+            pass_fds=streams,
             env=environment,
-            preexec_fn=lambda: take_terminal(terminal),
+            preexec_fn=lambda: take_streams(streams),
         )
         self.processes[process.pid] = process
         return process.pid
@@ -106,7 +119,7 @@ def find_starter(*, is_cold: bool) -> WarmProcess | ColdStarts:
 def serve(connection: socket.socket) -> list[str]:
     """Fork for each request; returns the arguments of a command in its own process, and ends in the first."""
     while True:
-        request, descriptors, *_ = socket.recv_fds(connection, LONGEST, 1)
+        request, streams, *_ = socket.recv_fds(connection, LONGEST, 3)
         if not request:
             os._exit(0)
         asked = json.loads(request)
@@ -118,30 +131,36 @@ def serve(connection: socket.socket) -> list[str]:
             pid = os.fork()
         if pid == 0:
             connection.close()
-            take_terminal(*descriptors)
+            take_streams(streams)
+            sys.stdout.reconfigure(line_buffering=os.isatty(1))
             os.chdir(asked["cwd"])
             os.environ.clear()
             os.environ.update(asked["env"])
             return list(asked["argv"])
-        os.close(descriptors[0])
+        for stream in streams:
+            os.close(stream)
         connection.send(str(pid).encode())
 
 
-def take_terminal(terminal: int) -> None:
-    """Let the standard streams of this process be this terminal, which sends it signals."""
+def take_streams(streams: Sequence[int]) -> None:
+    """Let these be the standard streams of this process; a terminal among them sends it signals."""
     os.setsid()
-    for stream in range(3):
-        os.dup2(terminal, stream)
-    os.close(terminal)
-    os.close(os.open(os.ttyname(0), os.O_RDWR))  # a leader of a session gets the first that it opens
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    for stream in {*streams}:
+        os.close(stream)
+    if os.isatty(0):
+        os.close(os.open(os.ttyname(0), os.O_RDWR))  # a leader of a session gets the first that it opens
 
 
 if __name__ == "__main__":
+    import gc
     import importlib
     import runpy
 
     for name in IMPORTED:
         importlib.import_module(name)
+    gc.freeze()  # no copy searches for garbage among what all of them share, which would copy its pages
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["linkwise", *serve(socket.socket(fileno=int(sys.argv[1])))]
     sys.path.pop(0)  # the folder of this file

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.served import Served
@@ -14,22 +13,14 @@ from bench.served import Served
 from browser.presenters import QUESTION, blobs, press, read
 from linkwise.session.session import Session
 from patience import patience
+from running_command import start_command
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=\S+")
 
 
-def serve(data: Path, port: int = 0) -> tuple[subprocess.Popen[str], str]:
+def serve(data: Path, port: int = 0) -> tuple[Any, str]:
     """`linkwise serve`, and the address that it prints."""
-    command = [sys.executable, "-m", "linkwise", "serve", data.name, "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(
-        command,
-        cwd=data.parent,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
+    process = start_command("serve", data.name, "--no-browser", "--port", port, cwd=data.parent)
     for line in process.stdout:
         if found := ADDRESS.search(line):
             return process, found[0]

@@ -1,9 +1,6 @@
 """``linkwise ask FILE --oracle COMMAND``."""
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import time
 
@@ -12,6 +9,7 @@ import pytest
 from linkwise.cli.commands.ask_program import add_source, name_of_program
 from linkwise.session.session import Session
 from patience import patience
+from running_command import start_command
 
 JUDGE = """
 import json, sys
@@ -137,12 +135,11 @@ def test_wrong_options(fruit, linkwise, options, message):
 
 def test_a_kill_loses_no_answer(fruit, judge, tmp_path):
     """A question is sent only after the answers before it are stored."""
-    command = [sys.executable, "-m", "linkwise", "ask", fruit.path, "--oracle", judge, "--quiet"]
     asked, until = tmp_path / "asked", time.monotonic() + patience()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as program:
+    with start_command("ask", fruit.path, "--oracle", judge, "--quiet") as program:
         while time.monotonic() < until and not (asked.exists() and asked.read_text().count("\n") >= 3):
             time.sleep(0.005)
-        os.kill(program.pid, signal.SIGKILL)
+        program.kill()
     n_asked = asked.read_text().count("\n")
     with Session.open(fruit.session) as session:
         assert n_asked >= 3

@@ -4,8 +4,6 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
-import sys
 from contextlib import closing
 
 import numpy as np
@@ -19,6 +17,7 @@ from linkwise.streams import new_rows, repeated_rows, table_files
 from linkwise.streams.item_table import read_items
 from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.workspace import arrived_rows, held_items, item_rows
+from running_command import start_command
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -270,8 +269,7 @@ def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, mon
 # ---------------------------------------------------------------- several processes
 def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_path):
     write_new(tmp_path / "later.parquet", 100, 30)
-    command = [sys.executable, "-m", "linkwise", "ask", path, "--json"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with start_command("ask", path, "--json") as other:
         question = json.loads(other.stdout.readline())
         found = linkwise("extend", path, tmp_path / "later.parquet")
         assert found.exit_code == 5

@@ -1,13 +1,11 @@
 """What strangers typed: each is answered in words that say what to do instead."""
 
-import subprocess
-import sys
-
 import pytest
 
 import linkwise as lw
 from linkwise.session.session import Session
 from patience import patience
+from running_command import start_command
 
 from .test_exit_codes import told
 
@@ -83,11 +81,10 @@ def test_columns_without_a_name(fruit, linkwise, option, names):
 
 
 def test_what_is_typed_need_not_be_utf8(fruit):
-    done = subprocess.run(
-        [sys.executable, "-m", "linkwise", "ask", fruit.path], input=b"\xff\nq\n", capture_output=True
-    )
-    assert done.returncode in (0, 3)
-    assert b"Traceback" not in done.stderr
+    with start_command("ask", fruit.path) as program:
+        _, err = program.communicate("\udcff\nq\n", patience())  # the byte 255
+    assert program.returncode in (0, 3)
+    assert "Traceback" not in err
 
 
 # ---------------------------------------------------------------- two at once
@@ -113,13 +110,7 @@ def test_two_that_begin_the_same_session_at_once(fruit, linkwise, monkeypatch):
 
 
 def test_two_processes_that_begin_the_same_session(fruit):
-    command = [sys.executable, "-m", "linkwise", "ask", fruit.path]
-    both = [
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
+    both = [start_command("ask", fruit.path) for _ in range(2)]
     for program in both:
         program.stdin.write("s\nq\n")
         program.stdin.flush()

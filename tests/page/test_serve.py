@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import stat
-import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
@@ -19,6 +17,7 @@ from linkwise.cli.commands import serve
 from linkwise.session.session import Session
 from patience import patience, wait_until
 from pseudo_terminal import on_terminal
+from running_command import start_command
 
 from .conftest import View
 
@@ -74,16 +73,8 @@ class Served:
 
 
 @contextmanager
-def served(*arguments, said=None, **environment):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "linkwise", "serve", *map(str, arguments), "--no-browser"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    page = Served(process)
+def served(*arguments, is_cold=False, **environment):
+    page = Served(start_command("serve", *arguments, "--no-browser", is_cold=is_cold, **environment))
     try:
         yield page
     finally:
@@ -92,7 +83,7 @@ def served(*arguments, said=None, **environment):
 
 # ---------------------------------------------------------------- the address
 def test_the_address_stands_alone_on_the_first_line(fruit):
-    with served(fruit.path, COLUMNS="40") as page:
+    with served(fruit.path, is_cold=True, COLUMNS="40") as page:
         assert ADDRESS.fullmatch(page.address)
         view = page.view()
         assert view.state["title"] == fruit.path.name
