@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import signal
 import sys
 from importlib.util import find_spec
@@ -27,6 +29,7 @@ def main() -> None:
     from linkwise.cli.main import app
 
     signal.signal(signal.SIGINT, by_python)
+    atexit.register(gc.freeze)  # else the end searches all that was imported for garbage: a third of a second
     app(prog_name="linkwise")
 
 
