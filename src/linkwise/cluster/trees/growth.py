@@ -118,10 +118,10 @@ class GrowingTree:
 
     def tree(self) -> Tree:
         """The tree, its clusters numbered by their first leaves."""
-        return build_tree(self.numbered_paths())
+        return build_tree(self.number_paths())
 
-    def numbered_paths(self) -> list[tuple[Path, int]]:
-        """The path to each leaf, and its cluster."""
+    def number_paths(self) -> list[tuple[Path, int]]:
+        """List the path to each leaf, with its cluster."""
         labels = self.labels.tolist()
         number = {label: at for at, label in enumerate(dict.fromkeys(labels))}
         return [(leaf.path, number[label]) for leaf, label in zip(self.leaves, labels, strict=True)]
@@ -188,7 +188,7 @@ def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[Growing
         return list(islice(refined, 1))
     found: dict[object, GrowingTree] = {}
     for tree in refined:
-        found.setdefault(tuple(tree.numbered_paths()), tree)
+        found.setdefault(tuple(tree.number_paths()), tree)
         if len(found) == problem.beam_width:
             break
     return list(found.values())
@@ -322,7 +322,7 @@ def refine_tree(
 
 
 def sum_sides(problem: GrowthProblem, sides: list[LeafRows]) -> NDArray[np.float64]:
-    """Weight and sum of the features of each side; no columns where every old label needs a must-link."""
+    """Compute weight and sum of the features of each side; without columns where nothing needs them."""
     if problem.evidence:
         return np.empty((len(sides), 0))
     return np.array([[weight, *total] for weight, total in (side.total() for side in sides)])
