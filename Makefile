@@ -161,4 +161,5 @@ front/node_modules: front/package.json front/package-lock.json
 .venv/dev: .venv/bin/python $(SOURCES)
 	@echo "Building the native code and installing linkwise with its tools into .venv. This takes about three minutes."
 	$(BIN)/python -m $(INSTALLER) install --quiet --editable ".[app,plot,dask,dev,docs]"
+	@$(BIN)/python -m compileall -q -j 0 src bench  # once, and not in each of the processes that run tests
 	@touch $@ .venv/app

@@ -19,10 +19,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
 if hasattr(os, "fork"):  # workers of dask are copies of one process (`dask_client`)
     os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
+gc.disable()  # until tests are collected: hardly anything that collection makes is garbage
 os.environ.pop("LINKWISE_DATA", None)  # tests use the data sets that come with scikit-learn
 
 # `--hypothesis-profile thorough` looks longer where a test does not say how long.
-for profile, n_examples in (("quick", 50), ("thorough", 500)):
+for profile, n_examples in (("quick", 30), ("thorough", 500)):
     settings.register_profile(
         profile, max_examples=n_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -62,6 +63,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish():
     """Take what was collected out of the search for garbage: it lives as long as this process."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def test_what_was_found_once_stays_mended(outcomes, name):
     assert outcomes[name] is None, str(outcomes[name])
 
 
+@pytest.mark.nightly
 def test_the_time_grows_with_the_width_of_a_table_and_with_the_length_of_its_cells():
     # 3 s at most; with one cost for each pair of columns 14 s, and shared cores count slowly
     names = [*WIDE, *LONG]
