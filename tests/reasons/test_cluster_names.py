@@ -27,5 +27,7 @@ def test_rules_say_which_rows_are_in_no_cluster():
     text = str(explained)
     assert "no cluster: 20 rows" in text
     assert "cluster -1" not in text
+    assert "no cluster" in explained._repr_html_()
+    assert ">-1<" not in explained._repr_html_()
     for part in (explained.clusters[0], explained.clusters[0].rules[0]):
         assert "no cluster" in part._repr_html_()

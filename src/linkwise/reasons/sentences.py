@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from linkwise.data import Feature
 from linkwise.markup import draw_block
-from linkwise.reasons.clauses import quote_word
-from linkwise.reasons.cluster_names import call_cluster
+from linkwise.reasons.cluster_names import call_cluster, name_cluster
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import ClusterRules, Rule
 from linkwise.wording import count_noun, join_names
@@ -35,7 +34,7 @@ def draw_rules(found: RuleSet) -> str:
     """All rules as a table for notebooks."""
     rows: list[tuple[str, str, str | int]] = []
     for cluster in found.clusters:
-        name = quote_word(str(cluster.cluster))
+        name = name_cluster(cluster.cluster)
         if not cluster.rules:
             rows.append((name, "no rule of its own", cluster.n_rows))
         rows += [(name, str(rule), describe_reach(rule)) for rule in cluster.rules]
@@ -87,7 +86,7 @@ def describe_cluster(cluster: ClusterRules) -> list[str]:
     """Lines about a cluster, one for each rule."""
     parts = [f"{call_cluster(cluster.cluster)}: {count_noun(cluster.n_rows, 'row')}"]
     if not cluster.rules and cluster.n_rows:
-        where = join_names(f"{quote_word(str(name))} ({n})" for name, n in cluster.told_as)
+        where = join_names(f"{name_cluster(name)} ({n})" for name, n in cluster.told_as)
         return [f"{parts[0]}, no rule; the rules put them into {where}"]
     if cluster.n_rows and (cluster.cover < 1 or cluster.purity < 1):
         parts.append(f"cover {format_percent(cluster.cover)}, purity {format_percent(cluster.purity)}")

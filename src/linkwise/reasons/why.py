@@ -21,7 +21,7 @@ from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
 from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause
-from linkwise.reasons.cluster_names import NOISE, call_cluster
+from linkwise.reasons.cluster_names import NOISE, call_cluster, name_cluster
 from linkwise.reasons.explanation import Explanation, last_step, read_labels
 from linkwise.reasons.rules import Name, Rule
 from linkwise.reasons.sentences import format_percent
@@ -151,7 +151,9 @@ class Why:
         if (first.cluster == second.cluster) != (self.clusters[0] == self.clusters[1]):
             called = [NOISE if cluster is None else cluster for cluster in self.clusters]
             rows = zip((one, other), self.rules, called, strict=True)
-            strays = [f"{row} under {rule.cluster}" for row, rule, own in rows if rule.cluster != own]
+            strays = [
+                f"{row} under {name_cluster(rule.cluster)}" for row, rule, own in rows if rule.cluster != own
+            ]
             return [f"{how} do not show it: they put {' and '.join(strays)}."]
         if first.leaf == second.leaf:
             return [f"{how} describe both: {first}."]

@@ -373,11 +373,11 @@ def _run_tasks(
     left = [at for at in range(len(tasks)) if at not in found]
     in_all = sum(task.size for task in tasks)
     count = sum(tasks[at].size for at in found)
-    one_each = work._replace(n_threads=1)
+    shared = work._replace(n_threads=1)
     if backend == "serial":  # new memory for each graph would take longer than to fill it
         m = len(work.X)
-        one_each = work._replace(room=np.empty((m, m)) if m <= MOST_WEIGHED else None)
-    with closing(parallel.map_tasks(run_task, one_each, [tasks[at] for at in left], backend)) as results:
+        shared = work._replace(room=np.empty((m, m)) if m <= MOST_WEIGHED else None)
+    with closing(parallel.map_tasks(run_task, shared, [tasks[at] for at in left], backend)) as results:
         for number, made in results:
             at = left[number]
             found[at] = made

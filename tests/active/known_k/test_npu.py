@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
+from linkwise.active.known_k import base, estimators
 from linkwise.active.known_k.base import KnownKState
 from linkwise.active.known_k.npu import (
     Forest,
@@ -138,3 +139,12 @@ def test_all_fits_of_cosc_share_their_graph(monkeypatch):
     monkeypatch.setattr(learner, "prepare", lambda X, seed: prepared)
     monkeypatch.setattr(cosc, "build_neighbour_graph", None)  # so that a call fails
     assert np.array_equal(learner.fit(X, oracle=lw.TruthOracle(y), budget=6).labels_, wanted)
+
+
+def test_nothing_is_prepared_for_rows_of_which_a_sample_is_fitted(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    learner = lw.NPU(2, estimator=lw.COSC(2, random_state=0), random_state=0)
+    assert learner.prepare(X, 0).for_fits
+    monkeypatch.setattr(base, "MAX_ROWS", 50)
+    monkeypatch.setattr(estimators, "can_be_sampled", lambda clusterer: True)
+    assert not learner.prepare(X, 0).for_fits

@@ -151,13 +151,16 @@ def describe_certainty(n_neighbourhoods: int, n_expected: int, n_unsure: float |
     return f"Your answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
 
 
-def describe_next_answer(n_changed: float, n_rows: int) -> str:
-    """How many rows the next answer will probably move."""
-    if n_changed < LITTLE * n_rows:
-        return "The next answer will probably change almost nothing."
-    number = round_number(n_changed)
+def describe_next_answer(expected: Forecast, n_rows: int) -> list[str]:
+    """How many rows the next answer will probably move; nothing where that is not known."""
+    if expected.n_changed is None:
+        return []
+    if moves_little(expected, n_rows):
+        is_early = expected.n_unsure is None  # no answer is known to change little then
+        return [] if is_early else ["The next answer will probably change almost nothing."]
+    number = round_number(expected.n_changed)
     rows = "less than one row" if number == 0 else count_noun(number, "row")
-    return f"The next answer will probably change the cluster of {rows}."
+    return [f"The next answer will probably change the cluster of {rows}."]
 
 
 def round_number(number: float) -> int:
@@ -187,13 +190,17 @@ def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
     return Forecast(*posterior.forecasts[asked])
 
 
-def advise_to_stop(forecast: Forecast, n_rows: int) -> StopAdvice:
+def moves_little(expected: Forecast, n_rows: int) -> bool:
+    """Whether the next answer will probably move next to no rows; False where nothing is asked."""
+    return expected.n_changed is not None and expected.n_changed < LITTLE * n_rows
+
+
+def advise_to_stop(expected: Forecast, n_rows: int) -> StopAdvice:
     """Advise to stop when the next answer moves little and few rows may be in a wrong cluster."""
-    n_unsure, n_changed = forecast
-    if n_unsure is None:
+    if expected.n_unsure is None:
         return StopAdvice(False, None)
-    is_settled = n_changed is not None and n_changed < LITTLE * n_rows
-    return StopAdvice(is_settled and n_unsure <= FEW * n_rows, min(1.0, n_unsure / n_rows))
+    is_settled = moves_little(expected, n_rows) and expected.n_unsure <= FEW * n_rows
+    return StopAdvice(is_settled, min(1.0, expected.n_unsure / n_rows))
 
 
 def expected_changes(posterior: Posterior, asked: tuple[int, int] | None) -> float | None:

@@ -35,7 +35,6 @@ from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.kin.borders import find_cells
 from linkwise.active.kin.confidence import (
-    LITTLE,
     advise_to_stop,
     certainty,
     certainty_unasked,
@@ -216,11 +215,9 @@ class KIN(ActiveLearner):
         n_shown = int(item_labels(posterior).max()) + 1
         if k == 0 or posterior.n_facts == 0:
             return [describe_expectation(n_shown)]
-        n_unsure, n_changed = forecast(posterior, state.asked)
-        lines = [describe_certainty(k, n_shown, n_unsure, n_rows)]
-        if n_changed is None or (n_unsure is None and n_changed < LITTLE * n_rows):
-            return lines  # while it is too early to tell, no answer is known to change little
-        return [*lines, describe_next_answer(n_changed, n_rows)]
+        expected = forecast(posterior, state.asked)
+        certainty = describe_certainty(k, n_shown, expected.n_unsure, n_rows)
+        return [certainty, *describe_next_answer(expected, n_rows)]
 
     def advise(self, state: KINState) -> StopAdvice | None:
         """Whether to stop, and how many rows are probably misplaced; None before the first answer."""

@@ -286,7 +286,7 @@ def current_chances(posterior: Posterior) -> Chances:
 
 
 def sum_up_chances(posterior: Posterior, at: Chances) -> native.RowSums:
-    """What stands out among the chances of each item; remembered for those of `current_chances`."""
+    """Find the largest chances of each item; for those of `current_chances` they are remembered."""
     if at is not current_chances(posterior):
         return native.sum_up_rows(at.join)
     return posterior.remember("sums", compute=lambda: native.sum_up_rows(at.join))

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k.estimators import find_rule, fit_labels, make_clusterer
+from linkwise.active.known_k.estimators import find_rule, fit_labels, is_fitted_to_all, make_clusterer
 from linkwise.active.neighbourhoods import (
     Neighbourhoods,
     PointEvidence,
@@ -80,7 +80,8 @@ class KnownClusters(ActiveLearner):
         clusterer = make_clusterer(self.estimator, self.n_clusters, X.shape[1], seed)
         points = distinct_points(X)
         order = rng_at(seed).permutation(len(points.first))
-        return PreparedPoints(points, order, prepare_fits(clusterer, X))
+        for_fits = prepare_fits(clusterer, X) if is_fitted_to_all(clusterer, len(X), MAX_ROWS) else {}
+        return PreparedPoints(points, order, for_fits)
 
     def start(self, problem: Problem) -> KnownKState:
         """Return the points of the run and their neighbourhoods."""

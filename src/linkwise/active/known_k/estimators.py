@@ -117,6 +117,11 @@ def can_be_sampled(clusterer: Any) -> bool:
     return hasattr(clusterer, "predict") and getattr(clusterer, "is_sampled", True)
 
 
+def is_fitted_to_all(clusterer: Any, n_rows: int, max_rows: int) -> bool:
+    """Whether `fit_labels` fits it to all rows and not to a sample."""
+    return n_rows <= max_rows or not can_be_sampled(clusterer)
+
+
 def fit_labels(
     clusterer: Any,
     X: NDArray[Any],
@@ -143,7 +148,7 @@ def fit_labels(
     -------
     ndarray of shape (n_rows,)
     """
-    if len(X) <= max_rows or not can_be_sampled(clusterer):
+    if is_fitted_to_all(clusterer, len(X), max_rows):
         return np.asarray(clusterer.fit(X, constraints=constraints, **(prepared or {})).labels_)
     named = np.unique(np.concatenate([constraints.must_link.ravel(), constraints.cannot_link.ravel()]))
     rows = np.union1d(named, order[:max_rows])

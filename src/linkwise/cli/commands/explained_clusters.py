@@ -42,7 +42,7 @@ class ExplainedClusters:
     items : Items or None
         The texts, images or curves; None if the rows are records.
     seen : SeenRows or None
-        What people see of the rows; None if they see what is compared.
+        The columns or texts that people see; None if they see what is compared.
     constraints : Constraints
     ids : list of str
     why : callable

@@ -103,7 +103,7 @@ LINKWISE_INLINE TileRow add_entries(const Sparse& rows, int32_t begin, int32_t e
 }
 
 // ---------------------------------------------------------------- sparse rows
-// Of a row of k shares P with trust s: the s P that are not too small, and the likeliest column.
+// For a row of k shares P with trust s: the products s P that are not too small, and the likeliest column.
 struct Shares {
     const double* share;
     int64_t k;
