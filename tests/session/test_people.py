@@ -98,14 +98,21 @@ def test_volunteered_pairs_and_imports():
 
 
 def test_error_rate_of_each_source_in_words():
-    session = begin(error_rate={"anna": 0.1, "": None})
+    rows = [[float(row)] for row in range(11)]
+    session = lw.Session(rows, lw.COBRAS(random_state=0), error_rate={"anna": 0.1, "": None})
     for source in ("anna", "ben"):
         session.add(0, 1, "must-link", source=source)
-    rates = session.error_rates.by_source
-    told = [describe_source(each, rates[each.source]) for each in count_by_source(session.history)]
-    assert told[0] == "0 answers; 1 pair added. linkwise assumes that 10 % are wrong."
-    assert told[1].startswith("0 answers; 1 pair added. About 1 in ")
-    assert told[1].endswith(").")
+
+    def told():
+        rates = session.error_rates.by_source
+        return [describe_source(each, rates[each.source]) for each in count_by_source(session.history)]
+
+    assert told()[0] == "0 answers; 1 pair added. linkwise assumes that 10 % are wrong."
+    assert told()[1] == "0 answers; 1 pair added"  # too few to tell
+    for other in range(2, 11):
+        session.add(0, other, "must-link", source="ben")
+    assert told()[1].startswith("0 answers; 10 pairs added. About 1 in ")
+    assert told()[1].endswith(").")
 
 
 # ---------------------------------------------------------------- agreement

@@ -7,8 +7,8 @@ from typing import Any
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
 from linkwise.session.session import Session
+from linkwise.session.status import ENOUGH
 
-LEAST_ANSWERS = 10  # of yes or no, from which the error rate of a source is shown
 LEAST_COMMON = 10  # pairs that two sources answered, from which their kappa is shown
 
 
@@ -20,7 +20,7 @@ def describe_team(session: Session) -> dict[str, Any]:
     return {
         "people": people,
         "pairs": pairs,
-        "least_answers": LEAST_ANSWERS,
+        "least_answers": ENOUGH,
         "least_common": LEAST_COMMON,
     }
 
@@ -30,7 +30,7 @@ def _describe_source(counts: SourceCounts, rate: SourceRate | None) -> dict[str,
     n_given = counts.n_answers + counts.n_volunteered + counts.n_gold
     is_given = rate is not None and rate.low == rate.high
     is_shown = rate is not None and n_given > counts.n_certain
-    is_shown = is_shown and (is_given or (rate is not None and rate.n_answers >= LEAST_ANSWERS))
+    is_shown = is_shown and (is_given or (rate is not None and rate.n_answers >= ENOUGH))
     return {
         "name": counts.source,
         "answers": counts.n_answers,

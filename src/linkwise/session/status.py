@@ -161,6 +161,7 @@ def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str
     """Put the answers of a source into words, and how often they are wrong unless they are all certain.
 
     For example ``24 answers: 10 same, 13 different, 1 not sure. About 1 in 12 seems wrong (at most 1 in 7).``
+    The estimate needs ten answers that say yes or no.
     """
     text = count_noun(counts.n_answers, "answer")
     if counts.n_answers:
@@ -175,6 +176,8 @@ def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str
         return text
     if rate.low == rate.high:
         return f"{text}. linkwise assumes that {_percent(rate.rate)} are wrong."
+    if rate.n_answers < ENOUGH:
+        return text
     return f"{text}. About {_one_in(rate.rate)} seems wrong ({_describe_range(rate.low, rate.high)})."
 
 
