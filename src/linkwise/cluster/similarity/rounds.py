@@ -54,8 +54,8 @@ class Centers(NamedTuple):
     def of(cls, X: Any, labels: NDArray[Any]) -> Centers:
         """Compute the means of labelled rows."""
         used, number = np.unique(labels, return_inverse=True)
-        empty = np.zeros((len(used), X.shape[1]))
-        return cls(points.cluster_means(X, number.ravel().astype(np.int32), empty), used)
+        total, counts = points.cluster_sums(X, number.ravel().astype(np.int32), len(used))
+        return cls(total / counts[:, None], used)
 
     def find(self, X: Any) -> NDArray[Any]:
         """Return the label of the nearest centre of each row."""
