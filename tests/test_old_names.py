@@ -72,5 +72,5 @@ def test_old_names_of_methods():
     with pytest.warns(DeprecationWarning, match=r"Evidence\.known is deprecated\. Use .*has_verdict"):
         assert evidence.known(np.array([[2, 3]])).tolist() == [True]
     groups = evidence.groups()
-    with pytest.warns(DeprecationWarning, match=r"Groups\.foes is deprecated\. Use .*cannot_link"):
+    with pytest.warns(DeprecationWarning, match=r"^Groups\.foes is deprecated\. Use .*cannot_link\.$"):
         assert groups.foes is groups.cannot_link

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.constraints.evidence import Evidence, Fact, Relation
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact, Relation
 from reference.closure import steps, steps_apart, verdicts
 
 

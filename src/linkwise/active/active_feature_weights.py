@@ -54,7 +54,8 @@ from linkwise.cluster.feature_weights.feature_weights import (
 )
 from linkwise.cluster.points import cluster_means, nearest_centers
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.errors import short_repr
 from linkwise.validation import check_rows
 

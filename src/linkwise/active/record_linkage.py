@@ -26,7 +26,8 @@ from linkwise.active.base import ActiveLearner
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.closure import find_components
-from linkwise.constraints.evidence import Evidence, Groups
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Groups
 from linkwise.errors import DataError
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.memo import Memo
 from linkwise.constraints.belief import Nearness
-from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Groups
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import ANSWERS, Answer, Groups
 from linkwise.errors import short_repr
 
 Labels = NDArray[np.int32]

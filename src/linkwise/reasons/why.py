@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise.constraints.checks import check_row
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError
 from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause

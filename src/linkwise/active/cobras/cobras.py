@@ -57,7 +57,8 @@ from linkwise.active.super_instances import (
     merge,
 )
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 
 _PRINTED: dict[str, Any] = {
     "n_init": 10,

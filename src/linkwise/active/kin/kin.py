@@ -72,7 +72,8 @@ from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.item_labels import ItemLabels
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.parallel import one_blas_thread
 from linkwise.validation import check_rows
 
