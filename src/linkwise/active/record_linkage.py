@@ -126,7 +126,7 @@ class RecordLinkage(ActiveLearner):
     Notes
     -----
     The distances between all rows are stored: 32 MB for 2000 rows. An answer about two groups moves the
-    threshold for all, which works where errors of typing are alike everywhere. For more rows use a program
+    threshold for all, which works if typing errors are alike everywhere. For more rows use a program
     that compares within blocks, such as dedupe or Splink.
 
     Examples
