@@ -196,10 +196,10 @@ class SessionView:
     def error_rate(self) -> ErrorRate | None:
         """The estimated share of wrong answers with its 95 % interval, as `status` and the page show it.
 
-        It is the rate of all sources in `error_rates`, unless linkwise doubts far more answers than contradict
-        each other: then it follows from the contradictions alone. A share that was given when the session was
-        opened has no interval: all three numbers are that share, or 0 if the session takes all answers as
-        right. None before the first answer if the share is estimated.
+        It is the rate of all sources in `error_rates`, unless linkwise doubts far more answers than
+        contradict each other: then it follows from the contradictions alone. A share that was given when the
+        session was opened has no interval: all three numbers are that share, or 0 if the session takes all
+        answers as right. None before the first answer if the share is estimated.
         """
         self._catch_up_belief()
         doubts = self._current_doubts()
