@@ -43,7 +43,7 @@ class Expectation:
     pair : tuple of int
         Both rows.
     why : str
-        What the answer is good for.
+        Why the question is asked.
     answer : {"yes", "no"}
         The most probable answer.
     is_check : bool

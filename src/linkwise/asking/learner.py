@@ -38,7 +38,7 @@ class Question:
     shown : ndarray of shape (n_rows,) or ItemLabels
         The best clustering before the answer; of rows, or of items that rows are grouped into.
     why : str
-        What the answer is good for, in a sentence for the person who is asked.
+        Why the question is asked, in a sentence for the person who answers.
     expected : {"yes", "no"} or None
         The answer that the learner expects, if it expects one.
     """

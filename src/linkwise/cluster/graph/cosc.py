@@ -66,7 +66,7 @@ NEAR_ZERO = 0.02  # eigenvalues far below are alike
 
 
 class COSC(NearestRowClusterer):
-    """The normalised cut, with constraints, by its exact continuous form.
+    """Graph clustering that minimises the normalised cut and satisfies constraints.
 
     Parameters
     ----------
