@@ -70,7 +70,7 @@ def test_old_names_of_methods():
     ):
         assert evidence.answered("yes").tolist() == [[0, 1], [2, 3]]
     with pytest.warns(DeprecationWarning, match=r"^Evidence\.known is deprecated\. Use .*has_verdict\.$"):
-        assert evidence.known(np.array([[0, 1], [2, 3]])).tolist() == [True, True]
+        assert lw.Evidence(2, lw.Constraints(2, [(0, 1)])).known(np.array([[0, 1]])).tolist() == [True]
     groups = evidence.groups()
     with pytest.warns(DeprecationWarning, match=r"^Groups\.foes is deprecated\. Use .*cannot_link\.$"):
         assert groups.foes is groups.cannot_link

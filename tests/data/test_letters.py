@@ -1,4 +1,4 @@
-"""Texts compared by groups of letters, for names with errors of typing."""
+"""Texts compared by groups of letters, for names with typing errors."""
 
 import polars as pl
 import pytest

@@ -168,7 +168,7 @@ class Reading:
     )
     text_by: str | None = option(
         "--text-by",
-        "compare texts by words, or by groups of letters, as names with errors of typing  [default: words]",
+        "compare texts by words, or by groups of letters, as names with typing errors  [default: words]",
         "data",
         type=("words", "letters"),
     )
