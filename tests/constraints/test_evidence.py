@@ -433,7 +433,8 @@ def test_constraints_are_added_to_a_single_answer():
     joined = Evidence(4)
     joined.add(0, 1, "yes")
     with pytest.raises(lw.InfeasibleConstraintsError, match="0 = 1, but 0 ≠ 1"):
-        joined.add_constraints(lw.Constraints(4, [], [(0, 1)]))
+        joined.add_constraints(lw.Constraints(4, [(2, 3)], [(0, 1)]))
+    assert joined.verdict(2, 3) is None
     joined.add_constraints(lw.Constraints(4, [(0, 2), (1, 3)]))
     assert joined.verdicts(0, [1, 2, 3]) == ["yes", "yes", "yes"]
 
