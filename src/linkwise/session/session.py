@@ -241,7 +241,9 @@ class Session(SessionPeople):
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows = check_rows(X)
         names = self._ids if ids is None else check_ids(ids, len(rows))
-        here = match_rows(None if ids is None else self._ids, names, self.n_rows, len(rows))
+        is_bound = bool(self._events or self._meta.get("examples") or self._meta.get("audits"))
+        n_before = self.n_rows if is_bound else len(rows)  # without answers any rows will do
+        here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
         kept = self._meta["source"] if source is None else to_json_value(source, "source")
         is_same = names == self._ids and data_difference(self._meta["data"], rows) is None
         if is_same and kept == self._meta["source"]:
@@ -545,7 +547,9 @@ class Session(SessionPeople):
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
         """Import all answers of another session, by the ids of the rows.
 
-        If the answers of the other session may be wrong, they are imported as they are believed.
+        If neither session has ids, the answers go to the rows at the same positions. A position is never
+        taken for an id. If the answers of the other session may be wrong, they are imported as they are
+        believed.
 
         Parameters
         ----------
@@ -557,7 +561,7 @@ class Session(SessionPeople):
         n_pairs : int
             Number of different pairs.
         n_left_out : int
-            Number of answers that are left out because an id is not among the rows.
+            Number of answers that are left out because a row of theirs is not among the rows.
 
         Raises
         ------
@@ -568,8 +572,9 @@ class Session(SessionPeople):
             raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
         with Session.open(path) as other:
             names, facts = other.ids, _list_believed_facts(other.evidence)
+            is_alike = other.has_ids == self.has_ids or names == self.ids
         position = {name: row for row, name in enumerate(self.ids)}
-        here = {row: position[name] for row, name in enumerate(names) if name in position}
+        here = {row: position[name] for row, name in enumerate(names) if is_alike and name in position}
         moved: dict[Answer, list[tuple[int, int]]] = {"yes": [], "no": [], "unsure": []}
         for fact in facts:
             if fact.first in here and fact.second in here:
