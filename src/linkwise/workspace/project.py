@@ -272,7 +272,10 @@ def _open_project(
         try:
             rows = read_shown_rows(data, source, path.parent, progress)
         except DataError as error:
-            if (with_command := add_way_out(error, data, session_words(data, path), reading)) is error:
+            words = session_words(data, path)
+            others = verb, choice, replace(kept, session=None, budget=None)
+            has_others = others != ("ask", MethodChoice(), NOTHING_KEPT)
+            if (with_command := add_way_out(error, data, words, reading, has_others=has_others)) is error:
                 raise
             raise with_command from error
         source["choices"] = rows.table.choices
