@@ -162,3 +162,15 @@ def test_positions_are_not_taken_for_ids(tmp_path, run):
     with Session.open(tmp_path / "a.linkwise") as old, Session.open(tmp_path / "b.linkwise") as new:
         assert new.constraints == old.constraints
         assert new.ids[0] == "1"
+
+
+def test_a_table_that_was_renamed_with_its_session_is_found(asked, run):
+    for name in ("c.csv", "c.csv.linkwise"):
+        (asked / name).rename(asked / name.replace("c.csv", "people.csv"))
+    for command in (["explain", "people.csv"], ["export", "people.csv", "--join", "out.csv"]):
+        done = run(*command)
+        assert done.exit_code == 0, done.stderr
+    assert "resumed: 3 answers" in run("ask", "people.csv.linkwise", said="q\n").stdout
+    (asked / "people.csv").write_text(ROWS.replace("A-3;23", "A-3;32"))
+    changed = run("explain", "people.csv")
+    assert (changed.exit_code, "linkwise ask DATA --replay" in changed.stderr) == (3, True)

@@ -236,7 +236,7 @@ def test_ids_may_be_given_as_numbers(tmp_path):
 
 def test_other_ids_are_refused(path):
     for ids in ([f"r{i}" for i in range(N_ROWS)][::-1], [f"s{i}" for i in range(N_ROWS)], ["r0"]):
-        with pytest.raises(DataMismatchError, match=r"with other ids\. Begin a new session"):
+        with pytest.raises(DataMismatchError, match=r"with other ids\. Open it with the ids"):
             Session.open(path, X, ids=ids)
 
 

@@ -56,6 +56,12 @@ __all__ = ["OpenQuestion", "Session", "Status"]
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
 
+BY_ID = (
+    "carry the answers over by id, with ids=... and recode=True, or on the command line with linkwise ask "
+    "DATA --replay."
+)
+
+
 class Session(SessionPeople):
     """The answers of one person or one team about one data set.
 
@@ -274,7 +280,7 @@ class Session(SessionPeople):
         path, stored = self._store.path, self._meta["learner"]
         if ids is not None and self._ids != [str(i) for i in ids]:
             raise DataMismatchError(
-                f"{path} was begun with other ids. Begin a new session and carry the answers over by id."
+                f"{path} was begun with other ids. Open it with the ids that it was begun with, or {BY_ID}"
             )
         rate = self._error_rate if error_rate == "stored" else check_rates(error_rate)
         if X is None:
@@ -290,7 +296,7 @@ class Session(SessionPeople):
         if difference is not None:
             raise DataMismatchError(
                 f"{path} was begun with other data: {difference}. Open it with the data that it was begun "
-                "with, or begin a new session and carry the answers over by id."
+                f"with, or {BY_ID}"
             )
         current = build_learner(stored, rows.shape[1]) if learner is None else learner
         changes = dict(moved)

@@ -176,11 +176,17 @@ def new_session_path(data: Path, given: Path | None) -> Path:
 
 
 def data_path(path: Path, source: dict[str, Any]) -> Path | None:
-    """The data file of a session; None if it does not exist."""
+    """The data file of a session; None if it does not exist.
+
+    If data and session were renamed together, it is the file after which the session is named.
+    """
     if "file" not in source:
         return None
     data = Path(os.path.normpath(path.parent / source["file"]))
-    return data if data.exists() or is_of_items(source) else None
+    if data.exists() or is_of_items(source):
+        return data
+    beside = path.with_suffix("")
+    return beside if path.suffix == SUFFIX and beside.exists() and is_data(beside) else None
 
 
 def data_of_session(path: Path) -> Path:
