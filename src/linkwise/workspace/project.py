@@ -215,6 +215,7 @@ def open_project(
     *,
     progress: Progress | None = None,
     verb: str = "ask",
+    more: tuple[object, ...] = (),
 ) -> Project:
     """Open or begin the session `path` of the file `data`.
 
@@ -233,6 +234,8 @@ def open_project(
         ``progress(made, planned)`` while the learner prepares.
     verb : {"ask", "serve"}, default="ask"
         The command that is proposed.
+    more : tuple, default=()
+        Further options of that command, which are neither about the data nor about the session.
     """
     with ExitStack() as stack:
         if path.exists() and items_folder(path).exists():
@@ -243,7 +246,7 @@ def open_project(
         project.session.call_after_close(stack.pop_all().close)
     if count_facts(project.session) or project.item_table is not None:
         return project
-    impute, words = project.session.source.get("impute"), session_words(data, path)
+    impute, words = project.session.source.get("impute"), (*session_words(data, path), *more)
     return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
 
 
