@@ -66,11 +66,11 @@ def test_old_names_of_methods():
     ):
         assert [broken.tolist() for broken in c.violated([0, 1, 1, 1])] == [[True], [True]]
     with pytest.warns(
-        DeprecationWarning, match=r"Evidence\.answered is deprecated\. Use .*pairs_with_answer"
+        DeprecationWarning, match=r"^Evidence\.answered is deprecated\. Use .*pairs_with_answer\.$"
     ):
         assert evidence.answered("yes").tolist() == [[0, 1], [2, 3]]
-    with pytest.warns(DeprecationWarning, match=r"Evidence\.known is deprecated\. Use .*has_verdict"):
-        assert evidence.known(np.array([[2, 3]])).tolist() == [True]
+    with pytest.warns(DeprecationWarning, match=r"^Evidence\.known is deprecated\. Use .*has_verdict\.$"):
+        assert evidence.known(np.array([[0, 1], [2, 3]])).tolist() == [True, True]
     groups = evidence.groups()
-    with pytest.warns(DeprecationWarning, match=r"Groups\.foes is deprecated\. Use .*cannot_link"):
+    with pytest.warns(DeprecationWarning, match=r"^Groups\.foes is deprecated\. Use .*cannot_link\.$"):
         assert groups.foes is groups.cannot_link

@@ -43,3 +43,18 @@ def test_cannot_links_between_identical_sparse_rows_warn():
         ConstraintWarning, match=r"rows 0 and 1, .* identical in every feature \(1 such pair\)"
     ):
         check_constraints(lw.Constraints(3, cannot_link=[(0, 1), (0, 2)]), X)
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, np.asfortranarray, csr_array], ids=["rows", "columns", "sparse"]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_pairs", [20, 300])  # fewer and more than rows
+def test_all_pairs_of_identical_rows_are_counted(form, dtype, n_pairs):
+    rng = np.random.default_rng(n_pairs)
+    X = rng.choice([0.0, -0.0, 0.1], size=(40, 3)).astype(dtype)
+    pairs = rng.permutation(np.argwhere(np.triu(np.ones((40, 40)), 1)))[:n_pairs]
+    identical = int((X[pairs[:, 0]] == X[pairs[:, 1]]).all(axis=1).sum())
+    assert identical > 0
+    with pytest.warns(ConstraintWarning, match=rf"\({identical} such pairs?\)"):
+        check_constraints(lw.Constraints(40, cannot_link=pairs), check_rows(form(X), sparse=True))

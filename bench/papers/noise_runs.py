@@ -14,7 +14,8 @@ from bench import data
 from linkwise import COBRAS, KIN, MinMax, TruthOracle
 from linkwise.asking.oracles import HARD, Hard
 from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.validation import check_rows, resolve_seed

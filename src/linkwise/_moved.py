@@ -13,12 +13,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-_EVIDENCE = "linkwise.constraints.evidence"
 _LEARNER = "linkwise.asking.learner"
 MOVED = {  # old module -> each of its public names -> new module, with ":name" for a new name
-    "linkwise.evidence": dict.fromkeys(
-        ("ANSWERS", "Answer", "Evidence", "Fact", "Groups", "Relation"), _EVIDENCE
-    ),
+    "linkwise.evidence": {
+        "Evidence": "linkwise.constraints.evidence",
+        **dict.fromkeys(("ANSWERS", "Answer", "Fact", "Groups", "Relation"), "linkwise.constraints.facts"),
+    },
     "linkwise.learner": {
         "Asking": _LEARNER,
         "Describing": _LEARNER,

@@ -245,6 +245,30 @@ _PAIRS_AT_ONCE = 10_000
 
 def _find_identical(X: Any, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Find the pairs of rows that are equal in every feature."""
+    if len(pairs) <= X.shape[0]:
+        return _compare_rows(X, pairs)
+    key = _compute_row_keys(X)  # many pairs: most of them differ in their keys
+    same: NDArray[np.bool_] = key[pairs[:, 0]] == key[pairs[:, 1]]
+    same[same] = _compare_rows(X, pairs[same])
+    return same
+
+
+def _compute_row_keys(X: Any) -> NDArray[np.uint64]:
+    """Compute a number of each row from its bits; equal rows have equal ones."""
+    values = np.asarray(X.data if issparse(X) else X, dtype=np.float64) + 0.0  # -0.0 is 0.0
+    bits = values.view(np.uint64)
+    bits ^= bits >> np.uint64(32)
+    factor = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
+    if issparse(X):
+        sums = np.cumsum(bits * factor[X.indices], dtype=np.uint64)
+        keys: NDArray[np.uint64] = np.diff(np.append(np.uint64(0), sums)[X.indptr])
+    else:
+        keys = (bits * factor).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _compare_rows(X: Any, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Compare both rows of each pair, feature by feature."""
     same = np.empty(len(pairs), dtype=bool)
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         i, j = pairs[start : start + _PAIRS_AT_ONCE].T

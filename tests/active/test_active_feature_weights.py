@@ -16,7 +16,8 @@ from linkwise.active import active_feature_weights as afw
 from linkwise.active.active_feature_weights import list_facts, round_ends
 from linkwise.active.neighbourhoods import PointEvidence, distinct_points
 from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 
 
 def three_columns(n=60, seed=0):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import linkwise as lw
 from linkwise.asking.learner import Question
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.session.session import Session
 from linkwise.session.suspects import SuspectAnswer
 from linkwise.terminal.console import Terminal, event_in_words, name_rows, suspect_in_words

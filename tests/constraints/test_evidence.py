@@ -3,14 +3,18 @@
 import copy
 import itertools
 import pickle
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.constraints.evidence import Evidence, Fact, Relation
+from linkwise.constraints import evidence as module
+from linkwise.constraints.error_rates import SourceRate
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact, Relation
 from reference.closure import steps, steps_apart, verdicts
 
 
@@ -20,7 +24,7 @@ def answers(draw, max_rows=12, unsure=True):
     n = draw(st.integers(2, max_rows))
     y = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda p: p[0] != p[1])
-    pairs = draw(st.lists(pair, max_size=25))
+    pairs = draw(st.lists(pair, min_size=draw(st.sampled_from([0, 15])), max_size=25))
     doubts = draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
     said = [
         (i, j, "unsure" if doubt and unsure else "yes" if y[i] == y[j] else "no")
@@ -43,6 +47,7 @@ def assert_knows(evidence, n, said):
     for i in range(n):
         for j in range(n):
             assert evidence.verdict(i, j) == expected[i, j] == evidence.relation(i, j).verdict
+        assert evidence.verdicts(i, list(range(n))) == list(expected[i])
 
 
 @settings(deadline=None)
@@ -75,8 +80,9 @@ def assert_same(one, other):
     for i in range(one.n_rows):
         for j in range(one.n_rows):
             assert one.verdict(i, j) == other.verdict(i, j)
+        assert one.verdicts(i, list(range(one.n_rows))) == [one.verdict(i, j) for j in range(one.n_rows)]
     assert [g.tolist() for g in one.groups().rows] == [g.tolist() for g in other.groups().rows]
-    assert one.groups().apart == other.groups().apart
+    assert one.groups().cannot_link.tolist() == other.groups().cannot_link.tolist()
 
 
 @settings(deadline=None)
@@ -274,6 +280,19 @@ def test_groups_are_the_rows_joined_by_answers(problem):
 
 
 @settings(deadline=None)
+@given(answers())
+def test_groups_among_very_many_rows_are_found_without_an_array_of_all(problem):
+    n, said = problem
+    usual, sparing = Evidence(n), Evidence(n)
+    for fact in said:
+        usual.add(*fact)
+        sparing.add(*fact)
+    with mock.patch.object(module, "FEW_ROWS", 0):
+        sparing.groups()
+    assert_same(usual, sparing)
+
+
+@settings(deadline=None)
 @given(answers(), st.integers(0, 25))
 def test_known_pairs_are_those_with_a_verdict(problem, heard):
     n, said = problem
@@ -411,6 +430,12 @@ def test_constraints_are_added_to_a_single_answer():
     evidence.add_constraints(lw.Constraints(5, [(2, 3)], [(3, 4)]))
     assert evidence.verdict(0, 1) == evidence.verdict(2, 3) == "yes"
     assert (evidence.verdict(2, 4), evidence.verdict(1, 2)) == ("no", None)
+    joined = Evidence(4)
+    joined.add(0, 1, "yes")
+    joined.add_constraints(lw.Constraints(4, [(0, 2), (1, 3)]))
+    assert joined.verdicts(0, [1, 2, 3]) == ["yes", "yes", "yes"]
+    with pytest.raises(lw.InfeasibleConstraintsError, match="0 = 1, but 0 ≠ 1"):
+        joined.add_constraints(lw.Constraints(4, [], [(0, 1)]))
 
 
 @settings(deadline=None)
@@ -434,6 +459,7 @@ def test_groups_follow_each_answer(problem):
 
 @settings(deadline=None)
 @given(answers())
+@example((4, [(0, 1, "yes"), (1, 2, "yes"), (2, 3, "no")]))
 def test_n_inferred_counts_implied_pairs(problem):
     n, said = problem
     evidence = Evidence(n)
@@ -449,6 +475,20 @@ def test_known_since_looks_only_at_pairs_that_answers_touch():
     evidence.add(2, 1, "no")
     evidence.add(0, 2, "yes")
     assert evidence.has_verdict(np.array([[0, 1], [1, 0]]), since=1).tolist() == [True, True]
+
+
+def test_all_answers_are_believed_and_none_is_suspect():
+    evidence = Evidence(4)
+    for row, answer, source in [(0, "yes", "anna"), (1, "no", "ben"), (2, "unsure", "ben"), (2, "no", "ben")]:
+        evidence.add(row, 3, answer, source=source)
+    assert list(evidence.read_believed(1)) == list(evidence)[1:]
+    assert evidence.suspects() == []
+    rates = evidence.error_rates()
+    assert rates.overall == SourceRate(3, 0, 0.0, 0.0, 0.0)
+    assert rates.by_source == {
+        "anna": SourceRate(1, 0, 0.0, 0.0, 0.0),
+        "ben": SourceRate(2, 0, 0.0, 0.0, 0.0),
+    }
 
 
 def test_numpy_integers_are_rows():

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.constraints.belief import measure_nearness
-from linkwise.constraints.evidence import Evidence, Fact, Relation
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact, Relation
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 
 WORDS = {"yes": "must-link", "no": "cannot-link"}

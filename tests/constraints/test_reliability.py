@@ -11,7 +11,8 @@ import linkwise as lw
 from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.belief import measure_nearness
-from linkwise.constraints.evidence import Evidence, Fact, check_reliability
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact, check_reliability
 from linkwise.constraints.fallible import FallibleEvidence
 
 SOURCES = ("anna", "judge")

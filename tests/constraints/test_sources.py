@@ -20,7 +20,8 @@ from linkwise.constraints.belief import Answers, Nearness, measure_nearness
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.contradictions import limit_rate
 from linkwise.constraints.error_rates import SourceRate, estimate_rates, find_spare
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 
 WHEN = "2026-01-01T00:00:00+00:00"

@@ -12,7 +12,7 @@ from laws.worlds import ANSWERS, two_points
 from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
 from linkwise.asking.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, choose_check
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from registry import each_learner
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import linkwise as lw
 from linkwise.active.kin.kernels import MOST_ITEMS, SAMPLE
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from registry import LEARNERS, Entry
 
 MANY = MOST_ITEMS + 600  # rows; KIN makes items of small clusters then

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.page.answer_list import describe_doubt
 from linkwise.page.cards import view_numbers
 from linkwise.page.presenter import Presenter

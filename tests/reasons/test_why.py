@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import linkwise as lw
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError
 
 NAMES = "abcdefgh"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import linkwise as lw
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session

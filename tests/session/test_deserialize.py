@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.session.deserialize import (
     MOST_JSON,
     Snapshot,

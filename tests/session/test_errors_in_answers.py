@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 import linkwise as lw
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from linkwise.session.suspects import GRADES, ErrorRate, SuspectAnswer

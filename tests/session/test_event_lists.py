@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.session.event_lists import EventLists
 from linkwise.session.events import Event, Place, drop_undone, settle_events
 

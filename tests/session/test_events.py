@@ -2,7 +2,7 @@
 
 import pytest
 
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.session.events import (
     Event,

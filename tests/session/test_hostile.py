@@ -17,7 +17,7 @@ import pytest
 from fuzz import session_edits as edits
 from fuzz import session_mutations as fuzz
 from fuzz.session_edits import OPENS, REFUSED, REFUSED_WITH_DATA, TABLE, UNREADABLE, file_of
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from session.session_examples import N_ROWS

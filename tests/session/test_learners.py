@@ -10,7 +10,7 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k import estimators
 from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError, SessionError
 from linkwise.session import registry
 from linkwise.session.description import describe_learner

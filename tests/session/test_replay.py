@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise.asking.learner import Question
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, settle_events
 from linkwise.session.replay import Replay

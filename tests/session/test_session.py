@@ -8,7 +8,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.asking.learner import Question
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import (
     ConstraintError,
     DataMismatchError,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise import Session
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
 from linkwise.terminal.protocol import event_as_json
 

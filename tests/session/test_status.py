@@ -7,7 +7,8 @@ import pytest
 
 from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.session.status import (
     Status,
     build_status,

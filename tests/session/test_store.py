@@ -10,7 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.asking.learner import Question
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session
 from linkwise.session.writer import SNAPSHOT_MAX_ROWS

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from linkwise.asking.advice import StopAdvice
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import schema, store
 from linkwise.session.deserialize import Snapshot

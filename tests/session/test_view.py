@@ -10,7 +10,7 @@ import pytest
 import linkwise as lw
 from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
 from linkwise.session.events import drop_undone, settle_events
 from linkwise.session.session import Session

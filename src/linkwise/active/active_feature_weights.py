@@ -54,7 +54,8 @@ from linkwise.cluster.feature_weights.feature_weights import (
 )
 from linkwise.cluster.points import cluster_means, nearest_centers
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.errors import short_repr
 from linkwise.validation import check_rows
 
@@ -98,41 +99,47 @@ class PreparedDimensions(NamedTuple):
 
 
 class ActiveFeatureWeights(ActiveLearner):
-    """Weights of the dimensions, tuned answer by answer, with one dimension more where few do not do.
+    """Active feature weighting that tunes the weights after each answer, and adds dimensions as needed.
 
     Parameters
     ----------
-    n_clusters : int
-        At most the number of distinct rows is used. Where an answer
-        forbids it, rows are put into clusters of their own, so that more may be shown: `describe` says so.
-    per_round : int
-        Answers (other than "unsure") and volunteered pairs after which a dimension is added, if some of them
-        are not satisfied.
-    max_evals : int
-        Clusterings for each answer, at most.
+    n_clusters : int, default=8
+        Number of clusters; at most the number of distinct rows is used. If answers separate rows that the
+        weights cannot separate, these rows get clusters of their own, so `labels_` may have more clusters.
+    per_round : int, default=5
+        Number of answers (other than "unsure") and volunteered pairs after which a dimension is added, if
+        some of them are not satisfied.
+    max_evals : int, default=60
+        Largest number of clusterings for each answer.
     estimator : FeatureWeightClustering, optional
         The clusterer that tunes the weights. Its transformation, clusterer, validity and the parameters of
         its climb are used; its `n_clusters`, `n_dimensions`, `sequential`, `max_evals` and `random_state` are
         not.
-    one_by_one : bool
+    one_by_one : bool, default=False
         Whether a round adds one dimension, as in the paper, or a quarter of those in use.
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     n_questions_ : int
+        Number of questions asked, including those answered with "unsure".
     history_ : sequence of ndarray
         ``history_[q - 1]``: labels after q questions.
     reason_ : str
-        Why it ended: "budget", "exhausted" (no pair is left to propose), "stopped", or "no oracle" (the
-        labels are then what the constraints give).
+        Why the questions ended: "budget", "exhausted" (no question is left), "stopped", or "no oracle" (the
+        labels then follow from the given constraints).
     constraints_ : Constraints
         Everything that was given or answered.
     violations_ : int
         Number of those constraints that `labels_` break.
+    suspects_ : list of Suspect
+        The answers that are probably wrong, the most probable ones first; empty if `fit` takes all answers
+        as right (``error_rate=0``).
 
     Notes
     -----

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import ANSWERS, Answer, Fact
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -26,7 +26,8 @@ from linkwise.active.base import ActiveLearner
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.closure import find_components
-from linkwise.constraints.evidence import Evidence, Groups
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Groups
 from linkwise.errors import DataError
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
@@ -104,8 +105,8 @@ class RecordLinkage(ActiveLearner):
 
     Parameters
     ----------
-    random_state : int, RandomState or None
-        Not used: nothing is drawn. It is here since each learner takes it.
+    random_state : int, RandomState or None, default=None
+        Not used, because the method draws nothing. Every learner has this parameter.
 
     Attributes
     ----------
@@ -114,7 +115,7 @@ class RecordLinkage(ActiveLearner):
     threshold_ : float
         Largest distance of a new row from the nearest row of the group that it belongs to, in the units of
         X. It is infinite after `fit` without an oracle.
-    n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+    n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
         As for `COBRAS`.
 
     Raises
@@ -125,7 +126,7 @@ class RecordLinkage(ActiveLearner):
     Notes
     -----
     The distances between all rows are stored: 32 MB for 2000 rows. An answer about two groups moves the
-    threshold for all, which works where errors of typing are alike everywhere. For more rows use a program
+    threshold for all, which works if typing errors are alike everywhere. For more rows use a program
     that compares within blocks, such as dedupe or Splink.
 
     Examples

@@ -18,7 +18,8 @@ from scipy.spatial.distance import cdist
 from linkwise.asking.learner import Labels, Problem, Question
 from linkwise.asking.memo import Memo
 from linkwise.cluster.kmeans.lloyd import k_means
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.native import nearest_rows
 from linkwise.parallel import n_threads
 

@@ -22,7 +22,8 @@ import numpy as np
 
 from linkwise.asking.learner import Question, rng_at
 from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Answer, Evidence, Groups
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer, Groups
 from linkwise.errors import InfeasibleConstraintsError
 
 MOST_OF_ROW = 4  # questions of a batch that show the same row
@@ -42,7 +43,7 @@ class Expectation:
     pair : tuple of int
         Both rows.
     why : str
-        What the answer is good for.
+        Why the question is asked.
     answer : {"yes", "no"}
         The most probable answer.
     is_check : bool

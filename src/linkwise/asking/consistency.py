@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from linkwise import native
 from linkwise.asking.item_labels import Shown, count_labels, renumber, replace_labels
 from linkwise.asking.learner import Grouped, Labels
-from linkwise.constraints.evidence import Groups
+from linkwise.constraints.facts import Groups
 
 
 @overload

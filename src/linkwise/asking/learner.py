@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.memo import Memo
 from linkwise.constraints.belief import Nearness
-from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Groups
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import ANSWERS, Answer, Groups
 from linkwise.errors import short_repr
 
 Labels = NDArray[np.int32]
@@ -37,7 +38,7 @@ class Question:
     shown : ndarray of shape (n_rows,) or ItemLabels
         The best clustering before the answer; of rows, or of items that rows are grouped into.
     why : str
-        What the answer is good for, in a sentence for the person who is asked.
+        Why the question is asked, in a sentence for the person who answers.
     expected : {"yes", "no"} or None
         The answer that the learner expects, if it expects one.
     """

@@ -19,7 +19,7 @@ from linkwise.asking.error_models import (
 )
 from linkwise.asking.learner import check_answer, rng_at
 from linkwise.constraints.checks import encode_classes, is_integer
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import DataError, short_repr
 from linkwise.wording import count_noun
 

@@ -33,7 +33,8 @@ from linkwise.asking.learner import (
 from linkwise.asking.memo import Memo
 from linkwise.asking.verification import choose_check
 from linkwise.constraints.belief import Belief, Nearness, measure_nearness
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
 
 BELIEFS = 2**25  # bytes of beliefs that are remembered

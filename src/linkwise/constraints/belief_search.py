@@ -40,7 +40,7 @@ from linkwise.constraints.belief import (
 )
 from linkwise.constraints.contradictions import limit_rate
 from linkwise.constraints.error_rates import FIRST_RIGHT, FIRST_WRONG, HIGHEST_RATE, LOWEST_RATE
-from linkwise.constraints.evidence import Groups
+from linkwise.constraints.facts import Groups
 from linkwise.parallel import one_blas_thread
 
 RIDGE, DOUBTFUL_RIDGE = 0.05, 0.5  # ridge of a row, and what is added as far as its place is doubtful

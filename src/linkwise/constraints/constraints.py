@@ -51,7 +51,7 @@ class Constraints:
     ----------
     n_rows : int
         Number of rows of the data.
-    must_link, cannot_link : array-like of shape (n_pairs, 2)
+    must_link, cannot_link : array-like of shape (n_pairs, 2), optional
         Pairs of row positions, integers in ``[0, n_rows)``. The order within a pair and among pairs
         does not matter. A repeated pair is stored once, with the largest of its weights.
     must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional

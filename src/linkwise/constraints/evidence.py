@@ -11,12 +11,9 @@ import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
-from numbers import Real
 from operator import index
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,151 +28,12 @@ from linkwise.constraints.closure import (
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import ErrorRates, SourceRate
+from linkwise.constraints.facts import ANSWERS, Answer, Fact, Groups, Relation, Suspect, check_reliability
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, short_repr
 
-Answer = Literal["yes", "no", "unsure"]
-ANSWERS: tuple[Answer, ...] = get_args(Answer)
 Origin = tuple[str, bool, str | None, float | None]
 FEW_ROWS = 2**18  # up to which an array of all rows costs little
 UNKNOWN: Origin = ("", False, None, None)  # source, asked, when, reliability
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One answer about one pair of rows.
-
-    Two facts are equal if their pair, answer, source and reliability are, whatever `asked` and `when`.
-
-    Attributes
-    ----------
-    first, second : int
-        Row positions.
-    answer : {"yes", "no", "unsure"}
-        Whether the rows belong together.
-    source : str
-        Who gave the answer: the name of a person or a program. Empty if that is unknown.
-    asked : bool
-        Whether it answers a question.
-    when : str or None
-        UTC time of the answer, ISO 8601; None if that is unknown.
-    reliability : float or None
-        The probability that the answer is right, by its source; None if it gave none.
-    """
-
-    first: int
-    second: int
-    answer: Answer
-    source: str = ""
-    asked: bool = field(default=False, compare=False)
-    when: str | None = field(default=None, compare=False)
-    reliability: float | None = None
-
-    @property
-    def pair(self) -> tuple[int, int]:
-        """Both rows."""
-        return self.first, self.second
-
-    def __repr__(self) -> str:
-        source = f", source={self.source!r}" if self.source else ""
-        reliability = "" if self.reliability is None else f", reliability={self.reliability!r}"
-        return (
-            f"Fact(first={self.first!r}, second={self.second!r}, answer={self.answer!r}{source}{reliability})"
-        )
-
-
-def check_reliability(reliability: object, answer: Answer) -> float | None:
-    """Check the probability that an answer is right; None if it is unknown, as for ``"unsure"``."""
-    if reliability is None or answer == "unsure":
-        return None
-    if not isinstance(reliability, Real) or isinstance(reliability, bool):
-        raise TypeError(f"reliability is not a number: {short_repr(reliability)}. Give a number, or None.")
-    if not 0.5 <= float(reliability) <= 1:
-        raise ValueError(
-            f"reliability is out of range: {short_repr(reliability)}. Give the probability that the answer "
-            "is right, from 0.5 to 1. Below 0.5 the opposite answer is more probable."
-        )
-    return float(reliability)
-
-
-class Suspect(NamedTuple):
-    """An answer that is probably wrong.
-
-    Attributes
-    ----------
-    number : int
-        Position among the facts, from 0.
-    fact : Fact
-        The answer as it was given.
-    chance : float
-        Estimated probability that it is wrong.
-    """
-
-    number: int
-    fact: Fact
-    chance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """What is known about two rows.
-
-    Attributes
-    ----------
-    verdict : {"yes", "no", "unsure"} or None
-        ``"unsure"``: nothing follows, and a person was not sure. None: nothing is known.
-    because : tuple of Fact
-        The shortest chain of answers from which the verdict follows.
-    """
-
-    verdict: Answer | None
-    because: tuple[Fact, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Groups of must-linked rows, and the cannot-links between them.
-
-    Groups are numbered in the order of their first rows. Rows without an answer are in no group.
-
-    Attributes
-    ----------
-    row : ndarray of shape (n,)
-        The rows that have an answer, ascending.
-    number : ndarray of shape (n,)
-        Group of each of these rows.
-    cannot_link : ndarray of shape (n_cannot_links, 2)
-        Pairs of groups that a cannot-link separates, each once, lower number first; ascending.
-    """
-
-    row: NDArray[np.int64]
-    number: NDArray[np.int64]
-    cannot_link: NDArray[np.int64]
-
-    @cached_property
-    def rows(self) -> tuple[NDArray[np.int64], ...]:
-        """Rows of each group, ascending."""
-        ordered = self.row[np.argsort(self.number, kind="stable")]
-        ends = np.cumsum(np.bincount(self.number)).tolist()
-        return tuple(ordered[a:b] for a, b in pairwise([0, *ends]))
-
-    @cached_property
-    def apart(self) -> frozenset[tuple[int, int]]:
-        """Pairs of groups that a cannot-link separates, lower number first."""
-        return frozenset(zip(*self.cannot_link.T.tolist(), strict=True))
-
-    @cached_property
-    def both_ways(self) -> NDArray[np.int64]:
-        """The cannot-links, each both ways round; ascending."""
-        n, (one, other) = len(self.row), self.cannot_link.T
-        key = np.sort(np.concatenate([one * n + other, other * n + one]))
-        return np.stack(np.divmod(key, max(n, 1)), axis=1)
-
-    @property
-    def foes(self) -> NDArray[np.int64]:
-        """The cannot-links, under the earlier name of `cannot_link`."""
-        text = "Groups.foes is deprecated. Use Groups.cannot_link."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.cannot_link
 
 
 class _Named(NamedTuple):

@@ -37,7 +37,8 @@ from linkwise.constraints.error_rates import (
     rate_of_source,
     share_rates,
 )
-from linkwise.constraints.evidence import Answer, Evidence, Fact, Groups, Relation, Suspect, check_reliability
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer, Fact, Groups, Relation, Suspect, check_reliability
 from linkwise.errors import short_repr
 
 Remember = Callable[[bytes, Callable[[], Belief]], Belief]

@@ -61,7 +61,7 @@ def encode_series(
     Raises
     ------
     DataError
-        A value is infinite, a curve has no value, or all curves are the same, perhaps once they are warped.
+        A value is infinite, a curve has no value, or all curves are the same, or become so by warping.
     ValueError
         `scale` is not one of its choices.
     """

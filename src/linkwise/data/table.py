@@ -171,12 +171,12 @@ def from_frame(
     frame : DataFrame of pandas, polars or pyarrow, or ndarray of shape (n_rows, n_columns)
         The columns of an array are called x0, x1, ...
     id_column : str, optional
-        Column that names the rows. By default a column called id, key, uuid or so, where its values
+        Column that names the rows. By default a column called id, key, uuid or similar, if its values
         are unique and complete.
     columns : sequence of str, optional
-        Columns to use as features, and no others. By default all that can serve; columns called
-        class, label, target or so are then left out. Beside texts there are none by default, and "all" stands
-        for all that can serve.
+        Columns to use as features, and no others. By default all suitable columns except those called
+        class, label, target or similar. Beside texts there are none by default, and "all" stands for all
+        suitable columns.
     drop : sequence of str, default=()
         Columns neither used nor shown.
     text : str or sequence of str, optional
@@ -204,8 +204,8 @@ def from_frame(
         Columns of numbers that are codes, such as zip codes. Rows are compared by whether they are equal.
     log : sequence of str, default=()
         Columns of amounts, such as incomes, of which a few are far larger than the others. Rows are compared
-        by the logarithms, and see the amounts. If there are zeros, the smallest positive value is added to
-        all values of the column first. Negative values are an error.
+        by the logarithms, and people see the amounts. If there are zeros, the smallest positive value is
+        added to all values of the column first. Negative values are an error.
     cycles : sequence of str, default=()
         Columns of dates or times by whose cycles rows are compared, too: hours of the day, days of the week
         and days of the year, those of them that the values go through more than once. ``"sent=hour"``,
@@ -222,7 +222,7 @@ def from_frame(
         stays as it is. By default this is chosen, with a note, where all rows have norm 1 already.
     text_by : {"words", "letters"}, default="words"
         Whether texts are compared by their words, or by groups of two and three letters, which suits short
-        texts with errors of typing such as names.
+        texts with typing errors, such as names.
 
     Returns
     -------

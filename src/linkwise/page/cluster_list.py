@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
-from linkwise.constraints.evidence import Groups
+from linkwise.constraints.facts import Groups
 from linkwise.session.session import Session
 
 MOST_CLUSTERS = 200  # in the list

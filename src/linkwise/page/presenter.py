@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwise.constraints.checks import CONSTRAINT_KINDS
-from linkwise.constraints.evidence import ANSWERS, Answer
+from linkwise.constraints.facts import ANSWERS, Answer
 from linkwise.errors import (
     ConstraintError,
     DataError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkwise.asking.learner import Labels, Question
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.page.answer_list import describe_suspect
 from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_list import ClusterSummary

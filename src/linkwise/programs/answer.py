@@ -16,7 +16,7 @@ from typing import Any, Literal
 from linkwise.active.base import check_budget
 from linkwise.asking.learner import Progress, rng_at
 from linkwise.constraints.error_rates import rate_of_source
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.programs.callers import Caller, create_caller
 from linkwise.programs.replies import Judgement, UnusableReplyError, check_reply

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise.asking.learner import check_answer
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import short_repr
 
 MOST_COST = 1e300

@@ -45,8 +45,8 @@ class Explanation(RuleSet):
     tree : Tree
         The tests, in the units of X; its labels are positions in `clusters`.
     clauses : mapping of int to Clause
-        What the answer yes says at each inner node, in the user's units. Its number is as round as the rows
-        of X allow that come there: it parts them as the test does.
+        The test of each inner node in the user's units. Its threshold is rounded as far as it still separates
+        the rows of X in the node as the exact one does.
     labels : ndarray of shape (n_rows,)
         The clustering that is described.
     leaf_of : ndarray of shape (n_rows,)
@@ -54,18 +54,18 @@ class Explanation(RuleSet):
     fidelity : float
         Share of the rows that the rules put into their cluster.
     baseline : float
-        What saying the largest cluster of every row would reach.
+        Share of the rows in the largest cluster, which is the fidelity of a single rule for all rows.
     is_the_clustering : bool
-        Whether the clustering was made by these rules, as ClusILC's is, rather than described by them.
+        Whether these rules define the clustering, as with ClusILC, and do not only describe it.
     wanted : float
-        The fidelity that was asked for; less was reached where `max_leaves` rules do not suffice.
+        The requested fidelity. `fidelity` is lower if `max_leaves` rules are too few.
     max_leaves : int
-        Largest number of rules that were tried.
+        Largest number of rules.
     approximation : str or None
         What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
-        and fidelity are of all rows.
+        and fidelity always refer to all rows.
     notes : tuple of str
-        What was left out or chosen in reading a table.
+        What was left out or chosen when a table was read.
     """
 
     def __str__(self) -> str:

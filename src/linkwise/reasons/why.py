@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise.constraints.checks import check_row
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError
 from linkwise.markup import draw_block
 from linkwise.reasons.clauses import Clause
@@ -41,12 +42,13 @@ class Why:
     first, second : int
         Positions of the two rows.
     clusters : tuple of (str, int or None)
-        Of `first` and of `second`; None for a row in no cluster, of a clusterer that leaves rows out.
+        The clusters of `first` and of `second`; None for a row that the clusterer leaves in no cluster.
     by : {"answers", "parts", "rules", "nothing"}
-        The reason: answers about the rows themselves; answers about other rows of the parts that hold
-        them, or that one part holds both; rules; nothing that is known here.
+        The reason: answers that determine the relation of the two rows ("answers"); answers about the parts
+        that contain them, or the fact that one part contains both ("parts"); the rules of an explanation
+        ("rules"); or no known reason ("nothing"). A part is a super-instance or an item.
     facts : tuple of Fact
-        The shortest chain of answers that leads to it.
+        The shortest chain of answers from which the relation follows.
     parts : tuple of (int, int)
         For `first` and for `second` the representative of its part, and the number of rows in the part;
         empty if the method does not treat many rows as one.
@@ -59,7 +61,7 @@ class Why:
     rules : tuple of Rule
         The rules of the explanation for `first` and for `second`.
     parted_by : Clause or None
-        The test at which their paths through the explanation's tree part: it holds for one of them only.
+        The test at which their paths through the explanation's tree separate: only one of the rows passes it.
     fidelity : float
         Share of all rows for which the rules are right.
     """

@@ -63,7 +63,7 @@ class ActiveCOBS(ActiveLearner):
     n_candidates : int, default=1000
         Number of pairs in the sample from which a question is chosen.
     update_factor : float, default=2.0
-        m, the factor by which an answer changes the weight of a clustering; above 1.
+        m, the factor by which an answer raises or lowers the weight of a clustering; above 1.
     preset : {"paper", "quick"} or Preset, default="paper"
         Clusterings of the pool: the paper's 931, about a quarter of them, or those of a `Preset`.
     noise : {"cluster", "singletons", "nearest"}, default="cluster"
@@ -76,7 +76,7 @@ class ActiveCOBS(ActiveLearner):
     enforce : bool, default=True
         Whether rows whose labels contradict an answer are moved. If False, the labels are those of the
         heaviest clustering, as printed.
-    max_rows : int
+    max_rows : int, default=5000
         With more distinct rows, a sample of this size is clustered and asked about; the other rows follow as
         in `COBS`.
     backend : {"serial", "loky", "dask"}, default="serial"
@@ -103,6 +103,9 @@ class ActiveCOBS(ActiveLearner):
         All given constraints and answers.
     violations_ : int
         Number of these constraints that `labels_` break.
+    suspects_ : list of Suspect
+        The answers that are probably wrong, the most probable ones first; empty if `fit` takes all answers
+        as right (``error_rate=0``).
     rule_ : str
         How `predict` assigns rows, see `COBS`.
 

@@ -53,7 +53,7 @@ Extra = Sequence[tuple[ClusterMixin, Grid | list[Grid]]]
 
 @dataclass(frozen=True)
 class Preset:
-    """The choice of clusterings.
+    """The clusterings of a pool: the algorithms' settings that are tried.
 
     Attributes
     ----------

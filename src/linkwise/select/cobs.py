@@ -73,7 +73,7 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         cluster of the nearest row.
     tie : {"agreement", "random"}, default="agreement"
         How ties are broken: by agreement with all clusterings that fit well, or at random.
-    max_rows : int
+    max_rows : int, default=5000
         With more distinct rows, a sample of this size is clustered, as the paper proposes; see Notes.
     extra : sequence of (clusterer, grid), default=()
         Further scikit-learn clusterers for the pool, with the values of their parameters to try.

@@ -46,7 +46,7 @@ class CVCPSearch(ClusteringSearch):
     n_folds : int, default=5
         Number of folds of the rows with constraints, at most their number.
     random_state : int, RandomState or None, default=None
-        For the folds.
+        Seed of the folds; with None every fit may differ.
     progress : callable, optional
         Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 

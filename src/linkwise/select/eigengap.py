@@ -44,7 +44,7 @@ class EigengapSearch(NearestRowPredictor, ClusterMixin, BaseEstimator):
         neighbour number `n_neighbors`; or edges to the `n_neighbors` nearest rows.
     n_neighbors : int, default=7
         Number of nearest rows.
-    min_clusters, max_clusters : int
+    min_clusters, max_clusters : int, default=2 and 10
         Range of the number of clusters, always below the number of rows.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
@@ -62,8 +62,8 @@ class EigengapSearch(NearestRowPredictor, ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    `predict` assigns a new row to the cluster of the nearest fitted row, since a cut of a graph says nothing
-    about other rows. For this the rows are stored.
+    A cut of a graph has no rule for new rows, so `predict` is an approximation: the cluster of the nearest
+    fitted row. For this the rows are stored.
 
     References
     ----------

@@ -74,7 +74,7 @@ class Pool:
     n_failed : int
         Number of clusterings that an algorithm could not compute.
     noise : {"cluster", "singletons", "nearest"}
-        What was done with noise.
+        How the noise of DBSCAN was treated, see `COBS`.
     sampled : bool
         Whether only a sample of the rows was clustered.
     """
@@ -275,7 +275,7 @@ def build_pool(
     constraints : Constraints, optional
         Constraints between the rows of X. Only those of `extra` whose fit takes constraints use them,
         restricted to the clustered rows.
-    max_rows : int
+    max_rows : int, default=5000
         With more distinct rows, a sample of this size is clustered; the other rows follow its nearest row.
     progress : callable, optional
         Called as ``progress(done, planned)``, in clusterings, after each part of the work. An exception that

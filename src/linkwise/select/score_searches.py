@@ -38,7 +38,7 @@ class NumSatSearch(ClusteringSearch):
     labels_ : ndarray of shape (n_rows,)
         Cluster of each row.
     n_clusters_ : int
-        Noise counts as one cluster.
+        Number of clusters of `labels_`; noise counts as one cluster.
     violations_ : int
         Number of constraints that `labels_` break. Noise is one cluster here, too, unless the clusterer has
         ``leaves_noise``, like `FOSC`.

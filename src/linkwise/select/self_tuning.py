@@ -54,7 +54,7 @@ class SelfTuningSpectral(NearestRowPredictor, ClusterMixin, BaseEstimator):
     ----------
     n_neighbors : int, default=7
         Number of the neighbour whose distance is the scale of a row.
-    min_clusters, max_clusters : int
+    min_clusters, max_clusters : int, default=2 and 10
         Range of the number of clusters, at most the number of rows.
 
     Attributes
@@ -64,12 +64,12 @@ class SelfTuningSpectral(NearestRowPredictor, ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Number of clusters of `labels_`.
     alignment_ : dict of int to float
-        For each number of clusters the alignment of the eigenvectors with axes; 1 is exact.
+        For each number of clusters, how well the eigenvectors align with axes; 1 is exact.
 
     Notes
     -----
-    `predict` assigns a new row to the cluster of the nearest fitted row, since an alignment of eigenvectors
-    says nothing about other rows. For this the rows are stored.
+    Aligned eigenvectors have no rule for new rows, so `predict` is an approximation: the cluster of the
+    nearest fitted row. For this the rows are stored.
 
     References
     ----------

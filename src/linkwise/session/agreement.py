@@ -21,7 +21,7 @@ from math import sqrt
 from statistics import median
 from typing import NamedTuple
 
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.markup import draw_block
 from linkwise.session.events import Event, facts_of
 

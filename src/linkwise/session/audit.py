@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.error_rates import SourceRate
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.session.agreement import wilson_interval
 from linkwise.session.events import REVISIONS, Event

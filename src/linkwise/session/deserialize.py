@@ -20,7 +20,7 @@ from linkwise.asking.advice import StopAdvice
 from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import ANSWERS, Fact
+from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.session.audit import AuditPlan
 from linkwise.session.events import WITH_TARGET, Event, EventKind, Place

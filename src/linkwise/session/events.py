@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 from linkwise.constraints.closure import format_chain
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, rate_of_source
-from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Fact
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import ANSWERS, Answer, Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.wording import strip_full_stop

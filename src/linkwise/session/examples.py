@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from linkwise.asking.learner import check_answer
 from linkwise.constraints.checks import check_row
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError, short_repr
 from linkwise.session.remarks import check_note
 

@@ -15,7 +15,7 @@ from itertools import permutations
 from math import ceil
 
 from linkwise.asking.learner import rng_at
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.session.agreement import wilson_interval
 from linkwise.session.events import Event
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import SessionError
 from linkwise.session.deserialize import MOST_GUIDELINES
 from linkwise.session.examples import Example, check_example, drop_repeated

@@ -36,7 +36,7 @@ class OpenQuestion:
     first, second : int
         Row positions.
     why : str
-        What the answer is good for, in a sentence for the person who is asked.
+        Why the question is asked, in a sentence for the person who answers.
     to : str
         Who shall answer: the name of a person or a program; empty if there is only one.
     until : datetime

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from linkwise.asking.learner import check_answer
-from linkwise.constraints.evidence import Answer, Fact
+from linkwise.constraints.facts import Answer, Fact
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
 from linkwise.session.agreement import SourceAgreement, measure_agreement

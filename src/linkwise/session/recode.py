@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from linkwise.constraints.evidence import Fact
+from linkwise.constraints.facts import Fact
 from linkwise.errors import DataMismatchError
 from linkwise.session.audit import AuditPlan
 from linkwise.session.events import Event

@@ -25,7 +25,8 @@ from linkwise.asking.learner import (
 from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.session.colours import Identities, Shade, match_numbers, number_rows, show_numbers
 from linkwise.session.deserialize import Snapshot

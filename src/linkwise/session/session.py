@@ -19,7 +19,8 @@ from linkwise.asking.item_labels import read_labels
 from linkwise.asking.learner import Labels, Learner, Progress, Question, check_answer
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import Answer, Evidence, Fact, check_reliability
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer, Fact, check_reliability
 from linkwise.errors import (
     DataMismatchError,
     InfeasibleConstraintsError,

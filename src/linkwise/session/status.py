@@ -45,8 +45,8 @@ class Status:
     is_fallible : bool
         Whether answers may be wrong.
     error_rate : ErrorRate or None
-        The share of wrong answers with its range. None if all answers count as right, and before the first
-        answer.
+        The share of wrong answers with its 95 % interval. None if all answers count as right, and before the
+        first answer.
     n_suspects : int
         Answers that are probably wrong.
     cluster_numbers : tuple of int

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.constraints.evidence import Answer, Fact
+from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import deserialize, schema
 from linkwise.session.deserialize import Snapshot

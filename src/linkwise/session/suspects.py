@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple, get_args
 
 from linkwise.constraints.contradictions import Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
-from linkwise.constraints.evidence import Answer, Evidence, Fact, Suspect
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.session.events import Event, add_event, fallible_facts
 

@@ -194,13 +194,12 @@ class SessionView:
     @property
     @synchronized
     def error_rate(self) -> ErrorRate | None:
-        """The share of wrong answers that the search for them works with, and its range.
+        """The estimated share of wrong answers with its 95 % interval, as `status` and the page show it.
 
-        It is cautious, on average above the true share, because the search needs that. `status` and the page
-        show it. `error_rates` has the best estimates, for all answers and for each source.
-
-        All three numbers are 0 if the session takes all answers as right. None before the first answer if the
-        share is estimated.
+        It is the rate of all sources in `error_rates`, unless linkwise doubts far more answers than
+        contradict each other: then it follows from the contradictions alone. A share that was given when the
+        session was opened has no interval: all three numbers are that share, or 0 if the session takes all
+        answers as right. None before the first answer if the share is estimated.
         """
         self._catch_up_belief()
         doubts = self._current_doubts()
@@ -216,9 +215,7 @@ class SessionView:
     @property
     @synchronized
     def error_rates(self) -> ErrorRates:
-        """The best estimate of the share of wrong answers, of each source and of all together.
-
-        It describes people and programs. `error_rate` is the cautious estimate that the search works with.
+        """The estimated share of wrong answers of each source, and of all sources together.
 
         All are 0 if the session takes all answers as right.
         """

@@ -233,7 +233,7 @@ def summarize(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """Summarise rows that need not fit into memory by items, in two passes.
+    """Group rows that need not fit into memory into items, in two passes.
 
     Parameters
     ----------

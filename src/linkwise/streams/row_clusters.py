@@ -196,7 +196,7 @@ def cluster_rows(
         their names. A dask array or DataFrame, whose partitions are computed one after the other and pass
         through this process. Or a function without parameters that returns an iterator of arrays, or of
         tables such as Arrow batches, each time anew.
-    must_link, cannot_link : sequence of pairs
+    must_link, cannot_link : sequence of pairs, optional
         Pairs of rows, named by their ids if `id_column` is given, and otherwise by their numbers, counted
         from 0 at the beginning of the data. The `must_link` and `cannot_link` of `Constraints` are such
         pairs, too.

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from linkwise.asking.learner import Labels, Question
-from linkwise.constraints.evidence import Answer, Fact
+from linkwise.constraints.facts import Answer, Fact
 from linkwise.session.events import Event
 from linkwise.session.examples import Example
 from linkwise.session.guidelines import write_guidelines

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, Literal, Protocol
 
 from linkwise.asking.learner import Labels, Question
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.examples import Example

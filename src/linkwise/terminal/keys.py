@@ -11,7 +11,7 @@ import tty
 from types import TracebackType
 from typing import Literal, NamedTuple, Protocol, Self, TextIO, get_args
 
-from linkwise.constraints.evidence import ANSWERS
+from linkwise.constraints.facts import ANSWERS
 
 Command = Literal["yes", "no", "unsure", "undo", "later", "quit", "help"]
 COMMANDS: dict[str, Command] = {

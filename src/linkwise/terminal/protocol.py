@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkwise.asking.learner import Labels, Question
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.session.events import Event
 from linkwise.session.examples import Example
 from linkwise.session.session import Status

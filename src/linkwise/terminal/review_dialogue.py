@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from linkwise.asking.learner import Question
-from linkwise.constraints.evidence import Answer
+from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.events import Event
 from linkwise.session.examples import Example

@@ -345,3 +345,11 @@ def test_a_graph_of_other_rows_raises_an_error():
 def test_bad_settings_raise_errors(setting, value):
     with pytest.raises(ValueError, match=setting):
         lw.COSC(**{"n_clusters": 2, setting: value}).fit(np.eye(3))
+
+
+@pytest.mark.parametrize(("k", "steps"), [(2, 4), (3, 4)])
+def test_progress_counts_starts_and_at_last_the_cuts_between_all_clusters(k, steps):
+    X, y = load_wine(return_X_y=True)
+    c, told = lw.Constraints.sample(y, 20, random_state=0), []
+    lw.COSC(k, n_init=4, n_runs=3, random_state=0).fit(X, constraints=c, progress=lambda *at: told.append(at))
+    assert told == [(done, steps) for done in range(steps + 1)]

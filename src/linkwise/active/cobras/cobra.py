@@ -31,21 +31,23 @@ class COBRA(SuperInstanceLearner):
 
     Parameters
     ----------
-    n_super_instances : int
-        Parts of the first k-means, at most the number of distinct rows.
-    n_init : int or "auto"
-        Starts of that k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
-    askable_means : bool
+    n_super_instances : int, default=25
+        Number of super-instances; at most the number of distinct rows is used.
+    n_init : int or "auto", default="auto"
+        Number of starts of the k-means that makes the super-instances. "auto" is 10 up to 10 000 rows; above,
+        it is 1, which is refined on a sample.
+    askable_means : bool, default=False
         Whether the mean of a super-instance is that of the rows that may be shown, instead of all its rows.
         Its representative is the row nearest to this mean, the medoid under squared distances.
-    enforce : bool
-        Whether rows with answers are moved where the labels of their super-instances contradict an answer.
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    enforce : bool, default=True
+        Whether rows with answers change their cluster if the label of their super-instance contradicts an
+        answer.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
-    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
         As for `COBRAS`.
     super_instances_, representatives_, tree_, merges_
         As for `COBRAS`; all parts come from one split.

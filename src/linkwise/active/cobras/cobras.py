@@ -57,7 +57,8 @@ from linkwise.active.super_instances import (
     merge,
 )
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 
 _PRINTED: dict[str, Any] = {
     "n_init": 10,
@@ -114,42 +115,52 @@ class COBRAS(SuperInstanceLearner):
 
     Parameters
     ----------
-    n_init : int or "auto"
-        Starts of every k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
-    max_split : int or None
-        Most parts of one split; None: no bound.
-    descend : {"adaptive", "smallest", "largest", "random"}
-        Half in which the search for the split level goes on, by its number of rows; "adaptive": the
-        largest in the first iteration, the smallest later.
-    impure_first : bool
-        Whether super-instances that hold rows known to be apart are split before larger ones.
-    split_within_budget : bool
-        Whether a split has at most as many parts as there are questions left: merging its parts takes at
-        least so many, and an unfinished merging is not shown. The first split is, so it has no bound.
-    askable_means : bool
+    n_init : int or "auto", default="auto"
+        Number of starts of each k-means. "auto" is 10 up to 10 000 rows; above, it is 1, which is refined on
+        a sample.
+    max_split : int or None, default=16
+        Largest number of parts of one split; None means no limit.
+    descend : {"adaptive", "smallest", "largest", "random"}, default="adaptive"
+        The half that is halved next when COBRAS searches for the number of parts: the one with the fewest or
+        the most rows, or either at random. "adaptive" takes the largest half in the first iteration, and the
+        smallest later.
+    impure_first : bool, default=True
+        Whether super-instances with rows that are known to be apart are split before larger ones.
+    split_within_budget : bool, default=True
+        Whether a split has at most as many parts as there are questions left. To merge its parts takes at
+        least as many questions, and COBRAS shows no clusters of an unfinished merging. The first split has no
+        such limit, because its merging is shown.
+    askable_means : bool, default=False
         Whether the mean of a super-instance is that of the rows that may be shown, instead of all its rows.
         Its representative is the row nearest to this mean, the medoid under squared distances.
-    enforce : bool
-        Whether rows with answers are moved where the labels of their super-instances contradict an answer.
-    first_merge : {"merged", "parts"}
+    enforce : bool, default=True
+        Whether rows with answers change their cluster if the label of their super-instance contradicts an
+        answer.
+    first_merge : {"merged", "parts"}, default="merged"
         Clusters that are shown during the first merging. "merged": what is merged so far; "parts": the parts
         of the first split, joined only by answers from before it.
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     n_questions_ : int
+        Number of questions asked, including those answered with "unsure".
     history_ : sequence of ndarray
         ``history_[q - 1]``: labels after q questions.
     reason_ : str
-        Why it ended: "budget", "exhausted", "stopped", or "no oracle".
+        Why the questions ended: "budget", "exhausted" (no question is left), "stopped", or "no oracle".
     constraints_ : Constraints
         Everything that was given or answered.
     violations_ : int
         Number of those constraints that `labels_` break.
+    suspects_ : list of Suspect
+        The answers that are probably wrong, the most probable ones first; empty if `fit` takes all answers
+        as right (``error_rate=0``).
     super_instances_ : ndarray of int64, shape (n_rows,), or None
         Super-instance of each row, as the run left them: if the budget ends between a split and its merging,
         `labels_` are those before the split. These four are None after `fit` without an oracle.

@@ -72,7 +72,8 @@ from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.item_labels import ItemLabels
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.parallel import one_blas_thread
 from linkwise.validation import check_rows
 
@@ -88,15 +89,22 @@ class KIN(ActiveLearner):
 
     Parameters
     ----------
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
-    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
         As for `COBRAS`.
     proba_ : ndarray of shape (n_rows,)
         Probability that each row is in its cluster: 1 where answers decide, 0 while nothing is known.
+
+    Notes
+    -----
+    KIN is linkwise's own method. The time and the memory for a question grow with the square of the number
+    of rows, and the time before the first question with its cube. Above 2000 distinct rows, KIN therefore
+    groups them into 1000 items first, which is an approximation. `predict` gives a new row the cluster of the
+    nearest fitted row, or of the nearest representative of an item.
 
     Examples
     --------

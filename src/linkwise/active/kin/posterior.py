@@ -30,7 +30,7 @@ from linkwise.active.kin.sharpness import Sharpness
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
 from linkwise.active.neighbourhoods import PointEvidence, Points
 from linkwise.asking.learner import Problem
-from linkwise.constraints.evidence import Answer, Groups
+from linkwise.constraints.facts import Answer, Groups
 
 REMEMBERED = 2**26  # bytes of what follows from beliefs; as many again of tables
 TABLES = ("chances", "pairs", "settled")  # large, and of no use once what follows from them is remembered

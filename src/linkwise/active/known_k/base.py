@@ -34,7 +34,8 @@ from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.base import prepare_fits
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.validation import check_rows
 

@@ -27,37 +27,43 @@ from linkwise.asking.learner import Asking
 
 
 class ExploreConsolidate(KnownClusters):
-    """Active clustering into k clusters: a row of each cluster, then rows at random.
+    """Active clustering into k clusters that finds a row of each cluster, then asks about random rows.
 
     Parameters
     ----------
-    n_clusters : int
-        At most the number of distinct rows is used.
-    estimator : str, estimator or None
-        What clusters by the answers: a clusterer of linkwise that takes a number of clusters, by its name in
-        lower case ("pckmeans", "mpckmeans"), or an estimator with ``n_clusters`` and
-        ``fit(X, constraints=)``, of which copies are fitted. None: "mpckmeans". By name it makes two
-        starts, and MPCKMeans learns a full metric up to 100 features, a diagonal one above.
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    n_clusters : int, default=8
+        Number of clusters; at most the number of distinct rows is used.
+    estimator : str, estimator or None, default=None
+        The clusterer that uses the answers: a clusterer of linkwise that takes a number of clusters, by its
+        name in lower case ("pckmeans", "mpckmeans"), or an estimator with ``n_clusters`` and
+        ``fit(X, constraints=)``, of which copies are fitted. None is "mpckmeans". A clusterer that is given
+        by name has two starts, and MPCKMeans then learns a full metric up to 100 features, and a diagonal one
+        above.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-        The clusterer's; rows that were answered about are put where the answers say.
+        The labels of the clusterer, except that rows with answers are where the answers put them.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     n_questions_ : int
+        Number of questions asked, including those answered with "unsure".
     history_ : sequence of ndarray
         ``history_[q - 1]``: labels after q questions.
     reason_ : str
-        Why it ended: "budget", "exhausted" (every row is placed, or somebody was unsure of it), "stopped", or
-        "no oracle" (the labels are then what the clusterer makes of the constraints).
+        Why the questions ended: "budget", "exhausted" (every row is placed, or has the answer "unsure"),
+        "stopped", or "no oracle" (the labels are then those of the clusterer with the given constraints).
     constraints_ : Constraints
         Everything that was given or answered.
     violations_ : int
         Number of those constraints that `labels_` break.
+    suspects_ : list of Suspect
+        The answers that are probably wrong, the most probable ones first; empty if `fit` takes all answers
+        as right (``error_rate=0``).
     estimator_ : estimator
-        The clusterer as fitted to everything that is known (of more than 20 000 rows to a sample).
+        The clusterer, fitted to everything that is known; with more than 20 000 rows, to a sample.
 
     References
     ----------

@@ -17,20 +17,20 @@ from linkwise.asking.learner import Asking
 
 
 class MinMax(KnownClusters):
-    """Active clustering into k clusters: the row that is least like all rows placed so far.
+    """Active clustering into k clusters that asks about the row least similar to all rows placed so far.
 
     Parameters
     ----------
-    n_clusters : int
-        At most the number of distinct rows is used.
-    estimator : str, estimator or None
+    n_clusters : int, default=8
+        Number of clusters; at most the number of distinct rows is used.
+    estimator : str, estimator or None, default=None
         As for `ExploreConsolidate`.
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
-    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_, estimator_
         As for `ExploreConsolidate`.
 
     References

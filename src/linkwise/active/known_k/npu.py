@@ -52,22 +52,22 @@ Rows = NDArray[np.int64]
 
 
 class NPU(KnownClusters):
-    """Active clustering into k clusters: the row whose place is most uncertain, for what asking costs.
+    """Active clustering into k clusters that asks about the row with most uncertainty per question.
 
     Parameters
     ----------
-    n_clusters : int
-        At most the number of distinct rows is used.
-    estimator : str, estimator or None
+    n_clusters : int, default=8
+        Number of clusters; at most the number of distinct rows is used.
+    estimator : str, estimator or None, default=None
         As for `ExploreConsolidate`.
-    n_trees : int
-        Trees of the forest.
-    random_state : int, RandomState or None
-        Seed of all random draws.
+    n_trees : int, default=50
+        Number of trees of the random forest.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
-    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_, estimator_
         As for `ExploreConsolidate`.
 
     References

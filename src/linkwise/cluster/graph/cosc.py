@@ -32,7 +32,6 @@ Cost: for each start and price some ten convex problems of at most `max_inner_it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -67,7 +66,7 @@ NEAR_ZERO = 0.02  # eigenvalues far below are alike
 
 
 class COSC(NearestRowClusterer):
-    """The normalised cut, with constraints, by its exact continuous form.
+    """Graph clustering that minimises the normalised cut and satisfies constraints.
 
     Parameters
     ----------
@@ -219,11 +218,7 @@ class COSC(NearestRowClusterer):
         problem, number = _join_must_links(graph, constraints, self.balance)
         k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
         coarse, levels = self._coarsen(problem, k)
-        found, planned = [], self.n_init if k == 2 else self.n_runs
-        for done, labels in enumerate(self._found(coarse, k, seed, told)):
-            told(done, planned)
-            found.append(labels)
-        told(planned, planned)
+        found = self._cluster_nodes(coarse, k, seed, told)
         best = min(found, key=lambda labels: evaluate_partition(coarse, labels))
         best = refine(best, levels, k)
         self.cut_ = evaluate_partition(problem, best).cut
@@ -248,24 +243,29 @@ class COSC(NearestRowClusterer):
         )
         return (problem, []) if most is None else coarsen(problem, max(most, k))
 
-    def _found(self, problem: CutProblem, k: int, seed: int, told: Progress) -> Iterator[Labels]:
-        """Yield the clusterings of all starts."""
+    def _cluster_nodes(self, problem: CutProblem, k: int, seed: int, told: Progress) -> list[Labels]:
+        """Cluster the nodes from all starts."""
         if k == 1:
-            yield np.zeros(len(problem.volume), dtype=np.int32)
-        elif k == 2:
-            yield from cut_into_two(problem, self.n_init, seed, self.max_inner_iter)
-        else:
-            known: KnownParts = {}
-            begun = []
-            for run in range(self.n_runs):
-                told(0, self.n_runs)  # so that it may end the work
-                labels = (
-                    divide(problem, k, seed, run, self.max_inner_iter, known)
-                    if run
-                    else cluster_embedding(problem, k, seed)
-                )
-                begun.append(settle_partition(problem, labels, k))
-            yield from recut(problem, begun, self.max_inner_iter)
+            return [np.zeros(len(problem.volume), dtype=np.int32)]
+        found: list[Labels] = []
+        told(0, planned := self.n_init if k == 2 else self.n_runs + 1)
+        if k == 2:
+            for labels in cut_into_two(problem, self.n_init, seed, self.max_inner_iter):
+                found.append(labels)
+                told(len(found), planned)
+            return found
+        known: KnownParts = {}
+        for run in range(self.n_runs):
+            labels = (
+                divide(problem, k, seed, run, self.max_inner_iter, known)
+                if run
+                else cluster_embedding(problem, k, seed)
+            )
+            found.append(settle_partition(problem, labels, k))
+            told(len(found), planned)
+        found = recut(problem, found, self.max_inner_iter)
+        told(planned, planned)
+        return found
 
 
 def _join_must_links(

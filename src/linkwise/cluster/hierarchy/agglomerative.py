@@ -62,7 +62,7 @@ class ConstrainedAgglomerative(NearestRowClusterer):
     n_clusters_ : int
         Number of clusters of `labels_`.
     violations_ : int
-        0.
+        Always 0.
     children_ : ndarray of shape (n_merges, 2)
         Merged nodes, numbered as in scikit-learn and SciPy: rows, and n_rows + i for the i-th merge.
     distances_ : ndarray of shape (n_merges,)

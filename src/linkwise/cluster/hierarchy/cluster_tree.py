@@ -229,7 +229,8 @@ def extract_labels(
     constraints : Constraints
         Must-links and cannot-links between the rows.
     ties : {"stability", "larger"}
-        How ties are broken: by the more stable, or by the larger clusters.
+        Which clusters are chosen if several choices satisfy equally many constraints: the more stable, or the
+        larger ones.
     whole : bool
         As for `select_clusters`.
     """

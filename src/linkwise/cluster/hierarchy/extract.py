@@ -60,7 +60,8 @@ def extract(
         Smallest number of rows of a cluster. The default is the estimator's own parameter (for FOSC and
         OPTICS `min_samples` if it is not set), or else 4.
     ties : {"stability", "larger"}, default="stability"
-        How ties are broken: by the more stable, or by the larger clusters.
+        Which clusters are chosen if several choices satisfy equally many constraints: the more stable, or the
+        larger ones.
     allow_single_cluster : bool, default=False
         Whether all rows may be one cluster although there are smaller ones. If there are none, they always
         are.

@@ -76,7 +76,8 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     hierarchy : {"optics", "hdbscan"}, default="optics"
         The reachability plot of OPTICS, or single linkage of mutual reachability distances.
     ties : {"stability", "larger"}, default="stability"
-        How ties are broken: by the more stable, or by the larger clusters.
+        Which clusters are chosen if several choices satisfy equally many constraints: the more stable, or the
+        larger ones.
     noise : {"label", "nearest"}, default="label"
         What to do with rows in no cluster: label them -1, or assign them to the cluster of the nearest row,
         even if that breaks constraints.
@@ -89,7 +90,7 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_rows,)
         Clusters 0, 1, ... in order of their first rows; -1 is noise.
     n_clusters_ : int
-        Noise does not count.
+        Number of clusters of `labels_`; noise does not count.
     violations_ : int
         Number of broken constraints. A row of noise is apart from all other rows, including other noise.
     children_ : ndarray of shape (n_rows - 1, 2)

@@ -28,7 +28,7 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import compact_labels
-from linkwise.cluster.kmeans.penalised import improve_by_plain
+from linkwise.cluster.kmeans.penalised import is_satisfied
 from linkwise.cluster.kmeans.starts import check_init
 from linkwise.cluster.nearest_row import NearestRow
 from linkwise.cluster.similarity.rounds import prefer_more_satisfied, run_plain
@@ -213,14 +213,9 @@ class CKM(CenteredClusterer):
         best = self._best(space, starts, constraints, k, seed, progress)
         self.n_passes_ = best.n_passes
         labels = best.labels
-        if not self.fallback:
+        if not self.fallback or is_satisfied(constraints, labels):
             return self._finish(X, labels, k)
-        if self.kernel == "linear":
-            lists = [list(points.draw_starts(X, k, seed, self.n_init) if starts is None else starts)]
-            other = improve_by_plain(X, constraints, labels, lists, self.max_passes, 1e-4)
-            better = None if other is None else other.labels
-        else:
-            better = prefer_more_satisfied(self._plain(X, space, None, k, seed), labels, constraints)
+        better = prefer_more_satisfied(self._plain(X, space, starts, k, seed), labels, constraints)
         if better is not None:
             self.fell_back_, self.n_passes_, labels = True, 0, better
         return self._finish(X, labels, k)
@@ -279,7 +274,7 @@ class CKM(CenteredClusterer):
         if starts is not None:
             labels: Labels = points.run_lloyd(X, starts, max_iter=self.max_passes).labels[0]
             return labels
-        return run_plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
+        return run_plain(X, space, k, seed, self.n_init, self.max_passes)
 
     def _finish(self, X: Any, labels: Labels, k: int) -> Labels:
         labels, _ = compact_labels(labels, k)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -19,10 +18,10 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer, ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
-from linkwise.cluster.kmeans.penalised import improve_by_plain, satisfied_weight
+from linkwise.cluster.kmeans.penalised import is_satisfied, satisfied_weight
 from linkwise.cluster.nearest_row import NearestRow
 from linkwise.cluster.similarity.co_membership import CoMembership
-from linkwise.cluster.similarity.spaces import Init, Kernel, Space, make_space
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space, Vectors, make_space
 from linkwise.cluster.similarity.votes import VoteShares, count_votes
 from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
@@ -55,25 +54,8 @@ class Centers(NamedTuple):
     def of(cls, X: Any, labels: NDArray[Any]) -> Centers:
         """Compute the means of labelled rows."""
         used, number = np.unique(labels, return_inverse=True)
-        empty = np.zeros((len(used), X.shape[1]))
-        return cls(points.cluster_means(X, number.ravel().astype(np.int32), empty), used)
-
-    @classmethod
-    def of_rounds(cls, X: Any, hypotheses: NDArray[Any]) -> list[Centers]:
-        """Compute the means of every round; those of sparse rows come from one product."""
-        if not issparse(X):
-            return [cls.of(X, labels) for labels in hypotheses.T]
-        counted = [np.unique(labels, return_inverse=True, return_counts=True) for labels in hypotheses.T]
-        ends = np.cumsum([len(used) for used, _, _ in counted])
-        number = np.concatenate(
-            [at.ravel() + end - len(used) for (used, at, _), end in zip(counted, ends, strict=True)]
-        )
-        rows = np.tile(np.arange(len(hypotheses)), len(counted))
-        members = csr_array((np.ones(len(rows)), (number, rows)), shape=(ends[-1], len(hypotheses)))
-        sums = np.split((members @ X).toarray(), ends[:-1])
-        return [
-            cls(total / counts[:, None], used) for total, (used, _, counts) in zip(sums, counted, strict=True)
-        ]
+        total, counts = points.cluster_sums(X, number.ravel().astype(np.int32), len(used))
+        return cls(total / counts[:, None], used)
 
     def find(self, X: Any) -> NDArray[Any]:
         """Return the label of the nearest centre of each row."""
@@ -119,22 +101,15 @@ class RoundsClusterer(ConstrainedClusterer):
         self.fell_back_, self._start = False, (k, seed)
         space = make_space(X, self.kernel)
         if constraints.n_constraints == 0:
-            labels, _ = compact_labels(run_plain(X, space, self.kernel, k, seed, self.n_init), k)
+            labels, _ = compact_labels(run_plain(X, space, k, seed, self.n_init), k)
             self._keep(Rounds(_column(labels), np.ones(1), np.zeros(1), "no constraints"))
             return labels
         rounds = self._rounds(space, list_pairs(constraints), k, seed, progress)
         self._keep(rounds)
         labels, _ = compact_labels(combine_rounds(rounds, k, seed, self.n_init), k)
-        if not self.fallback:
+        if not self.fallback or is_satisfied(constraints, labels):
             return labels
-        if self.kernel == "linear":
-            starts = [list(points.draw_starts(X, k, seed, self.n_init))]
-            other = improve_by_plain(X, constraints, labels, starts, PASSES, 1e-4)
-            better = None if other is None else other.labels
-        else:
-            better = prefer_more_satisfied(
-                run_plain(X, space, self.kernel, k, seed, self.n_init), labels, constraints
-            )
+        better = prefer_more_satisfied(run_plain(X, space, k, seed, self.n_init), labels, constraints)
         if better is not None:
             self.fell_back_ = True
             labels, _ = compact_labels(better, k)
@@ -155,7 +130,7 @@ class RoundsClusterer(ConstrainedClusterer):
         elif self.kernel == "linear" and (self.fell_back_ or self.reason_ == "no constraints"):
             self._rule = Centers.of(X, self.labels_)
         elif self.kernel == "linear":
-            rounds = Centers.of_rounds(X, self.hypotheses_)
+            rounds = [Centers.of(X, labels) for labels in self.hypotheses_.T]
             self._rule = VotingRule(rounds, count_votes(self.hypotheses_, self.alphas_, self.labels_))
 
     @available_if(_has_rows)  # type: ignore[untyped-decorator]
@@ -249,11 +224,9 @@ def combine_by_stages(rounds: Rounds, k: int, seed: int, n_init: int) -> Iterato
         yield compact_labels(combine_rounds(first, k, seed, n_init), k)[0].astype(np.int32, copy=False)
 
 
-def run_plain(
-    X: Any, space: Space, kernel: Kernel, k: int, seed: int, n_init: int, max_iter: int = PASSES
-) -> Labels:
-    """Run k-means without constraints in the space of the kernel; return the best of `n_init` starts."""
-    if kernel == "linear":
+def run_plain(X: Any, space: Space, k: int, seed: int, n_init: int, max_iter: int = PASSES) -> Labels:
+    """Run k-means without constraints in a space; return the best of `n_init` starts."""
+    if isinstance(space, Vectors):
         runs = points.run_lloyd(X, points.draw_starts(X, k, seed, n_init), max_iter=max_iter)
         labels: Labels = runs.labels[int(runs.inertia.argmin())]
         return labels

@@ -199,7 +199,8 @@ def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) ->
             break
         place = rng.random() * total[-1]
         row = int(least.argmax()) if init == "farthest" else int(np.searchsorted(total, place, side="right"))
-        row = min(row, int(np.flatnonzero(least)[-1]))
+        if row == n:  # the product was rounded up
+            row = int(np.flatnonzero(least)[-1])
         rows.append(row)
         least = np.minimum(least, far(row))
         least[row] = 0

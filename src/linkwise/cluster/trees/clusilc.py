@@ -71,8 +71,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Whether every column counts equally in the sum of squares. X itself does not change.
     nominal : sequence of int, default=()
         Columns whose values are codes of categories; their tests compare with one value.
-    max_leaves, max_depth : int or None
-        Bounds on the tree.
+    max_leaves, max_depth : int or None, default=None
+        Largest number of leaves, and of tests from the root to a leaf; None means no limit.
     beam_width : int, default=1
         Number of trees in the beam; 1 is the paper's greedy search.
 

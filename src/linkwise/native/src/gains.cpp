@@ -320,7 +320,8 @@ nb::object evaluate_form(Vector<double> data, Vector<int32_t> column, Vector<int
     {
         nb::gil_scoped_release release;
         const Sparse rows{data.data(), column.data(), start.data()};
-        const Form form{same.data(), alike.data(), same.shape(0), alike.shape(0)};
+        const Form form{same.data(), alike.data(), static_cast<int64_t>(same.shape(0)),
+                        static_cast<int64_t>(alike.shape(0))};
         for (int64_t i = 0; i < n; ++i) {
             int32_t bound[4];
             find_blocks(rows, i, form, bound);
