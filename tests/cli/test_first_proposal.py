@@ -57,6 +57,20 @@ def test_the_proposed_command_says_again_what_was_given(tmp_path, linkwise, monk
     assert command[command.index("--impute") + 1] == "category"
 
 
+@pytest.mark.parametrize(
+    "others", [["--constraints", "pairs.csv"], ["--method", "cobras"], ["--error-rate", 0]]
+)
+def test_no_command_without_the_other_options_is_proposed(tmp_path, linkwise, monkeypatch, others):
+    """It would begin a session without the pairs."""
+    monkeypatch.chdir(tmp_path)
+    make_everyday.make(tmp_path, ["customers"], 0.1, seed=7)
+    done = linkwise("ask", "customers.csv", *others, "--budget", 0)
+    assert done.exit_code == 3
+    assert "Or try" not in done.stderr
+    words = shlex.split(done.stderr.rpartition("Or add these options to the command: ")[2])
+    assert words == ["--id", "customer", "--impute", "median", "--merge-variants"]
+
+
 def test_names_are_quoted_for_the_shell_and_the_list(tmp_path, linkwise):
     data, session = tmp_path / "my rows.csv", tmp_path / "a b.linkwise"
     lines = [f"k{n},the {word} is late {n},{n % 3}" for n, word in enumerate(["lamp", "parcel"] * 10)]

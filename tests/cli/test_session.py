@@ -220,3 +220,11 @@ def test_join_of_a_session_from_python_says_what_to_do(fruit, tmp_path, linkwise
     done = linkwise("export", tmp_path / "p.linkwise", "--join", tmp_path / "o.csv")
     assert done.exit_code == 2
     assert "session.join(frame)" in done.stderr
+
+
+def test_new_rows_of_a_session_without_items_have_a_way_out(fruit, linkwise, tmp_path):
+    linkwise("ask", fruit.path, said="y\nq\n")
+    done = linkwise("export", fruit.path, "--new", fruit.path, "--labels", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "is about all rows" in done.stderr
+    assert "linkwise ask DATA --replay" in done.stderr

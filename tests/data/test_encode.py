@@ -171,3 +171,13 @@ def test_without_gaps_the_two_ways_to_fill_them_agree():
     one, other = (encode(frame, impute=how) for how in ("median", "category"))
     assert one.feature_names == other.feature_names
     assert (one.X == other.X).all()
+
+
+def test_a_date_that_is_filled_in_is_shown_as_a_date():
+    days = ["2024-01-01", None, "2024-03-01", "2024-03-02"]
+    table = from_frame(pl.DataFrame({"day": days}).with_columns(pl.col("day").str.to_date()))
+    assert "Missing values were filled in: day (1 value: 2024-03-01)." in encode(table, impute="median").notes
+    days[3] = None
+    days[2] = "2024-01-02"
+    table = from_frame(pl.DataFrame({"day": days}).with_columns(pl.col("day").str.to_date()))
+    assert "day (2 values: 2024-01-01 12:00:00)" in " ".join(encode(table, impute="median").notes)

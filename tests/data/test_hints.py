@@ -36,6 +36,7 @@ COLUMNS = st.one_of(
         st.sampled_from(["1", "2.5", "12 kg", "3 kg", "1,234", "1.234,5", "$1,200", "13/1/2024"]), min_size=2
     ),
     st.lists(AMOUNTS | DATES | OTHERS, min_size=1, max_size=12),
+    st.builds(lambda dates, other: [*dates, other], st.lists(DATES, min_size=4, max_size=8), OTHERS),
 )
 
 
@@ -63,6 +64,10 @@ def year_first(word, first):
 def followed(words, said):
     """The ways to do what a hint says, each a column."""
     known = [word for word in words if word.strip() and word.strip() != "NA"]
+    if "most of it is dates" in said:
+        rest = [word if re.match(r"\d+[/.-]", word.strip()) else "" for word in known]
+        more = hint(rest)
+        return [rest] if more is None else followed(rest, more)
     if "leave such cells empty" in said:
         return [[word if re.fullmatch(r"[+-]?[\d.]+", word.strip()) else "" for word in known]]
     if "are texts" in said:
@@ -123,3 +128,12 @@ def test_without_polars_there_is_no_hint(monkeypatch):
 def test_words_without_a_digit_may_be_numbers():
     assert "most of it is numbers, but not 'x'" in hint(["inf"] * 8 + ["x"])
     assert hint(["red", "blue"] * 8) is None
+
+
+def test_a_few_cells_among_dates_are_named():
+    dates = [f"2024-01-{day:02d}" for day in range(1, 9)]
+    said = "most of it is dates, but not 'unknown' in row 8 (counted from 0). To use it as dates, leave such"
+    assert said in hint([*dates, "unknown"])
+    assert "but not '2024-02-30' in row 0" in hint(["2024-02-30", *dates])
+    assert "but not 'unbekannt' in row 4" in hint([*["31.1.2024", "1.2.2024"] * 2, "unbekannt"])
+    assert hint([*dates, "unknown", "no", "2024-13-01"]) is None

@@ -206,6 +206,7 @@ def test_broken_files_are_refused_by_name_or_left_out(folder, name):
     assert name not in rows.table.ids
     assert len(rows.table) == len(rows.encoded.X) == 8
     assert f"1 file left out: {name}" in rows.encoded.notes[-1]
+    assert rows.table.notes[0].startswith("Each of 8 images is a row")
     assert rows.table.choices == {"kind": "image", "skip_broken": True}
 
 

@@ -194,3 +194,14 @@ def test_another_encoding_becomes_utf8(tmp_path):
     found = joined(path, ".csv", encoding="latin-1")
     assert found.content.decode("utf-8").splitlines()[1].startswith("Café,1,")
     assert found.notes == ["The new file is in UTF-8, unlike the data (iso8859-1)."]
+
+
+def test_a_table_in_another_order_is_not_joined_by_position():
+    frame = pl.DataFrame({"key": ["a", "b", "c"], "size": [0.0, 5.0, 0.1]})
+    session = lw.Session(frame[["size"]], ids=frame["key"])
+    with pytest.raises(DataError, match=r"Column 'key' has the ids .* from 'c' on\. Add id_column='key'"):
+        session.join(frame.sort("size"))
+    again = session.join(frame.sort("size"), id_column="key").sort("key")
+    assert again["cluster"].to_list() == session.join(frame)["cluster"].to_list()
+    other = frame.with_columns(before=pl.Series(["c", "a", "b"]))  # the key is in order
+    assert session.join(other)["cluster"].to_list() == session.labels.tolist()

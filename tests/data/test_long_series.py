@@ -167,6 +167,12 @@ def set_cell(frame, column, row, value):
         ),
         (lambda f: f.with_columns(hour=pl.lit("noon")), "cannot be put in order of time, because it holds"),
         (
+            lambda f: set_cell(
+                f.with_columns(hour=pl.lit("2024-01-01 08:00")), "hour", 6, "2024-01-01 24:00"
+            ),
+            r"in order of time, because it holds '2024-01-01 24:00' in row 6 \(counted from 0\)",
+        ),
+        (
             lambda f: f.with_columns(use=pl.lit("much")),
             "'use' holds values such as 'much', which is no number",
         ),
@@ -174,7 +180,19 @@ def set_cell(frame, column, row, value):
         (lambda f: f.filter(pl.col("house") == "00"), "The table has 1 row"),
         (lambda f: f[:0], "row"),  # a text file without rows is refused before
     ],
-    ids=["twice", "no time", "no id", "short", "other times", "words", "no numbers", "one", "alone", "none"],
+    ids=[
+        "twice",
+        "no time",
+        "no id",
+        "short",
+        "other times",
+        "words",
+        "one word",
+        "no numbers",
+        "one",
+        "alone",
+        "none",
+    ],
 )
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_what_makes_no_curves(tmp_path, ending, change, message):

@@ -167,3 +167,14 @@ def test_numbers_in_another_form_keep_it_beside(texts, forms):
     frame = pl.DataFrame({"a": pl.Series(texts, dtype=pl.String)})
     written = parse_columns(frame, comma_free=True).written
     assert [series.to_list() for series in written] == ([] if forms is None else [forms])
+
+
+def test_many_columns_in_one_form_have_one_note():
+    frame = pl.DataFrame({"kind": ["a", "b"], **{f"h{n:02d}": [f"{n},25", "-1,5"] for n in range(20)}})
+    found = parse_columns(frame, comma_free=True)
+    assert found.frame["h07"].to_list() == [7.25, -1.5]
+    assert len(found.written) == 20
+    assert found.notes == [
+        "20 columns are read as numbers: h00, h01, h02, h03, h04 and 15 more. In 'h00', '0,25' is 0.25."
+    ]
+    assert len(parse_columns(frame.select("h00", "h01"), comma_free=True).notes) == 2

@@ -137,3 +137,8 @@ def test_a_mistake_is_refused_in_own_words(place):
         if not is_told_well(error):
             wrong.append(f"{name}: {type(error).__name__}: {str(error)[:200]}")
     assert wrong == []
+
+
+def test_an_oracle_given_as_y_is_not_ignored():
+    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give it by name: fit\(X, oracle="):
+        lw.KIN().fit(X, lw.TruthOracle(Y))

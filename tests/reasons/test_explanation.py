@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import linkwise as lw
 from linkwise.data import encode, from_frame
+from linkwise.errors import DataError
 from linkwise.reasons import small_tree
 from linkwise.reasons.clauses import Between
 
@@ -302,3 +303,13 @@ def test_labels_may_be_noise_or_words_or_one():
     assert (one.fidelity, one.baseline) == (1, 1)
     assert "every row" in str(one)
     assert lw.explain(np.array(Y, dtype=float), X).clusters[1].cluster == 1
+
+
+def test_gaps_in_a_table_have_a_way_out():
+    frame = pl.DataFrame({"size": [1.0, None, 8.0, 9.0], "kind": ["a", "a", "b", "b"]})
+    with pytest.raises(
+        DataError, match=r"Values are missing: 1 in 'size'.* Then give explain the result of encode"
+    ):
+        lw.explain([0, 0, 1, 1], frame)
+    encoded = encode(from_frame(frame), impute="median", scale="none", categories="codes")
+    assert lw.explain([0, 0, 1, 1], encoded).fidelity == 1

@@ -236,7 +236,7 @@ def test_ids_may_be_given_as_numbers(tmp_path):
 
 def test_other_ids_are_refused(path):
     for ids in ([f"r{i}" for i in range(N_ROWS)][::-1], [f"s{i}" for i in range(N_ROWS)], ["r0"]):
-        with pytest.raises(DataMismatchError, match=r"with other ids\. Begin a new session"):
+        with pytest.raises(DataMismatchError, match=r"with other ids\. Open it with the ids"):
             Session.open(path, X, ids=ids)
 
 
@@ -342,3 +342,14 @@ def test_answers_of_strangers_are_not_carried_over(path):
     session = lw.Session(X, LEARNERS["COBRAS"]())  # its rows are 0, 1, ...; the others' are r0, r1, ...
     assert session.carry_over(path) == (0, 4)
     assert session.events == []
+
+
+def test_a_position_is_not_taken_for_an_id(tmp_path):
+    """Numbers from 1 on are ids here, and positions count from 0."""
+    with Session.open(tmp_path / "a.linkwise", X, LEARNERS["COBRAS"]()) as old:
+        old.add(7, 9, "must-link")
+    session = lw.Session(X, LEARNERS["COBRAS"](), ids=range(1, N_ROWS + 1))
+    assert session.carry_over(tmp_path / "a.linkwise") == (0, 1)
+    session = lw.Session(X, LEARNERS["COBRAS"](), ids=range(N_ROWS))  # each id is the position of its row
+    assert session.carry_over(tmp_path / "a.linkwise") == (1, 0)
+    assert session.evidence.verdict(7, 9) == "yes"

@@ -226,7 +226,10 @@ def test_ids_have_to_be_those_of_the_file(path):
     Session.open(path, ids=range(10, 16)).close()
     Session.open(path).close()
     words = message_of(DataMismatchError, lambda: Session.open(path, X, Neighbours(), ids=IDS))
-    assert words == f"{path} was begun with other ids. Begin a new session and carry the answers over by id."
+    assert words == (
+        f"{path} was begun with other ids. Open it with the ids that it was begun with, or carry the answers "
+        "over by id, with ids=... and recode=True, or on the command line with linkwise ask DATA --replay."
+    )
 
 
 def test_a_learner_needs_the_data(path):
@@ -241,7 +244,8 @@ def test_other_data_are_refused(path):
     assert words == (
         f"{path} was begun with other data: 6 rows, 2 columns, not 6 rows, 1 column. "
         "Open it with the data that "
-        "it was begun with, or begin a new session and carry the answers over by id."
+        "it was begun with, or carry the answers over by id, with ids=... and recode=True, or on the command "
+        "line with linkwise ask DATA --replay."
     )
 
 

@@ -94,6 +94,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         refuse_constraints_as_y(y)
+        refuse_oracle_as_y(y)
         rows = check_rows(X, self)
         budget, shown = check_budget(budget), check_askable(askable, len(rows))
         evidence = make_evidence(len(rows), check_constraints(constraints, rows), error_rate)
@@ -133,6 +134,12 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self.constraints_ = evidence.to_constraints()
         self.suspects_ = evidence.suspects()
         self.violations_ = int(sum(v.sum() for v in self.constraints_.find_violations(labels)))
+
+
+def refuse_oracle_as_y(y: object) -> None:
+    """Raise if an oracle is the second positional argument of `fit`, which is ignored."""
+    if callable(y):
+        raise TypeError("The oracle was given as y, which is ignored. Give it by name: fit(X, oracle=...).")
 
 
 def refuse_no_oracle(oracle: object) -> None:

@@ -348,12 +348,20 @@ def _scale_column(
         raise DataError(
             f"The values of column '{name}' are too large for scale='{scale}'. Give them in a larger unit."
         )
+    told = format_cell(fill)
     if value_kind(series) == "duration":
         feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days")
     else:
+        told = _format_moment(fill) if role == "date" else told
         zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
         feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone, log_shift=shift)
-    return format_cell(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
+    return told, ([feature], ((values - feature.offset) / feature.scale)[:, None])
+
+
+def _format_moment(days: float) -> str:
+    """Write days since 1970-01-01 as a date, with the time unless it is midnight."""
+    moment = np.datetime64("1970-01-01", "s") + np.timedelta64(round(days * 86_400), "s")
+    return str(moment).replace("T", " ").removesuffix(" 00:00:00")
 
 
 def median(values: NDArray[np.float64]) -> float:

@@ -78,7 +78,7 @@ def read_folder(
         raise DataError(
             f"The folder {folder} holds 1 {kind}, {chosen[0]}, but at least 2 are needed to compare."
         )
-    notes = [f"Each of {count_noun(len(chosen), kind)} is a row, known by its path within the folder."]
+    notes = []
     others = sorted(set(names) - set(chosen))
     if others:
         notes.append(f"Other files are not read: {join_names(others, 3)}.")
@@ -109,9 +109,14 @@ def _read_images(
     require_pillow()
     encoded, rows = encode_files([folder / n for n in names], skip_broken=skip_broken, progress=progress)
     kept = [names[row] for row in rows]
+    notes = [_describe_rows(len(kept), "image"), *notes]
     choices = {"kind": "image", **({"skip_broken": True} if skip_broken else {})}
     table = Table(tuple(kept), _make_frame(file=kept), (_ID,), tuple(notes), choices)
     return Rows(table, encoded, file_items([folder / name for name in kept]))
+
+
+def _describe_rows(n_rows: int, kind: str) -> str:
+    return f"Each of {count_noun(n_rows, kind)} is a row, known by its path within the folder."
 
 
 _ID = Column("file", "id", "the path of the file")
@@ -126,6 +131,7 @@ def _read_texts(folder: Path, names: Sequence[str], notes: list[str]) -> Rows:
 
     frame = _make_frame(file=list(names), text=[text(name) for name in names])
     table = from_frame(frame.to_native(), id_column="file", text="text")
+    notes = [_describe_rows(len(names), "text"), *notes]
     table = Table(table.ids, table.frame, table.columns, tuple(notes), {"kind": "text"})
     return Rows(table, encode(table), items_of(table))
 

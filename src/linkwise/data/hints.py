@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _DECIMALS: tuple[Decimal, ...] = (".", ",")
 _FIRSTS: tuple[First, ...] = ("day", "month")
-_MOST_OF_IT = 4  # numbers for each other value
+_MOST_OF_IT = 4  # numbers or dates for each other value
+_MAY_BE_DATE = r"^\d{1,4}[-/.] ?\d{1,2}[-/.] ?\d{1,4}"
 _MAY_BE_NUMBER = r"(?i)\d|inf|nan"  # in some cell of every column that holds numbers or dates
 
 
@@ -56,7 +57,7 @@ def find_hint(series: nw.Series[Any], name: str) -> str | None:
     text = text.set(marked, None)
     if text.null_count() == len(text) or parse_numbers(text) is not None:
         return None
-    why = _hint_numbers(text) or _hint_dates(text) or _hint_other_cells(text)
+    why = _hint_numbers(text) or _hint_dates(text) or _hint_other_cells(text) or _hint_no_dates(text)
     return why and f"Column '{name}' is taken as text: {why}"
 
 
@@ -124,4 +125,22 @@ def _hint_other_cells(text: pl.Series) -> str | None:
     return (
         f"most of it is numbers, but not '{text[row]}' in row {row} (counted from 0)."
         " To use it as numbers, leave such cells empty."
+    )
+
+
+def _hint_no_dates(text: pl.Series) -> str | None:
+    """Hint at the few cells that are not dates among many that are."""
+    days = text.str.extract(r"^(\d{4}[-/]\d{2}[-/]\d{2})", 1).str.replace_all("/", "-")
+    is_impossible = days.is_not_null() & days.str.to_date("%Y-%m-%d", strict=False).is_null()
+    others = text.is_not_null() & (~text.str.contains(_MAY_BE_DATE) | is_impossible)
+    n_others, n_known = int(others.sum()), len(text) - text.null_count()
+    if n_others == 0 or n_known - n_others < _MOST_OF_IT * n_others:
+        return None
+    rest = text.set(others, None)
+    if parse_moments(rest) is None and not read_as_dates(rest):
+        return None
+    row = others.arg_max() or 0
+    return (
+        f"most of it is dates, but not '{text[row]}' in row {row} (counted from 0)."
+        " To use it as dates, leave such cells empty."
     )

@@ -173,6 +173,24 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
     return [position[value] for value in given]
 
 
+def check_order(frame: Any, ids: Sequence[str]) -> None:
+    """Raise if a table has the ids of the session in another order, so positions would be other rows."""
+    table, order, known = to_table(frame), list(ids), set(ids)
+    moved: dict[str, str] = {}  # columns with the ids in another order, and the first row that differs
+    for name in table.columns if len(table) == len(order) else ():
+        if str(table[name][0]) in known:
+            given = [str(value) for value in table[name].to_list()]
+            if given == order:
+                return
+            if set(given) == known:
+                moved[name] = next(one for one, own in zip(given, order, strict=True) if one != own)
+    for name, value in moved.items():
+        raise DataError(
+            f"Column {name!r} has the ids of the session in another order, from {value!r} on. "
+            f"Add id_column={name!r} to match the rows by their ids."
+        )
+
+
 def check_n_rows(n_rows: int, columns: ClusterColumns) -> None:
     """Raise if a table has another number of rows than the session."""
     if n_rows != len(columns.labels):

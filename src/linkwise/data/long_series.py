@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -221,7 +222,7 @@ def _make_columns(names: Sequence[str], X: NDArray[np.float64]) -> pl.DataFrame:
 def _check_kinds(times: pl.Series, values: pl.Series) -> None:
     if not (times.dtype.is_numeric() or times.dtype.is_temporal()):
         raise DataError(
-            f"Column {times.name!r} cannot be put in order of time, because it holds {_show_first(times)}."
+            f"Column {times.name!r} cannot be put in order of time, because it holds {_show_no_time(times)}."
             " Give a column of numbers or dates: --series-by ID,TIME,VALUE (in Python, series_by=)"
         )
     if not values.dtype.is_numeric():
@@ -234,6 +235,19 @@ def _check_kinds(times: pl.Series, values: pl.Series) -> None:
 def _show_first(series: pl.Series) -> str:
     found = series.drop_nulls()
     return f"values such as {str(found[0])[:40]!r}" if len(found) else "no value"
+
+
+def _show_no_time(series: pl.Series) -> str:
+    """The first value that is no time if others are, or else the first value."""
+    import polars as pl
+
+    if series.dtype == pl.String:
+        with suppress(pl.exceptions.PolarsError):
+            is_time = series.str.to_datetime(strict=False).is_not_null()
+            others = np.flatnonzero((~is_time & series.is_not_null()).to_numpy())
+            if len(others) and is_time.any():
+                return f"{series[int(others[0])][:40]!r} in row {others[0]} (counted from 0)"
+    return _show_first(series)
 
 
 def _check_complete(series: pl.Series) -> None:

@@ -7,7 +7,7 @@ missing if everything else in its column is a number or a date, and a note menti
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from linkwise.data.number_formats import rewrite_dates, rewrite_numbers
@@ -20,6 +20,8 @@ MARKERS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".")
 _MOMENT = r"^\d{4}[-/]\d{2}[-/]\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 _LEADING_ZERO = r"^[+-]?0\d+$"
 _MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE)  # a number, truth or date
+_READING = re.compile(r" is read as ([^:]+): ")
+MOST_READINGS = 5  # columns read in the same way that have a note each
 _AT_ONCE = 1000  # columns that polars works on together; each call has a cost of its own
 
 
@@ -71,6 +73,7 @@ def parse_columns(
 
     notes: list[str] = []
     written: list[pl.Series] = []
+    readings: dict[str, list[tuple[str, str]]] = {}
     parsed = {series.name: series for series in frame.get_columns()}
     names = [n for n, series in parsed.items() if series.dtype == pl.String and n not in keep]
     for start in range(0, len(names), _AT_ONCE):
@@ -83,6 +86,8 @@ def parse_columns(
             name = series.name
             parsed[name], said = _parse_column(series, text[name], marked[name], numbers, comma_free)
             notes += said
+            if said and (what := _READING.match(said[0].removeprefix(f"Column '{name}'"))):
+                readings.setdefault(what[1], []).append((name, said[0]))
             if (
                 numbers
                 and said
@@ -90,7 +95,23 @@ def parse_columns(
                 and not _is_plain(text[name], parsed[name])
             ):
                 written.append(_first_forms(text[name], parsed[name]))
-    return Parsed(pl.DataFrame(list(parsed.values())), notes, written)
+    return Parsed(pl.DataFrame(list(parsed.values())), _join_readings(notes, readings), written)
+
+
+def _join_readings(notes: Sequence[str], readings: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
+    """Let one note describe many columns that are read in the same way."""
+    joined = list(notes)
+    for what, columns in readings.items():
+        if len(columns) > MOST_READINGS:
+            first, note = columns[0]
+            names = join_names((name for name, _ in columns), MOST_READINGS)
+            example = note.partition(f" is read as {what}: ")[2]
+            joined[joined.index(note)] = (
+                f"{len(columns)} columns are read as {what}: {names}. In '{first}', {example}"
+            )
+            gone = {note for _, note in columns}
+            joined = [note for note in joined if note not in gone]
+    return joined
 
 
 def _is_plain(text: pl.Series, found: pl.Series) -> bool:

@@ -57,6 +57,12 @@ __all__ = ["OpenQuestion", "Session", "Status"]
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
 
+BY_ID = (
+    "carry the answers over by id, with ids=... and recode=True, or on the command line with linkwise ask "
+    "DATA --replay."
+)
+
+
 class Session(SessionPeople):
     """The answers of one person or one team about one data set.
 
@@ -242,7 +248,9 @@ class Session(SessionPeople):
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows = check_rows(X)
         names = self._ids if ids is None else check_ids(ids, len(rows))
-        here = match_rows(None if ids is None else self._ids, names, self.n_rows, len(rows))
+        is_bound = bool(self._events or self._meta.get("examples") or self._meta.get("audits"))
+        n_before = self.n_rows if is_bound else len(rows)  # without answers any rows will do
+        here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
         kept = self._meta["source"] if source is None else to_json_value(source, "source")
         is_same = names == self._ids and data_difference(self._meta["data"], rows) is None
         if is_same and kept == self._meta["source"]:
@@ -273,7 +281,7 @@ class Session(SessionPeople):
         path, stored = self._store.path, self._meta["learner"]
         if ids is not None and self._ids != [str(i) for i in ids]:
             raise DataMismatchError(
-                f"{path} was begun with other ids. Begin a new session and carry the answers over by id."
+                f"{path} was begun with other ids. Open it with the ids that it was begun with, or {BY_ID}"
             )
         rate = self._error_rate if error_rate == "stored" else check_rates(error_rate)
         if X is None:
@@ -289,7 +297,7 @@ class Session(SessionPeople):
         if difference is not None:
             raise DataMismatchError(
                 f"{path} was begun with other data: {difference}. Open it with the data that it was begun "
-                "with, or begin a new session and carry the answers over by id."
+                f"with, or {BY_ID}"
             )
         current = build_learner(stored, rows.shape[1]) if learner is None else learner
         changes = dict(moved)
@@ -546,7 +554,9 @@ class Session(SessionPeople):
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
         """Import all answers of another session, by the ids of the rows.
 
-        If the answers of the other session may be wrong, they are imported as they are believed.
+        If neither session has ids, the answers go to the rows at the same positions. A position is never
+        taken for an id. If the answers of the other session may be wrong, they are imported as they are
+        believed.
 
         Parameters
         ----------
@@ -558,7 +568,7 @@ class Session(SessionPeople):
         n_pairs : int
             Number of different pairs.
         n_left_out : int
-            Number of answers that are left out because an id is not among the rows.
+            Number of answers that are left out because a row of theirs is not among the rows.
 
         Raises
         ------
@@ -569,8 +579,9 @@ class Session(SessionPeople):
             raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
         with Session.open(path) as other:
             names, facts = other.ids, _list_believed_facts(other.evidence)
+            is_alike = other.has_ids == self.has_ids or names == self.ids
         position = {name: row for row, name in enumerate(self.ids)}
-        here = {row: position[name] for row, name in enumerate(names) if name in position}
+        here = {row: position[name] for row, name in enumerate(names) if is_alike and name in position}
         moved: dict[Answer, list[tuple[int, int]]] = {"yes": [], "no": [], "unsure": []}
         for fact in facts:
             if fact.first in here and fact.second in here:

@@ -18,7 +18,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
-from linkwise.data.joining import ClusterColumns, find_rows, join_frame
+from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.markup import draw_block
 from linkwise.metric.column_choice import ColumnProposal, propose_columns
@@ -345,7 +345,8 @@ class SessionView:
             The rows that the session is about, in the same order.
         id_column : str, optional
             The column with the ids of the session. The rows may then be in any order, and some may be
-            missing. By default rows are matched by their position.
+            missing. By default rows are matched by their position, and a column with the same ids in
+            another order is an error.
 
         Returns
         -------
@@ -358,8 +359,8 @@ class SessionView:
         Raises
         ------
         DataError
-            The table has another number of rows, no column `id_column`, or an id that the session does not
-            know.
+            The table has another number of rows or another order, no column `id_column`, or an id that the
+            session does not know.
 
         Examples
         --------
@@ -373,6 +374,8 @@ class SessionView:
         """
         columns = self.cluster_columns()
         if id_column is None:
+            if self.has_ids:
+                check_order(frame, self.ids)
             return join_frame(frame, columns)
         return join_frame(frame, columns.take(find_rows(frame, id_column, self.ids)))
 

@@ -115,7 +115,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     source = origin_of(session, path)
     if "choices" not in source or not reading.settings():
         return None
-    before = _recall_options(restore_weights(source), path)
+    before = recall_options(restore_weights(source), path)
     if reading.side_file is not None and before.side_file is not None and _is_same(reading, before):
         reading = replace(reading, show=before.show)  # another path to the same file
     if reading.text_by is not None and reading.text is None:
@@ -156,7 +156,7 @@ def count_facts(session: Session) -> str:
     return " and ".join(count_noun(n, noun) for n, noun in ((n_answers, "answer"), (n_pairs, "pair")) if n)
 
 
-def _recall_options(source: dict[str, Any], path: Path) -> Reading:
+def recall_options(source: dict[str, Any], path: Path) -> Reading:
     """The options that a session was begun with; those that follow from others are None."""
     names = {one.name for one in fields(Reading)}
     choices = {name: value for name, value in source["choices"].items() if name in names and value != []}
@@ -177,6 +177,8 @@ def _join_options(given: Reading, before: Reading, data: Path) -> Reading:
     given.source(data)  # raises what is wrong with the options of the command alone
     joined = given
     for name, value in before.settings().items():
+        if name == "drop" and given.id_column in value:
+            value = tuple(column for column in value if column != given.id_column)  # the id now
         if getattr(given, name) is None:
             with suppress(UsageError):
                 more = replace(joined, **{name: value})

@@ -96,8 +96,14 @@ def _are_bare_numbers(rows: Rows, survey: ColumnSurvey) -> bool:
     return len(stems) == 1 and all(one.role in kinds for one in features)
 
 
-def add_way_out(error: DataError, data: Path, session: tuple[object, ...], reading: Reading) -> DataError:
-    """Add to an error the command that reads the file, if one is found and does."""
+def add_way_out(
+    error: DataError, data: Path, session: tuple[object, ...], reading: Reading, *, has_others: bool
+) -> DataError:
+    """Add to an error the command that reads the file, if one is found and does.
+
+    If the command had other options, too (`has_others`), only those for the data are named: a command without
+    the others would begin another session.
+    """
     changed_reading = (reading.delimiter, reading.encoding, reading.keep_nested, reading.sheet, reading.show)
     if data.is_dir() or any(one is not None for one in changed_reading):
         return error
@@ -106,6 +112,8 @@ def add_way_out(error: DataError, data: Path, session: tuple[object, ...], readi
         words = _write_options(reading, options, data)
         if words is not None:
             read_rows(data, replace(reading, **options).source(data))
+            if has_others:
+                return DataError(f"{error} Or add these options to the command: {quote_command(*words)}")
             command = quote_command("linkwise", "ask", data, *words, *_name_method(options), *session)
             return DataError(f"{error} Or try: {command}")
     return error

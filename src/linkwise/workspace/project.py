@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from numpy.typing import NDArray
 
 from linkwise.asking.learner import Progress
 from linkwise.cluster.base import refuse_more_than_rows
@@ -16,12 +19,13 @@ from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.streams.chunks import is_pattern
 from linkwise.streams.item_table import ItemTable
-from linkwise.wording import count_noun, quote_command, strip_full_stop
+from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.changed_options import (
     check_same_positions,
     compare_options,
     count_facts,
 )
+from linkwise.workspace.changed_rows import describe_stored, open_on_rows, read_options
 from linkwise.workspace.column_advice import Advice, add_way_out, advise
 from linkwise.workspace.divided_items import divide_items
 from linkwise.workspace.exit_codes import UsageError
@@ -172,11 +176,17 @@ def new_session_path(data: Path, given: Path | None) -> Path:
 
 
 def data_path(path: Path, source: dict[str, Any]) -> Path | None:
-    """The data file of a session; None if it does not exist."""
+    """The data file of a session; None if it does not exist.
+
+    If data and session were renamed together, it is the file after which the session is named.
+    """
     if "file" not in source:
         return None
     data = Path(os.path.normpath(path.parent / source["file"]))
-    return data if data.exists() or is_of_items(source) else None
+    if data.exists() or is_of_items(source):
+        return data
+    beside = path.with_suffix("")
+    return beside if path.suffix == SUFFIX and beside.exists() and is_data(beside) else None
 
 
 def data_of_session(path: Path) -> Path:
@@ -205,6 +215,7 @@ def open_project(
     *,
     progress: Progress | None = None,
     verb: str = "ask",
+    more: tuple[object, ...] = (),
 ) -> Project:
     """Open or begin the session `path` of the file `data`.
 
@@ -223,17 +234,19 @@ def open_project(
         ``progress(made, planned)`` while the learner prepares.
     verb : {"ask", "serve"}, default="ask"
         The command that is proposed.
+    more : tuple, default=()
+        Further options of that command, which are neither about the data nor about the session.
     """
     with ExitStack() as stack:
         if path.exists() and items_folder(path).exists():
             stack.enter_context(hold_items(path))
-        project = _open_project(data, path, reading, choice, kept, progress)
+        project = _open_project(data, path, reading, choice, kept, progress, verb)
         if project.item_table is not None and not project.resumed:
             stack.enter_context(hold_items(path))
         project.session.call_after_close(stack.pop_all().close)
     if count_facts(project.session) or project.item_table is not None:
         return project
-    impute, words = project.session.source.get("impute"), session_words(data, path)
+    impute, words = project.session.source.get("impute"), (*session_words(data, path), *more)
     return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
 
 
@@ -249,10 +262,11 @@ def _open_project(
     choice: MethodChoice,
     kept: SessionOptions,
     progress: Progress | None,
+    verb: str,
 ) -> Project:
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
-        return _resume_project(data, path, reading, choice, kept, old, progress)
+        return _resume_project(data, path, reading, choice, kept, old, progress, verb)
     n_items = choose_n_items(data, kept.n_items)
     if n_items is None:
         check_exists(data)
@@ -267,7 +281,10 @@ def _open_project(
         try:
             rows = read_shown_rows(data, source, path.parent, progress)
         except DataError as error:
-            if (with_command := add_way_out(error, data, session_words(data, path), reading)) is error:
+            words = session_words(data, path)
+            others = verb, choice, replace(kept, session=None, budget=None)
+            has_others = others != ("ask", MethodChoice(), NOTHING_KEPT)
+            if (with_command := add_way_out(error, data, words, reading, has_others=has_others)) is error:
                 raise
             raise with_command from error
         source["choices"] = rows.table.choices
@@ -286,7 +303,7 @@ def _open_project(
     rate = rate_of_new_session(kept.error_rate)
     learner = build_first_learner(choice)
     session = Session(encoded.X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
-    brought = _import_pairs(session, pairs, old)
+    brought = _import_pairs(session, rows.encoded.X, pairs, old)
     _set_guidelines(session, kept)
     try:
         session.save(path)
@@ -294,7 +311,7 @@ def _open_project(
         session.close()
         if not path.exists():
             raise
-        return _resume_project(data, path, reading, choice, kept, old, progress)  # begun twice at once
+        return _resume_project(data, path, reading, choice, kept, old, progress, verb)  # begun twice at once
     return Project(session, path, data, rows, False, (*notes, *brought), item_table=items)
 
 
@@ -306,6 +323,7 @@ def _resume_project(
     kept: SessionOptions,
     old: Path | None,
     progress: Progress | None,
+    verb: str,
 ) -> Project:
     constraints = kept.constraints
     with Session.open(path) as stored:
@@ -313,6 +331,8 @@ def _resume_project(
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
         items = resume_items(path, source, kept.n_items, is_changed=changed is not None)
+        command = (verb, data, *session_words(data, path))
+        old_state = describe_stored(stored, command, data, path, is_of_items=items is not None)
         idle = describe_idle_workers(data, path, kept, items)
         if changed is not None:
             changed.check_consent(kept.replay)
@@ -328,39 +348,31 @@ def _resume_project(
     pairs = None
     if constraints is not None:
         pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
-    backup = changed.backup if changed is not None and changed.answers else None
+    begin = partial(
+        Session.open,
+        path,
+        rows.encoded.X,
+        learner,
+        ids=ids,
+        source=source | {"choices": rows.table.choices},
+        error_rate=rate_of_old_session(kept.error_rate),
+        progress=progress,
+    )
+    is_replayed = bool(kept.replay) and items is None
+    before = read_options(source, path, reading)
+    session, told = open_on_rows(begin, rows, old_state, changed, before, is_replayed=is_replayed)
     try:
-        session = Session.open(
-            path,
-            rows.encoded.X,
-            learner,
-            ids=ids,
-            source=source | {"choices": rows.table.choices},
-            error_rate=rate_of_old_session(kept.error_rate),
-            recode=changed is not None,
-            backup=backup,
-            progress=progress,
-        )
-    except DataMismatchError as error:
-        new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
-        options: tuple[str, ...] = (*_id_option(source, reading), *_kind_options(source, path))
-        if changed is not None:
-            options = changed.now.options()
-        command = quote_command("linkwise", "ask", data, *options, "--session", new, "--from", path)
-        raise DataMismatchError(f"{strip_full_stop(error)}: {command}") from None
-    try:
-        notes = _import_pairs(session, pairs, old)
+        notes = _import_pairs(session, rows.encoded.X, pairs, old)
         _set_guidelines(session, kept)
         if items is not None:
-            items, told = divide_items(session, items, data, path, source, progress)
-            notes += told
+            items, divided = divide_items(session, items, data, path, source, progress)
+            notes += divided
     except BaseException:
         session.close()
         raise
-    if changed is not None:
-        notes[:0] = [changed.describe_change(backup), *rows.notes]
-        if session.n_rows != n_before:
-            notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
+    notes[:0] = told
+    if told and session.n_rows != n_before:
+        notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
     notes += idle
     if session.learner != described:
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
@@ -398,51 +410,46 @@ def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]
     return source
 
 
-def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
-    """The option for the id column of the session, by which answers are carried over."""
-    column = reading.id_column or source["choices"].get("id_column")
-    return () if column is None else ("--id", column)
-
-
-def _kind_options(source: dict[str, Any], path: Path) -> tuple[str, ...]:
-    """The options for texts or curves, and for what is shown, as in the session."""
-    side, choices = source.get("show"), source["choices"]
-    return Reading(
-        text=choices.get("text"),
-        text_by=choices.get("text_by"),
-        image=choices.get("image"),
-        columns=choices.get("columns") if choices.get("text") or choices.get("image") else None,
-        weights=choices["weights"] if isinstance(choices.get("weights"), dict) else None,
-        metric="cosine" if choices.get("metric") == "cosine" else None,
-        series=(choices.get("series") and not choices.get("series_by")) or None,
-        series_by=choices.get("series_by"),
-        warp=choices.get("warp"),
-        show=choices.get("show") if side is None else os.path.normpath(path.parent / side["file"]),
-        hide=choices.get("hide"),
-    ).options()
-
-
-def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:
+def _import_pairs(
+    session: Session, X: NDArray[Any], pairs: tuple[Constraints, str] | None, old: Path | None
+) -> list[str]:
+    """Import pairs of a file and the answers of another session, and say so."""
     notes = []
     if old is not None:
         taken, left_out = session.carry_over(old)
-        if left_out and not taken:
-            with Session.open(old) as kept:
-                theirs = kept.ids[0]
-            raise DataMismatchError(
-                f"The answers in {old} ({left_out}) are about other rows. Its rows are called "
-                f"{theirs!r} …, and these are called {session.ids[0]!r} …. "
-                "Name the column with those names: --id COLUMN"
-            )
+        with Session.open(old) as kept:
+            if left_out and not taken:
+                raise _describe_other_rows(session, kept, old, left_out)
+            is_checked = session.has_ids or kept.find_difference(X[: kept.n_rows]) is None
         note = f"{count_noun(taken, 'answer')} taken over from {old.name}"
         if left_out:
             note += f", {left_out} left out because a row of theirs is not in these data"
+        if taken and not is_checked:
+            note += (
+                ". The rows have no ids, so the answers went to the rows at the same positions, which are "
+                "other rows if any was inserted, removed or moved"
+            )
         notes.append(note)
     if pairs is not None:
         constraints, name = pairs
         taken = session.import_constraints(constraints, source=name)
         notes.append(f"{count_noun(taken, 'pair')} imported from {name}")
     return notes
+
+
+def _describe_other_rows(session: Session, kept: Session, old: Path, n_answers: int) -> DataMismatchError:
+    """Say why no answer of another session could be carried over."""
+    what = f"The answers in {old} ({n_answers}) are about other rows."
+    if session.has_ids and not kept.has_ids:
+        return DataMismatchError(
+            f"{what} Its rows have no ids and are known by their positions, and these are called "
+            f"{session.ids[0]!r} …. Give its rows the same ids first, and then take its answers over: "
+            f"linkwise ask DATA --session {quote_command(old)} --id COLUMN --replay"
+        )
+    return DataMismatchError(
+        f"{what} Its rows are called {kept.ids[0]!r} …, and these are called {session.ids[0]!r} …. "
+        "Name the column with those names: --id COLUMN"
+    )
 
 
 def import_gold(project: Project, gold: Path) -> str:

@@ -116,6 +116,7 @@ def serve(
     extra.check(where.people, kept)
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
+    people = ("--annotators", ",".join(where.people)) if where.people else ()
 
     def begin() -> Presenter:
         from linkwise.page.opening import present_project
@@ -131,7 +132,8 @@ def serve(
         if path is None and is_session(file):
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
-        found.append(open_project(data, path, reading, choice, kept, verb="serve"))
+        more = (*people, *extra.options())
+        found.append(open_project(data, path, reading, choice, kept, verb="serve", more=more))
         _print_opening(found[0])
         for flag in ["--overlap"] * bool(extra.overlap) + ["--gold"] * bool(extra.gold):
             extra.check_errors(flag, is_fallible=found[0].session.status.is_fallible)
@@ -142,7 +144,6 @@ def serve(
         from linkwise.wording import count_noun, quote_command, strip_controls
 
         session = () if kept.session is None else ("--session", kept.session)
-        people = ("--annotators", ",".join(where.people)) if where.people else ()
         again = quote_command("linkwise", "serve", file, *session, *people, *extra.options())
         if not found:
             return f"Interrupted before the first question. Every answer is saved. Go on with: {again}"

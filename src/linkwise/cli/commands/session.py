@@ -306,11 +306,13 @@ def _check_item_options(
     path: Path, targets: dict[str, Path | None], workers: WorkerOptions, new: Path | None, *, of_items: bool
 ) -> None:
     """Check that options fit a session about items, or one about rows."""
-    if new is not None and (not of_items or targets["clusters"] is None):
+    if new is not None and not of_items:
         raise UsageError(
-            "--new is about the clusters of new rows, in a session about items. Add --labels FOLDER, or leave"
-            " --new out."
+            f"{path} is about all rows, and --new is for a session about items. Add the rows to the data"
+            " file, and replay the answers: linkwise ask DATA --replay"
         )
+    if new is not None and targets["clusters"] is None:
+        raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or leave --new out.")
     if of_items:
         _check_row_targets(targets)
     else:
