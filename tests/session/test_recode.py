@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.errors import DataMismatchError, InfeasibleConstraintsError, SessionDamagedError, SessionError
@@ -212,6 +215,40 @@ def test_a_wrong_number_of_encodings_is_damage(tmp_path, value):
         db.execute("INSERT INTO meta VALUES ('recoded', ?)", (value,))
     with pytest.raises(SessionDamagedError, match="number of encodings"):
         Session.open(path)
+
+
+@pytest.mark.parametrize("value", ["-1", "true", "1e3", '"1"', "null"])
+def test_a_wrong_number_of_events_about_earlier_data_is_damage(tmp_path, value):
+    path = begin(tmp_path / "s.linkwise")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("INSERT INTO meta VALUES ('known', ?)", (value,))
+    with pytest.raises(SessionDamagedError, match="number of events about earlier data"):
+        Session.open(path)
+
+
+# ---------------------------------------------------------------- what the answers are worth
+@pytest.mark.parametrize("error_rate", [0, None])
+def test_right_answers_keep_their_worth_with_other_columns(tmp_path, error_rate):
+    rows, classes = load_wine(return_X_y=True)
+    rows = minmax_scale(rows)
+
+    def answer(session, n):
+        for _ in range(n):
+            question = session.question
+            session.answer(bool(classes[question.first] == classes[question.second]))
+
+    with Session.open(tmp_path / "s", rows, lw.KIN(random_state=1), error_rate=error_rate) as session:
+        answer(session, 50)
+        session.recode(rows[:, :-1])
+        assert adjusted_rand_score(classes, session.labels) > 0.95
+        question, labels = session.question_id, session.labels
+    with Session.open(tmp_path / "s", rows[:, :-1]) as session:
+        assert (session.question_id, session.labels.tolist()) == (question, labels.tolist())
+        answer(session, 3)
+        for _ in range(5):  # three new answers, and two of before
+            session.undo()
+        assert session.status.n_answers == 48
+        assert adjusted_rand_score(classes, session.labels) > 0.9
 
 
 # ---------------------------------------------------------------- killed in the middle

@@ -115,14 +115,21 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["costs"] = _read_costs(db)
     if _has_setting(db, "numbers"):
         meta["numbers"] = _read_numbers(db, meta["data"]["shape"][0])
+    if _has_setting(db, "known"):
+        meta["known"] = _read_count(db, "known", "events about earlier data")
     return meta
 
 
 def read_n_recoded(db: sqlite3.Connection) -> int:
     """How often the data were replaced by another encoding of their rows."""
-    number = _read_setting(db, RECODED_KEY) if _has_setting(db, RECODED_KEY) else 0
+    return _read_count(db, RECODED_KEY, "encodings of its data") if _has_setting(db, RECODED_KEY) else 0
+
+
+def _read_count(db: sqlite3.Connection, key: str, what: str) -> int:
+    """A setting that counts something."""
+    number: Any = _read_setting(db, key)
     if type(number) is not int or not 0 <= number < 2**53:
-        raise Damage("The number of encodings of its data is not an integer of at least 0")
+        raise Damage(f"The number of {what} is not an integer of at least 0")
     return number
 
 

@@ -41,9 +41,13 @@ class Replay:
     """A learner that follows the events of a session.
 
     Pairs that were volunteered or imported before the first answer are known to the learner from the start,
-    so their order does not matter; all later events reach it in order. While events are only added, the run
-    continues. Otherwise a copy of the run before the first event that differs goes on, if there is one; if
-    not, the run is repeated, which is cheap because the runs share a memo of what they computed.
+    so their order does not matter; all later events reach it in order. Answers about data that were replaced
+    since are known from the start, too: in their order they would answer other questions than those that the
+    learner asks about the new data, and a learner makes less of such answers.
+
+    While events are only added, the run continues. Otherwise a copy of the run before the first event that
+    differs goes on, if there is one; if not, the run is repeated, which is cheap because the runs share a
+    memo of what they computed.
 
     Parameters
     ----------
@@ -56,6 +60,8 @@ class Replay:
         Share of wrong answers: 0 if all are right, None to estimate it, or one of these for each source.
     numbers : sequence of int, default=()
         The number that people see for each number of a cluster; higher ones stay.
+    known : int, default=0
+        Number of the last event about data that were replaced since.
 
     Attributes
     ----------
@@ -80,8 +86,10 @@ class Replay:
         progress: Progress | None = None,
         error_rate: AssumedRate = 0,
         numbers: Sequence[int] = (),
+        known: int = 0,
     ) -> None:
         self.X = X
+        self._known = known
         self._numbers = numbers
         self._error_rate = error_rate
         self._learner, self._seed = learner, seed
@@ -139,7 +147,7 @@ class Replay:
     def _find_start(self, settled: Sequence[Event]) -> tuple[Run, int]:
         """A run from which settled events go on, and the number of those that it has applied."""
         run, self._run = self._run, None  # an error or an interruption leaves no half-updated run
-        n_before, n_applied = _count_before_first_answer(settled), len(self._applied)
+        n_before, n_applied = _count_known(settled, self._known), len(self._applied)
         is_current = run is not None and self._n_before == n_before
         n_same = _count_same(settled, self._applied) if is_current else -1
         if run is not None and n_same == n_applied:
@@ -158,7 +166,7 @@ class Replay:
         return run, n_before
 
     def _begin_identities(self, identities: Identities, labels: Shown) -> None:
-        """Number the clusters after the events before the first answer."""
+        """Number the clusters after the events that the run knows from the start."""
         known = self._applied[: self._n_before]
         n_imported = next((at for at, event in enumerate(known) if event.kind != "import"), len(known))
         imported, added = known[:n_imported], known[n_imported:]
@@ -173,7 +181,7 @@ class Replay:
             self._marks[at] = copy
 
     def _start_run(self, known: Sequence[Event]) -> Run:
-        """Start a run that knows the events before the first answer."""
+        """Start a run that knows some events."""
         evidence = evidence_of(len(self.X), known, self._error_rate)
         return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared, memo=self._memo)
 
@@ -200,7 +208,7 @@ class Replay:
 
     def _retrace(self) -> Iterator[tuple[int, Run]]:
         """Take another run to the present state; yield it at its start, with 0, and after each event."""
-        n_before = _count_before_first_answer(self._applied)
+        n_before = _count_known(self._applied, self._known)
         known, later = self._applied[:n_before], self._applied[n_before:]  # as of now, if others are added
         run = self._start_run(known)
         yield 0, run
@@ -286,9 +294,10 @@ def _count_same(events: Sequence[Event], others: Sequence[Event]) -> int:
     return next(differing, min(len(events), len(others)))
 
 
-def _count_before_first_answer(events: Sequence[Event]) -> int:
-    """Count the events before the first answer; their order does not matter."""
-    return next((at for at, event in enumerate(events) if event.kind == "answer"), len(events))
+def _count_known(events: Sequence[Event], known: int) -> int:
+    """Count the events before the first answer about the present data; their order does not matter."""
+    is_new = (event.kind == "answer" and event.number > known for event in events)
+    return next((at for at, new in enumerate(is_new) if new), len(events))
 
 
 def _apply_event(run: Run, event: Event) -> None:

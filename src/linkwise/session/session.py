@@ -252,12 +252,14 @@ class Session(SessionPeople):
         n_before = self.n_rows if is_bound else len(rows)  # without answers any rows will do
         here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
         kept = self._meta["source"] if source is None else to_json_value(source, "source")
-        is_same = names == self._ids and data_difference(self._meta["data"], rows) is None
-        if is_same and kept == self._meta["source"]:
+        has_same_rows = data_difference(self._meta["data"], rows) is None
+        if has_same_rows and names == self._ids and kept == self._meta["source"]:
             return {}
         self._events = move_events(self._events, here, self._ids)
         self._ids = names
         changes = {"data": fingerprint(rows), "source": kept}
+        if not has_same_rows:
+            changes["known"] = self._last_number
         if self._meta.get("examples"):
             changes["examples"] = tuple(move_examples(self._meta["examples"], here))
         if self._meta.get("audits"):

@@ -101,7 +101,9 @@ class SessionView:
         if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
             learner._validate_params()
         seed = seed_of_learner(learner, self._meta["seed"])
-        replay = Replay(learner, rows, seed, progress, self._error_rate, self._meta.get("numbers", ()))
+        meta = self._meta
+        numbers, known = meta.get("numbers", ()), meta.get("known", 0)
+        replay = Replay(learner, rows, seed, progress, self._error_rate, numbers, known)
         replay.follow(self._ordered_events(), self._last_number)
         self._replay = replay  # only after it has started
 

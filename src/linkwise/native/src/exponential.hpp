@@ -7,6 +7,8 @@
 
 namespace linkwise {
 
+using LaneBits = uint64_t __attribute__((vector_size(64)));  // their sums may overflow
+
 // e^x for x <= 0, to about one unit in the last place; 0 where that is below the smallest normal number.
 // x = (k + f) log 2 with k whole and |f| <= 1/2; e^(f log 2) by its series; k goes into the exponent.
 LINKWISE_INLINE Lanes exponential(const Lanes& x) {
@@ -28,7 +30,7 @@ LINKWISE_INLINE Lanes exponential(const Lanes& x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    const LaneLabels scaled = std::bit_cast<LaneLabels>(p) + (std::bit_cast<LaneLabels>(shifted) << 52);
+    const LaneBits scaled = std::bit_cast<LaneBits>(p) + (std::bit_cast<LaneBits>(shifted) << 52);
     return x < -708.0 ? Lanes{} : std::bit_cast<Lanes>(scaled);
 }
 
