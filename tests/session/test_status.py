@@ -7,8 +7,10 @@ import pytest
 
 from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact
+from linkwise.session.agreement import SourceCounts
 from linkwise.session.status import (
     Status,
     build_status,
@@ -16,6 +18,8 @@ from linkwise.session.status import (
     count_suspects,
     describe_advice,
     describe_errors,
+    describe_pace,
+    describe_source,
     describe_status,
 )
 from linkwise.session.suspects import Doubts, ErrorRate
@@ -33,6 +37,7 @@ HISTORY = [
     event(9, "done", first=0, facts=(Fact(0, 1, "yes"),)),
 ]
 SEEM = "About 1 in {} of your answers seems wrong"
+NONE_SEEMS = "No answer seems wrong so far."
 KNOWN = Evidence(7, Constraints(7, [(0, 1), (1, 2)], [(0, 3)]))
 
 
@@ -81,7 +86,7 @@ def test_answers_are_counted_in_words(numbers, words):
 @pytest.mark.parametrize(
     ("rate", "n_suspects", "words"),
     [
-        (None, 0, ("", "No answer seems wrong so far.")),
+        (None, 0, ("", NONE_SEEMS)),
         (
             (0.081, 0.03, 0.14),
             1,
@@ -92,11 +97,27 @@ def test_answers_are_counted_in_words(numbers, words):
             2,
             (f"{SEEM.format(200)} (at most 1 in 2).", "2 answers are probably wrong."),
         ),
-        ((0.04, 0.0, 0.1), 0, ("", "No answer seems wrong so far.")),
+        ((0.04, 0.0, 0.1), 0, ("", NONE_SEEMS)),
         (
             (0.1, 0.1, 0.1),
             0,
-            ("linkwise assumes that 10 % of your answers are wrong.", "No answer seems wrong so far."),
+            ("linkwise assumes that 10 % of your answers are wrong.", NONE_SEEMS),
+        ),
+        *(
+            (
+                (rate, rate, rate),
+                0,
+                (
+                    f"linkwise assumes that {words} of your answers are wrong.",
+                    NONE_SEEMS,
+                ),
+            )
+            for rate, words in ((0.494, "49 %"), (0.496, "50 %"))
+        ),
+        (
+            (0.1, 0.005, 0.2),
+            1,
+            (f"{SEEM.format(10)} (between 1 in 200 and 1 in 5).", "1 answer is probably wrong."),
         ),
     ],
 )
@@ -121,7 +142,7 @@ def test_without_answers_none_seems_right_or_wrong():
     assert count_suspects(status) == ""
     assert describe_status(status) == ["0 answers"]
     assert count_suspects(replace(status, n_answers=2, n_unsure=2)) == ""
-    assert count_suspects(replace(status, n_imported=2)) == "No answer seems wrong so far."
+    assert count_suspects(replace(status, n_imported=2)) == NONE_SEEMS
 
 
 def test_a_share_of_few_answers_is_not_told():
@@ -164,3 +185,39 @@ def test_advice_holds_plain_values_that_can_be_stored():
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match="Give one from 0 to 1"):
             StopAdvice(False, wrong)
+
+
+def test_imported_and_added_pairs_count_as_answers_that_may_be_wrong():
+    none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
+    few = Status(
+        **{**none, "n_yes": 3, "n_no": 3, "n_volunteered": 2, "n_imported": 1},
+        n_rows=9,
+        cluster_sizes=(9,),
+        reason=None,
+        is_fallible=True,
+        error_rate=ErrorRate(0.1, 0.05, 0.2),
+        n_suspects=1,
+    )
+    assert describe_errors(few) == ""
+    assert describe_errors(replace(few, n_imported=2)).startswith(SEEM.format(10))
+
+
+def test_a_status_is_a_table_in_a_notebook():
+    status = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, None)
+    assert "6 answers: 2 same, 1 different, 3 not sure" in status._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(9.94, "9.9"), (10.0, "10"), (10.6, "11"), (0.25, "0.2"), (75.0, "75")]
+)
+def test_a_pace_has_as_many_digits_as_tell(seconds, words):
+    assert describe_pace(seconds) == f"median {words} seconds per answer"
+
+
+def test_a_source_all_of_whose_answers_are_certain_has_no_share_of_wrong_ones():
+    rate = SourceRate(20, 1, 0.1, 0.05, 0.2)
+    counts = SourceCounts("anna", 12, 5, 6, 1, n_volunteered=3, n_certain=20, n_gold=5, n_gold_right=4)
+    told = "12 answers: 5 same, 6 different, 1 not sure; 3 pairs added; 4 of 5 gold pairs right"
+    assert describe_source(counts, rate) == told
+    doubted = describe_source(counts._replace(n_certain=19), rate)
+    assert doubted == f"{told}. About 1 in 10 seems wrong (between 1 in 20 and 1 in 5)."
