@@ -157,8 +157,10 @@ def test_a_share_of_few_answers_is_not_told():
         n_suspects=1,
     )
     assert describe_status(few)[-1] == "1 answer is probably wrong."
-    enough = replace(few, n_volunteered=1)
-    assert describe_status(enough)[-1] == f"{SEEM.format(10)} (at most 1 in 5). 1 answer is probably wrong."
+    for enough in (replace(few, n_volunteered=1), replace(few, n_imported=1)):
+        assert (
+            describe_status(enough)[-1] == f"{SEEM.format(10)} (at most 1 in 5). 1 answer is probably wrong."
+        )
 
 
 def test_doubts_are_part_of_the_status():
@@ -185,21 +187,6 @@ def test_advice_holds_plain_values_that_can_be_stored():
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match="Give one from 0 to 1"):
             StopAdvice(False, wrong)
-
-
-def test_imported_and_added_pairs_count_as_answers_that_may_be_wrong():
-    none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
-    few = Status(
-        **{**none, "n_yes": 3, "n_no": 3, "n_volunteered": 2, "n_imported": 1},
-        n_rows=9,
-        cluster_sizes=(9,),
-        reason=None,
-        is_fallible=True,
-        error_rate=ErrorRate(0.1, 0.05, 0.2),
-        n_suspects=1,
-    )
-    assert describe_errors(few) == ""
-    assert describe_errors(replace(few, n_imported=2)).startswith(SEEM.format(10))
 
 
 def test_a_status_is_a_table_in_a_notebook():

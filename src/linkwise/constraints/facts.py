@@ -1,4 +1,4 @@
-"""What is said and known about pairs of rows: answers, relations and groups, as values."""
+"""Answers about pairs of rows, and the relations and groups that follow from them, as values."""
 
 from __future__ import annotations
 

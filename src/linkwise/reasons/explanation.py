@@ -65,7 +65,7 @@ class Explanation(RuleSet):
         What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
         and fidelity always refer to all rows.
     notes : tuple of str
-        What was left out or chosen when a table was read.
+        Sentences about what was left out or chosen when the table was read.
     """
 
     def __str__(self) -> str:

@@ -29,9 +29,9 @@ class StoredSession:
         The data file and the session file.
     has_ids : bool
     answers : str
-        What was answered so far; empty if nothing was.
+        The answers so far, in words; empty if there are none.
     is_free : bool
-        Whether nothing in it is about a row yet that other rows could lack.
+        Whether it can go on with other rows, because no answer names one yet.
     """
 
     command: tuple[object, ...]
@@ -80,7 +80,7 @@ def open_on_rows(
     -------
     session : Session
     notes : list of str
-        What has changed; empty if nothing has.
+        Sentences about what has changed; none if nothing has changed.
     """
     backup = changed.backup if changed is not None and changed.answers else None
     try:

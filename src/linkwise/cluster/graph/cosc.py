@@ -248,7 +248,8 @@ class COSC(NearestRowClusterer):
         if k == 1:
             return [np.zeros(len(problem.volume), dtype=np.int32)]
         found: list[Labels] = []
-        told(0, planned := self.n_init if k == 2 else self.n_runs + 1)
+        planned = self.n_init if k == 2 else self.n_runs + 1
+        told(0, planned)
         if k == 2:
             for labels in cut_into_two(problem, self.n_init, seed, self.max_inner_iter):
                 found.append(labels)
