@@ -66,7 +66,10 @@ def check_rows(
             " by summary = linkwise.summarize(rows), and give it summary.X."
         )
     if issparse(X) and not sparse:
-        raise TypeError(f"X is sparse, but dense data is required by {name}. Pass X.toarray().")
+        raise TypeError(
+            f"X is sparse, but dense data is required by {name}. Pass X.toarray(), or set sparse_output=False"
+            " in the step before, such as OneHotEncoder."
+        )
     check = check_array if estimator is None else partial(validate_data, estimator, reset=reset)
     form: dict[str, Any] = {"accept_sparse": "csr"} if issparse(X) else {"order": "C"}
     try:

@@ -45,7 +45,7 @@ def old(monkeypatch, name, have):
 def test_where_all_is_well_it_says_so(linkwise, asked, folder):
     found, broken, status = asked()
     assert (broken, status) == ([], 0)
-    for name in ("packages", "kernels", "sqlite", "session", "app", "images"):
+    for name in ("packages", "native", "sqlite", "session", "app", "images"):
         assert (found[name]["state"], found[name]["way_out"]) == ("ok", "")
     told = linkwise("doctor")
     assert told.exit_code == 0
@@ -107,8 +107,8 @@ def test_kernels_that_do_not_load(monkeypatch, asked):
     monkeypatch.delattr(linkwise.native, "_native")
     monkeypatch.setitem(sys.modules, "linkwise.native._native", None)
     found, broken, status = asked()
-    assert (broken, status) == (["kernels"], 1)
-    assert found["kernels"]["said"].startswith("the native code does not load (ModuleNotFoundError")
+    assert (broken, status) == (["native"], 1)
+    assert found["native"]["said"].startswith("the native code does not load (ModuleNotFoundError")
 
 
 def test_kernels_that_count_wrongly(monkeypatch, asked):
@@ -116,14 +116,14 @@ def test_kernels_that_count_wrongly(monkeypatch, asked):
     monkeypatch.setattr(
         linkwise.native, "nearest_points", lambda X, points, n: right(X, points[::-1].copy(), n)
     )
-    assert asked()[1:] == (["kernels"], 1)
+    assert asked()[1:] == (["native"], 1)
 
 
 def test_threads_are_those_that_kernels_use(monkeypatch, asked):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert asked()[0]["kernels"]["said"].endswith(", 3 threads (OMP_NUM_THREADS)")
+    assert asked()[0]["native"]["said"].endswith(", 3 threads (OMP_NUM_THREADS)")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert asked()[0]["kernels"]["said"].endswith(", 1 thread (OMP_NUM_THREADS)")
+    assert asked()[0]["native"]["said"].endswith(", 1 thread (OMP_NUM_THREADS)")
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="levels of x86-64")

@@ -60,6 +60,22 @@ def test_tabs_are_chosen_by_the_ending(tmp_path):
     assert joined(path, ".txt").content.decode().startswith("n\tw\tcluster\t")
 
 
+@pytest.mark.parametrize("ending", [".csv", ".txt", ".tsv"])
+@pytest.mark.parametrize(
+    ("cells", "mark"), [("1,5 2 1,25", ","), ("1.5 2 1.25", "."), ("1,5 2 x", "."), ("3 2 1", ".")]
+)
+def test_confidences_have_the_decimal_mark_of_the_table(tmp_path, ending, cells, mark):
+    one, two, three = cells.split()
+    path = write(tmp_path, "t.csv", f"id;n;k\nr0;{one};1\nr1;{two};2\nr2;{three};3\n")
+    lines = joined(path, ending).content.decode().splitlines()
+    assert [line.split(line[2])[-1] for line in lines[1:]] == [f"1{mark}0", f"0{mark}1235", f"0{mark}5"]
+
+
+def test_a_table_that_mixes_decimal_marks_gets_points(tmp_path):
+    path = write(tmp_path, "t.csv", "n;m\n1,5;1.5\n2;2\n1,25;4\n")
+    assert joined(path, ".csv").content.decode().splitlines()[2].endswith(";0.1235")
+
+
 def test_every_byte_of_json_lines_stays(tmp_path):
     lines = ['{"n": 1.50, "deep": {"a": [1]}}  ', "", '{"n":2e0 }', '{"n": 3, "w": "\\u00fc"}\r']
     path = write(tmp_path, "t.jsonl", "\n".join(lines))

@@ -22,7 +22,7 @@ from linkwise.data.delimited import read_delimited
 from linkwise.data.frames import to_narwhals, to_polars
 from linkwise.data.items import SideTable
 from linkwise.data.json_lines import read_json
-from linkwise.data.parse import Parsed, parse_columns
+from linkwise.data.parse import Parsed, parse_columns, uses_decimal_commas
 from linkwise.data.spreadsheets import read_sheet, write_sheet
 from linkwise.data.table import Table
 from linkwise.data.text_encodings import to_utf8
@@ -300,16 +300,16 @@ def _join_text(
             return _join_json(raw, columns)
         return _write_frame(read_json(raw, choices.get("keep_nested", False)).frame, columns, ending, ",")
     delimiter = choices["delimiter"]
-    if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
-        return _join_delimited(raw, delimiter, columns)
     frame = read_delimited(raw, delimiter, False)[0]
+    parsed = parse_columns(frame, {choices.get("id_column")}, comma_free=delimiter != ",")
+    has_commas = uses_decimal_commas(parsed)
+    if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
+        return _join_delimited(raw, delimiter, columns, has_commas)
     if ending == SHEET:
-        keep = {choices.get("id_column")}
-        cells = _type_cells(frame, parse_columns(frame, keep, comma_free=delimiter != ","))
         note = "Numbers and dates are written as such, and other cells as they stand in the data."
-        joined = _write_sheet(cells, columns)
+        joined = _write_sheet(_type_cells(frame, parsed), columns)
         return joined._replace(notes=[*joined.notes, note])
-    return _write_frame(frame, columns, ending, delimiter)
+    return _write_frame(frame, columns, ending, delimiter, has_commas)
 
 
 def _delimiter_of(ending: str, own: str) -> str:
@@ -319,7 +319,7 @@ def _delimiter_of(ending: str, own: str) -> str:
     return "," if ending == ".csv" and own == "\t" else own
 
 
-def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns) -> Joined:
+def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_commas: bool) -> Joined:
     """Put three cells at the end of each record; blank lines stay."""
     records = _cut_records(decode(raw), delimiter)
     out = io.StringIO(newline="")
@@ -341,7 +341,8 @@ def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns) -> Join
             if new is None:
                 break
             label, name, share = new
-            out.write(_extend_record(record, delimiter, [label, name and escape_cell(name), share]))
+            written = str(share).replace(".", ",") if has_commas and share is not None else share
+            out.write(_extend_record(record, delimiter, [label, name and escape_cell(name), written]))
     check_n_rows(n_rows, columns)
     return Joined((BOM if raw.startswith(BOM) else b"") + out.getvalue().encode(), notes)
 
@@ -416,7 +417,9 @@ def _write_sheet(cells: Mapping[str, Sequence[Any]], columns: ClusterColumns) ->
     return Joined(write_sheet({**cells, **dict(new)}, "clusters"), notes)
 
 
-def _write_frame(frame: pl.DataFrame, columns: ClusterColumns, ending: str, delimiter: str) -> Joined:
+def _write_frame(
+    frame: pl.DataFrame, columns: ClusterColumns, ending: str, delimiter: str, has_commas: bool = False
+) -> Joined:
     """Write a table with its clusters as another kind of file."""
     import narwhals as nw
     import polars as pl
@@ -440,7 +443,8 @@ def _write_frame(frame: pl.DataFrame, columns: ClusterColumns, ending: str, deli
         elif ending in JSON:
             full.write_ndjson(out)
         else:
-            full.write_csv(out, separator=_delimiter_of(ending, delimiter))
+            separator = _delimiter_of(ending, delimiter)
+            full.write_csv(out, separator=separator, decimal_comma=has_commas and separator != ",")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(f"The table cannot be written as {ending}: {shorten(str(error), 300)}") from error
     return Joined(out.getvalue(), notes)

@@ -98,6 +98,14 @@ def parse_columns(
     return Parsed(pl.DataFrame(list(parsed.values())), _join_readings(notes, readings), written)
 
 
+def uses_decimal_commas(parsed: Parsed) -> bool:
+    """Whether numbers are written with decimal commas, and none with a decimal point."""
+    written = {series.name for series in parsed.written}
+    has_points = any(s.dtype.is_float() and s.name not in written for s in parsed.frame.get_columns())
+    found = (rewrite_numbers(series, comma_free=True) for series in parsed.written)
+    return not has_points and any(numbers is not None and numbers.decimal == "," for numbers in found)
+
+
 def _join_readings(notes: Sequence[str], readings: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
     """Let one note describe many columns that are read in the same way."""
     joined = list(notes)

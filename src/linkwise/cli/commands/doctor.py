@@ -113,7 +113,7 @@ def check_all() -> list[Finding]:
     return [
         check_packages([need for need in needs if not need.extra]),
         _try_check(
-            "kernels",
+            "native",
             check_native_code,
             "the native code does not load",
             "build linkwise anew: pip install --force-reinstall .",
@@ -224,7 +224,7 @@ def _list_versions(needs: list[Need]) -> str:
 
 # ---------------------------------------------------------------- what linkwise does
 def check_native_code() -> str:
-    """Load the kernels and let one of them count."""
+    """Load the native code and let it compute something."""
     import numpy as np
 
     from linkwise.native import _native, nearest_points
