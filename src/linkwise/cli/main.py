@@ -273,6 +273,31 @@ def review_command(
     review(path, source=source, as_json=as_json)
 
 
+@app.command("combine", cls=Command)
+def combine_command(
+    path: SessionPath,
+    other: Annotated[Path, typer.Argument(metavar="OTHER", help="the other data file or session file")],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="who gave the answers of OTHER that have no name",
+            show_default=False,
+            rich_help_panel="session",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add the answers of another session about the same rows.
+
+    Each answer keeps who gave it, and may be wrong like all others. linkwise matches rows by their ids. The
+    answers that PATH has already are not added again.
+    """
+    from linkwise.cli.commands.session import combine
+
+    combine(path, other, source=source, as_json=as_json)
+
+
 @app.command("undo")
 def undo_command(path: SessionPath, as_json: Json = False) -> None:
     """Undo the last answer, change or import of a session."""

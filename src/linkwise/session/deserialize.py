@@ -53,7 +53,7 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
 WITH_FACTS = ("import", "done")
 REMARKS = {
     "answer": ("seconds", "note", "reliability"),
-    "add": ("note",),
+    "add": ("seconds", "note", "reliability"),  # an answer of another session has all
     "note": ("note",),
 }  # what is beside each kind
 PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question

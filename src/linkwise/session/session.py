@@ -17,10 +17,8 @@ from numpy.typing import ArrayLike
 
 from linkwise.asking.item_labels import read_labels
 from linkwise.asking.learner import Labels, Learner, Progress, Question, check_answer
-from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.facts import Answer, Fact, check_reliability
+from linkwise.constraints.facts import Answer, check_reliability
 from linkwise.errors import (
     DataMismatchError,
     InfeasibleConstraintsError,
@@ -42,12 +40,12 @@ from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Place, evidence_of
 from linkwise.session.examples import move_examples
 from linkwise.session.leases import Leases, OpenQuestion, name_question
-from linkwise.session.people import SessionPeople
 from linkwise.session.recode import match_rows, move_audits, move_events
 from linkwise.session.registry import build_learner
 from linkwise.session.remarks import Remark, check_note, check_seconds
 from linkwise.session.status import Status
 from linkwise.session.store import Store, WriteConflict
+from linkwise.session.transfer import SessionTransfer
 from linkwise.session.view import synchronized
 from linkwise.session.writer import check_rates, check_source
 from linkwise.validation import check_rows
@@ -63,7 +61,7 @@ BY_ID = (
 )
 
 
-class Session(SessionPeople):
+class Session(SessionTransfer):
     """The answers of one person or one team about one data set.
 
     Threads may share a session: each call waits until the previous one returns. Each process opens the file
@@ -552,46 +550,6 @@ class Session(SessionPeople):
         q = replay.question
         return q is not None and replay.foresee(check_answer(answer, q.first, q.second), stop)
 
-    @synchronized
-    def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
-        """Import all answers of another session, by the ids of the rows.
-
-        If neither session has ids, the answers go to the rows at the same positions. A position is never
-        taken for an id. If the answers of the other session may be wrong, they are imported as they are
-        believed.
-
-        Parameters
-        ----------
-        path : path
-            The file of the other session.
-
-        Returns
-        -------
-        n_pairs : int
-            Number of different pairs.
-        n_left_out : int
-            Number of answers that are left out because a row of theirs is not among the rows.
-
-        Raises
-        ------
-        SessionError
-            `path` is the file of this session.
-        """
-        if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
-            raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
-        with Session.open(path) as other:
-            names, facts = other.ids, _list_believed_facts(other.evidence)
-            is_alike = other.has_ids == self.has_ids or names == self.ids
-        position = {name: row for row, name in enumerate(self.ids)}
-        here = {row: position[name] for row, name in enumerate(names) if is_alike and name in position}
-        moved: dict[Answer, list[tuple[int, int]]] = {"yes": [], "no": [], "unsure": []}
-        for fact in facts:
-            if fact.first in here and fact.second in here:
-                moved[fact.answer].append((here[fact.first], here[fact.second]))
-        unsure = tuple(Fact(i, j, "unsure") for i, j in dict.fromkeys(moved["unsure"]))
-        taken = self._import(Constraints(self.n_rows, moved["yes"], moved["no"]), unsure, Path(path).name)
-        return taken, len(facts) - sum(map(len, moved.values()))
-
     # ------------------------------------------------------------ files
     @synchronized
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -665,15 +623,3 @@ class Session(SessionPeople):
         else:
             text = "The answer is not stored: the session asks another question now. Answer that one."
         return StaleAnswerError(text, question)
-
-
-def _list_believed_facts(evidence: Evidence) -> list[Fact]:
-    """All facts; if answers may be wrong, as they are believed."""
-    if not evidence.is_fallible:
-        return list(evidence)
-    believed = evidence.to_constraints()
-    return [
-        *(Fact(i, j, "yes") for i, j in believed.must_link.tolist()),
-        *(Fact(i, j, "no") for i, j in believed.cannot_link.tolist()),
-        *(fact for fact in evidence if fact.answer == "unsure"),
-    ]

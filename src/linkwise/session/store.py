@@ -16,18 +16,17 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import deserialize, schema
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, EventKind, Place
+from linkwise.session.events import Event, EventKind
 from linkwise.text_files import is_unicode
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
@@ -143,68 +142,53 @@ class Store:
             return deserialize.read_snapshot(self._db, self._n_rows, self.last())
 
     # ------------------------------------------------------------ writing
-    def append(
-        self,
-        kind: EventKind,
-        *,
-        after: int,
-        first: int | None = None,
-        second: int | None = None,
-        answer: Answer | None = None,
-        target: int | None = None,
-        facts: Sequence[Fact] = (),
-        source: str = "",
-        place: Place | None = None,
-        seconds: float | None = None,
-        note: str = "",
-        reliability: float | None = None,
-    ) -> Event:
-        """Commit one event durably if `after` is still the last one.
+    def append(self, kind: EventKind, *, after: int, **fields: Any) -> Event:
+        """Commit one event of now durably if `after` is still the last one.
 
         Raises
         ------
-        Changed
+        WriteConflict
             Another client wrote first; nothing is written.
         """
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        event = Event(
-            after + 1,
-            kind,
-            when,
-            first,
-            second,
-            answer,
-            target,
-            tuple(facts),
-            source,
-            place=place,
-            seconds=seconds,
-            note=note,
-            reliability=reliability,
-        )
-        remark: dict[str, float | str] = {} if seconds is None else {"seconds": seconds}
-        if reliability is not None:
-            remark["reliability"] = reliability
-        if note or kind == "note":
-            remark["note"] = note
+        return self.append_all([Event(0, kind, when, **fields)], after=after)[0]
+
+    def append_all(self, events: Sequence[Event], *, after: int) -> list[Event]:
+        """Commit events durably, all or none, if `after` is still the last one; number them from there on.
+
+        Raises
+        ------
+        WriteConflict
+            Another client wrote first; nothing is written.
+        """
+        numbered = [replace(event, number=number) for number, event in enumerate(events, after + 1)]
         with self._translate_errors(), self._transaction():
             if self.last() != after:
                 raise WriteConflict
-            self._db.execute(
-                "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (event.number, kind, when, first, second, answer, target, source),
-            )
-            self._db.executemany(
-                "INSERT INTO imported VALUES (?, ?, ?, ?)",
-                ((event.number, *fact.pair, fact.answer) for fact in facts),
-            )
-            if place is not None:
-                key = f"{deserialize.PLACE_KEY}{event.number}"
-                self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(list(place))))
-            if remark:
-                key = f"{deserialize.REMARK_KEY}{event.number}"
-                self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(remark)))
-        return event
+            for event in numbered:
+                self._insert_event(event)
+        return numbered
+
+    def _insert_event(self, event: Event) -> None:
+        remark: dict[str, float | str] = {} if event.seconds is None else {"seconds": event.seconds}
+        if event.reliability is not None:
+            remark["reliability"] = event.reliability
+        if event.note or event.kind == "note":
+            remark["note"] = event.note
+        columns = ("number", "kind", "when", "first", "second", "answer", "target", "source")
+        self._db.execute(
+            "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [getattr(event, name) for name in columns]
+        )
+        self._db.executemany(
+            "INSERT INTO imported VALUES (?, ?, ?, ?)",
+            ((event.number, *fact.pair, fact.answer) for fact in event.facts),
+        )
+        if event.place is not None:
+            key = f"{deserialize.PLACE_KEY}{event.number}"
+            self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(list(event.place))))
+        if remark:
+            key = f"{deserialize.REMARK_KEY}{event.number}"
+            self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(remark)))
 
     def put_meta(self, meta: dict[str, Any]) -> None:
         """Set some settings."""

@@ -448,7 +448,12 @@ class SessionWriter(SessionView):
     def _write(self, kind: EventKind, **event: Any) -> None:
         """Store an event, then take the learner there; not yet after one of several open answers."""
         self._events.append(self._store.append(kind, after=self._last_number, **event))
-        if self._replay is not None and event.get("place") is None:
+        if event.get("place") is None:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Take the learner to the last event, and store its labels."""
+        if self._replay is not None:
             self._current_replay()
             self._save_snapshot()
 

@@ -1,4 +1,4 @@
-"""``status``, ``undo`` and ``export``: what can be done with a session file alone."""
+"""``status``, ``undo``, ``combine`` and ``export``: what can be done with a session file alone."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from linkwise.session.status import (
     describe_pace,
     describe_source,
 )
+from linkwise.session.transfer import Combined
 from linkwise.terminal import screen
 from linkwise.terminal.console import UNNAMED, event_in_words
 from linkwise.terminal.progress import busy, show_bar
@@ -30,7 +31,8 @@ from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, st
 from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.arrived_rows import describe_extension, describe_unfit, extend_session
-from linkwise.workspace.exit_codes import UsageError, say
+from linkwise.workspace.changed_options import name_backup
+from linkwise.workspace.exit_codes import UsageError, exit_code, say
 from linkwise.workspace.held_items import hold_items
 from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
@@ -205,6 +207,41 @@ def undo(path: Path, *, as_json: bool = False) -> None:
         else:
             print(f"taken back: {event_in_words(event, name)}")
             print(f"left: {count_answers(session.status)}")
+
+
+# ---------------------------------------------------------------- combine
+def combine(path: Path, other: Path, *, source: str | None = None, as_json: bool = False) -> None:
+    """Add the answers of another session, after a copy of this one, and say how many there were."""
+    found, theirs = find_session(path), find_session(other)
+    backup = name_backup(found)
+    with Session.open(found) as session:
+        session.save_copy(backup)
+        try:
+            counts = session.combine(theirs, source=source)
+        except BaseException as error:
+            backup.unlink()
+            if isinstance(error, ValueError) and exit_code(error) is None:
+                raise UsageError(str(error).replace("with source", "with --source NAME")) from None
+            raise
+        if counts.n_taken == 0:
+            backup.unlink()
+        if as_json:
+            kept = {"backup": str(backup)} if counts.n_taken else {}
+            emit(type="combine", **counts._asdict(), **kept, **_status_as_json(session, found))
+            return
+        say(_describe_combined(counts, theirs))
+        if counts.n_taken:
+            print(f"The session as it was before is in {backup}.")
+            print(f"Now: {count_answers(session.status)}")
+
+
+def _describe_combined(counts: Combined, theirs: Path) -> str:
+    said = f"{count_noun(counts.n_taken, 'answer')} taken from {theirs.name}"
+    if counts.n_held:
+        said += f", {counts.n_held} were there already"
+    if counts.n_left_out:
+        said += f", {counts.n_left_out} left out because a row of theirs is not in these data"
+    return said
 
 
 # ---------------------------------------------------------------- export
