@@ -1,5 +1,7 @@
 """The answers of another session, each as it was given."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,9 +80,11 @@ def test_answers_stay_as_they_were_given(ben):
 def test_a_file_holds_them(ben, tmp_path):
     with lw.Session.open(tmp_path / "anna.linkwise", X, Neighbours(), ids=IDS, error_rate=None) as session:
         session.combine(ben)
-        before = session.history
+        before, stored = session.history, session.events
     with lw.Session.open(tmp_path / "anna.linkwise", X, Neighbours()) as session:
         assert session.history == before
+        assert session.events == stored
+        assert [e.note_author for e in session.history] == [e.note_author for e in before]
         assert [(e.seconds, e.note, e.reliability) for e in session.history] == [
             (e.seconds, e.note, e.reliability) for e in before
         ]
@@ -125,6 +129,39 @@ def test_certain_pairs_stay_certain(path):
         assert session.combine(path) == Combined(0, 3, 1)
 
 
+def test_pairs_of_two_imports_and_of_a_finished_cluster_count_once(path):
+    other = begin()
+    other.import_constraints(lw.Constraints(6, [(0, 1)]), source="one.csv")
+    other.import_constraints(lw.Constraints(6, [(0, 1)], [(1, 2)]), source="two.csv")
+    other.set_done(0)
+    other.add(3, 4, "must-link", source="ben")
+    other.set_done(3)
+    keep(other, path)
+    with begin() as session:
+        assert session.combine(path) == Combined(4, 1, 0)
+        assert [(e.kind, e.source) for e in session.history] == [
+            ("import", "one.csv"),
+            ("import", "two.csv"),
+            ("add", "ben"),
+            ("import", "ben.linkwise"),
+        ]
+        assert session.combine(path) == Combined(0, 5, 0)
+
+
+def test_answers_to_questions_for_several_people_have_no_place_here(path):
+    other = begin()
+    other.import_constraints(lw.Constraints(6, [(0, 5)], [(1, 5)]), source="gold.csv")
+    for _ in range(8):
+        for question in other.questions(3, to="ben", gold="gold.csv"):
+            other.answer("no", source="ben", question_id=question.id)
+    assert any(e.place is not None for e in other.history)
+    assert any(e.gold is not None for e in other.history)
+    keep(other, path)
+    with begin() as session:
+        session.combine(path)
+        assert all(e.place is None and e.gold is None for e in session.events)
+
+
 def test_answers_without_a_name_need_one(path):
     other = begin()
     other.answer("yes")
@@ -162,8 +199,83 @@ def test_a_session_is_not_combined_with_itself(ben):
         session.combine(ben)
 
 
+def test_a_name_may_be_empty_on_purpose(path):
+    other = begin()
+    other.add(0, 1, "must-link")
+    keep(other, path)
+    with begin() as session:
+        with pytest.raises(ValueError, match="1 answer without a name"):
+            session.combine(path)
+        session.combine(path, source="")
+        assert session.history[0].source == ""
+
+
+def test_positions_are_ids_if_both_sides_call_rows_so(path):
+    other = begin(ids=[*"012345"])
+    other.add(4, 5, "must-link", source="ben")
+    keep(other, path)
+    with begin(ids=None) as session:
+        assert session.combine(path) == Combined(1, 0, 0)
+        assert told(session) == [(4, 5, "yes", "ben", False)]
+
+
+def test_pairs_that_are_new_come_without_the_others(path):
+    other = begin()
+    other.import_constraints(lw.Constraints(6, [(0, 1)], [(1, 2)]))
+    other.add(3, 4, "must-link", source="ben")
+    keep(other, path)
+    with begin() as session:
+        session.import_constraints(lw.Constraints(6, [(0, 1)]))
+        session.add(3, 4, "must-link", source="ben", is_sure=True)
+        assert session.combine(path) == Combined(1, 2, 0)
+        (added,) = session.history[2:]
+        assert (added.kind, added.source, added.facts) == ("import", "ben.linkwise", (Fact(1, 2, "no"),))
+
+
+def test_the_name_of_the_file_need_not_be_text(tmp_path):
+    path = tmp_path / os.fsdecode(b"b\xff.linkwise")
+    try:
+        path.touch()
+    except OSError:
+        pytest.skip("this file system takes text alone")
+    path.unlink()
+    other = begin()
+    other.import_constraints(lw.Constraints(6, [], [(1, 2)]))
+    keep(other, path)
+    with begin() as session:
+        session.combine(path)
+        assert session.history[-1].source == r"b\udcff.linkwise"
+
+
+def test_labels_are_stored_and_the_other_file_is_closed(ben, tmp_path):
+    anna = tmp_path / "anna.linkwise"
+    with lw.Session.open(anna, X, Neighbours(), ids=IDS, error_rate=None) as session:
+        session.combine(ben)
+        with lw.Session.open(anna) as reader:
+            assert reader.labels_are_current
+            assert reader.labels.tolist() == session.labels.tolist()
+        assert not ben.with_name(f"{ben.name}-wal").exists()
+
+
+def test_what_is_believed_is_carried_over_as_certain(path):
+    other = begin()
+    other.answer("unsure")
+    other.add(2, 1, "must-link", source="anna")
+    for name in ("ben", "carl", "dora"):
+        other.add(2, 1, "cannot-link", source=name)
+    other.add(3, 4, "must-link", source="anna")
+    believed = other.evidence.to_constraints()
+    assert believed == lw.Constraints(6, [(3, 4)], [(1, 2)])
+    keep(other, path)
+    with begin() as session:
+        assert session.carry_over(path) == (3, 0)
+        (event,) = session.history
+        assert event.facts == (Fact(3, 4, "yes"), Fact(1, 2, "no"), Fact(0, 1, "unsure"))
+
+
 @pytest.mark.parametrize(
-    ("rate", "words"), [(0, "Let answers be wrong"), (None, "What is certain in the other")]
+    ("rate", "words"),
+    [(0, "^The answers of .* Let answers be wrong"), (None, "^What is certain in the other")],
 )
 def test_nothing_is_stored_if_answers_cannot_stand_together(path, rate, words):
     other = begin(error_rate=rate)
