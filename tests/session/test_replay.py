@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from linkwise.asking.advice import StopAdvice
+from linkwise.asking.batches import PATH
 from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Fact
+from linkwise.session import replay as module
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, settle_events
+from linkwise.session.events import Event, Place, settle_events
 from linkwise.session.replay import Replay
 
 X = np.arange(12.0).reshape(6, 2)
@@ -362,3 +365,307 @@ def test_a_snapshot_holds_what_is_kept():
     kept = replay.snapshot()
     assert (kept.event, kept.reason, kept.description) == (5, "exhausted", ("7 facts", "2 questions"))
     assert kept.labels is replay.shown
+
+
+# ---------------------------------------------------------------- copies of the run
+class Position:
+    """Where a run stands."""
+
+    def __init__(self, problem, at=0):
+        self.problem, self.at = problem, at
+
+
+class Forkable(Neighbours):
+    """Its runs can be copied, and it advises how far to go."""
+
+    def start(self, problem):
+        return Position(super().start(problem))
+
+    def ask(self, state):
+        while state.at < len(state.problem.X) - 1:
+            self.notes.append(("ask", state.at))
+            yield Question(state.at, state.at + 1, labels_by(state.problem.evidence), "Next to each other.")
+            state.at += 1
+        return labels_by(state.problem.evidence)
+
+    def fork(self, state, problem):
+        self.notes.append(("fork", state.at))
+        return Position(problem, state.at)
+
+    def advise(self, state):
+        self.notes.append(("advise",))
+        return StopAdvice(state.at > 1, 0.25)
+
+
+ROWS = np.arange(60.0).reshape(30, 2)
+
+
+def answers(n):
+    """Answers to the first n questions: two rows each are together."""
+    return [event(at + 1, "answer", at, at + 1, "no" if at % 2 else "yes") for at in range(n)]
+
+
+def numbers_of(notes, kind):
+    return [note[1] for note in notes if note[0] == kind]
+
+
+def test_an_undo_goes_on_from_a_copy():
+    learner = Forkable()
+    replay = Replay(learner, ROWS, SEED)
+    for n in range(6):
+        follow(replay, answers(n))
+    learner.new_notes()
+    for target, n_left in ((5, 4), (4, 3)):
+        undone = [event(number, "undo", target=6 - at) for at, number in enumerate(range(6, 12 - target), 1)]
+        follow(replay, [*answers(5), *undone])
+        notes = learner.new_notes()
+        assert "start" not in [note[0] for note in notes]
+        fresh = Replay(Forkable(), ROWS, SEED)
+        follow(fresh, answers(n_left))
+        assert shown(replay)[1:] == shown(fresh)[1:]
+    follow(replay, answers(6))  # others are added again
+    fresh = Replay(Forkable(), ROWS, SEED)
+    follow(fresh, answers(6))
+    assert shown(replay) == shown(fresh)
+
+
+def test_the_last_sixteen_copies_are_kept():
+    learner = Forkable()
+    replay = Replay(learner, ROWS, SEED)
+    follow(replay, answers(20))
+    assert numbers_of(learner.new_notes(), "fork") == [*range(4, 20)]
+    follow(replay, [*answers(20), event(21, "undo", target=5)])
+    notes = learner.new_notes()
+    assert (len(notes[0]), notes[0][0]) == (2, "fork")  # the copy before event 5
+    follow(replay, [*answers(20), event(21, "undo", target=5), event(22, "undo", target=4)])
+    assert learner.new_notes()[0] == ("start",)
+
+
+@pytest.mark.parametrize(("most", "kept"), [(12, [3, 4]), (3, [4]), (30, [*range(5)])])
+def test_many_rows_have_fewer_copies(monkeypatch, most, kept):
+    monkeypatch.setattr(module, "MARKED_ROWS", most)
+    learner = Forkable()
+    follow(Replay(learner, X, SEED), answers(5))
+    assert numbers_of(learner.notes, "fork") == kept
+
+
+def test_an_answer_is_foreseen_by_a_copy():
+    learner = Forkable()
+    replay = Replay(learner, ROWS, SEED)
+    follow(replay, answers(3))
+    learner.new_notes()
+    assert replay.foresee("yes", lambda: True) is False
+    assert learner.new_notes() == [("fork", 3), ("ask", 3)]
+    assert replay.foresee("yes", lambda: False) is True
+    assert learner.new_notes() == [("fork", 3), ("ask", 3), ("ask", 4)]
+
+
+# ---------------------------------------------------------------- data that were replaced
+@pytest.mark.parametrize("known", range(4))
+def test_answers_about_earlier_data_are_known_from_the_start(learner, known):
+    replay = Replay(learner, X, SEED, known=known)
+    learner.new_notes()
+    follow(replay, [replace(YES, number=1), replace(NO, number=2), event(3, "answer", 2, 3, "yes")])
+    start = next(note for note in learner.notes if note[0] == "start")
+    assert start == ("start", *[(0, 1, "yes"), (1, 2, "no"), (2, 3, "yes")][:known])
+    assert asked(replay) == (3, 4)
+
+
+def test_clusters_keep_the_numbers_that_people_have_seen(replay):
+    follow(replay, [replace(YES, number=1)])
+    kept = replay.keep_numbers(np.array([5, 5, 4, 3, 0, 1]))
+    assert replay.shown.tolist()[:4] == [5, 5, 4, 3]
+    follow(replay, [replace(YES, number=1), replace(NO, number=2)])
+    assert replay.shown.tolist()[:4] == [5, 5, 4, 3]
+    again = Replay(Neighbours(), X, SEED, numbers=kept)
+    follow(again, [replace(YES, number=1), replace(NO, number=2)])
+    assert again.shown.tolist() == replay.shown.tolist()
+    assert list(again.shades) == list(replay.shades)
+    assert replay.keep_numbers(np.array([5, 5, 4, 3, -1, 1])) == ()  # a new row would have number 6 of 6 rows
+    assert replay.shown.tolist() == [0, 0, 2, 3, 4, 5]
+
+
+# ---------------------------------------------------------------- advice, doubts, several questions
+def test_a_learner_advises_once_for_each_event():
+    learner = Forkable()
+    replay = Replay(learner, ROWS, SEED)
+    learner.new_notes()
+    assert replay.advice() is None
+    assert learner.new_notes() == []
+    for n, is_enough in ((0, False), (3, True)):
+        follow(replay, answers(n))
+        learner.new_notes()
+        assert replay.advice() == replay.advice() == StopAdvice(is_enough, 0.25)
+        assert learner.new_notes() == [("advise",)]
+        assert replay.snapshot().advice == replay.advice()
+    assert Replay(Neighbours(), X, SEED).advice() is None
+
+
+def test_doubts_are_found_once_for_each_event(monkeypatch):
+    found = []
+    monkeypatch.setattr(module, "find_doubts", lambda *given: found.append(given) or len(found))
+    replay = Replay(Neighbours(), X, SEED, error_rate=None)
+    for n_events in (1, 2):
+        follow(replay, STORY[:n_events])
+        assert replay.doubts() == replay.doubts() == n_events
+        assert replay.snapshot().doubts == n_events
+        evidence, events = found[-1]
+        assert evidence is replay.evidence
+        assert [e.number for e in events] == [e.number for e in STORY[:n_events]]
+
+
+def test_a_certain_pair_stays_whatever_others_say():
+    sure = event(1, "add", 0, 1, "yes", facts=(Fact(0, 1, "yes"),))
+    against = [event(number, "add", 0, 1, "no", source="ben") for number in range(3, 7)]
+    for error_rate, first in ((None, sure), (0.1, sure)):
+        replay = Replay(Neighbours(), X, SEED, error_rate=error_rate)
+        follow(replay, [event(1, "answer", 4, 5, "no"), replace(first, number=2), *against])
+        assert replay.evidence.verdict(0, 1) == "yes"
+
+
+def test_labels_follow_an_answer_to_one_of_several_questions():
+    class Current(Neighbours):
+        def current_labels(self, problem):
+            return labels_by(problem.evidence)
+
+    placed = replace(event(2, "answer", 3, 4, "yes"), place=Place(1, 2))
+    replay = Replay(Current(), X, SEED)
+    follow(replay, [event(1, "answer", 0, 1, "yes"), placed])
+    assert replay.shown.tolist()[3] == replay.shown.tolist()[4]
+    assert asked(replay) == (1, 2)
+
+
+@pytest.mark.parametrize("kind", [Neighbours, Forkable])
+def test_several_questions_begin_with_the_present_one(kind):
+    many = Replay(kind(), ROWS, SEED)
+    follow(many, answers(2))
+    pairs = [tuple(one.pair) for one in many.choose_batch(PATH + 2, [])]
+    assert pairs == [(at, at + 1) for at in range(2, PATH + 2)]  # a second path leads to the same ones
+    replay = Replay(kind(), X, SEED)
+    assert replay.choose_batch(3, []) == []
+    follow(replay, answers(2))
+    before = shown(replay)
+    chosen = replay.choose_batch(3, [])
+    assert tuple(chosen[0].pair) == asked(replay)
+    assert len({frozenset(one.pair) for one in chosen}) == len(chosen)
+    assert shown(replay) == before
+    follow(replay, answers(5))
+    assert replay.choose_batch(3, []) == []
+
+
+# ---------------------------------------------------------------- which copies, and from where
+class Watched(Forkable):
+    """Takes down whether the copies of its runs are to show labels; the last row is beside row 2."""
+
+    def fork(self, state, problem):
+        self.notes.append(("shows", problem.shows_labels))
+        return super().fork(state, problem)
+
+    def current_labels(self, state):
+        labels = labels_by(state.problem.evidence)
+        labels[-1] = labels[2]
+        return labels
+
+    def confidence(self, state):
+        return np.full(len(state.problem.X), state.at / 10)
+
+
+def test_the_newest_copies_are_kept():
+    learner = Forkable()
+    replay = Replay(learner, ROWS, SEED)
+    follow(replay, answers(20))
+    follow(replay, answers(25))
+    learner.new_notes()
+    undone = [event(26, "undo", target=25)]
+    follow(replay, [*answers(25), *undone])
+    assert learner.new_notes()[0] == ("fork", 24)  # a copy of the copy before event 25
+    undone.append(event(27, "undo", target=10))
+    follow(replay, [*answers(25), *undone])
+    assert learner.new_notes()[0] == ("fork", 9)
+    undone.append(event(28, "undo", target=9))
+    follow(replay, [*answers(25), *undone])
+    assert learner.new_notes()[0] == ("start",)
+
+
+def test_numbers_go_back_with_the_copy():
+    before = [event(1, "add", 14, 15, "yes"), event(2, "add", 17, 18, "yes")]
+    later = [replace(one, number=one.number + 2) for one in answers(8)]
+    replay, fresh = (Replay(Forkable(), ROWS, SEED) for _ in range(2))
+    for n in range(9):
+        follow(replay, [*before, *later[:n]])
+    follow(replay, [*before, *later, event(11, "undo", target=10), event(12, "undo", target=9)])
+    follow(fresh, [*before, *later[:6]])
+    assert shown(replay)[1:] == shown(fresh)[1:]
+    assert replay.shades == fresh.shades
+    stories = [[labels.tolist() for _, labels in one.labels_by_event()] for one in (replay, fresh)]
+    assert stories[0] == stories[1]
+
+
+def test_clusters_have_the_numbers_after_the_first_imports(learner, replay):
+    imported = event(1, "import", facts=(Fact(0, 1, "yes"),))
+    follow(replay, [imported, event(2, "add", 2, 3, "yes"), event(3, "import", facts=(Fact(4, 5, "yes"),))])
+    starts = [note for note in learner.notes if note[0] == "start"]
+    assert starts == [("start", (0, 1, "yes"), (2, 3, "yes"), (4, 5, "yes")), ("start", (0, 1, "yes"))]
+    assert replay.shown.tolist() == [0, 0, 1, 1, 3, 3]
+
+
+def test_runs_share_what_they_compute():
+    class Computing(Neighbours):
+        def start(self, problem):
+            problem.memo.get("any", "key", lambda: self.notes.append(("computed",)))
+            return super().start(problem)
+
+    learner = Computing()
+    replay = Replay(learner, X, SEED)
+    for events in ([ADDED, YES, NO], [ADDED, YES]):
+        follow(replay, events)
+    assert learner.notes.count(("computed",)) == 1
+
+
+def test_copies_for_several_questions_show_no_labels():
+    learner = Watched()
+    replay = Replay(learner, ROWS, SEED)
+    follow(replay, answers(1))
+    learner.new_notes()
+    assert len(replay.choose_batch(PATH + 1, [])) == PATH
+    assert numbers_of(learner.notes, "shows") == [False, False]  # one for each path
+    learner.new_notes()
+    replay.foresee("no", bool)
+    assert numbers_of(learner.notes, "shows") == [True]
+
+
+def test_only_an_answer_to_one_of_several_questions_updates_labels():
+    placed = replace(event(2, "answer", 3, 4, "yes"), place=Place(1, 2))
+    for late, is_updated in ((placed, True), (replace(placed, place=None), False)):
+        replay = Replay(Watched(), X, SEED)
+        follow(replay, [event(1, "answer", 0, 1, "yes"), late])
+        assert (replay.shown[5] == replay.shown[2]) == is_updated
+
+
+def test_a_learner_says_how_certain_it_is():
+    replay = Replay(Watched(), X, SEED)
+    follow(replay, answers(3))
+    assert replay.confidence().tolist() == [0.3] * 6
+    assert Replay(Neighbours(), X, SEED).confidence() is None
+
+
+def test_the_evidence_has_who_when_and_how_sure(replay):
+    told = replace(YES, number=1, source="anna", reliability=0.75)
+    follow(replay, [told])
+    (fact,) = replay.evidence
+    assert (fact.source, fact.when, fact.reliability, fact.asked) == ("anna", told.when, 0.75, True)
+
+
+def test_numbers_are_kept_anew(replay):
+    follow(replay, [replace(YES, number=1)])
+    for before in ([5, 5, 4, 3, 0, 1], [1, 1, 0, 2, 3, 4], [0, 0, 2, 3, 4, 5]):
+        replay.keep_numbers(np.array(before))
+        assert replay.shown.tolist() == before
+
+
+def test_doubts_are_not_those_before_the_first_event(monkeypatch):
+    monkeypatch.setattr(module, "find_doubts", lambda evidence, events: ("found", len(events)))
+    replay = Replay(Neighbours(), X, SEED, error_rate=None)
+    assert replay.doubts() is None
+    follow(replay, [])
+    assert replay.doubts() == ("found", 0)

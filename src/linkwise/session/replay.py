@@ -106,7 +106,7 @@ class Replay:
         self.reason: Reason | None = None
         self.evidence: Evidence = make_evidence(len(X), None, error_rate)
         self._identities = Identities(X)
-        self._n_before = -1  # events that the run knew from the start
+        self._n_before: int  # events that the run knew from the start; set with it
         self._n_marks = max(1, min(MARKS, MARKED_ROWS // len(X)))
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
         self._advised: tuple[int, StopAdvice | None] = (-1, None)
@@ -155,7 +155,6 @@ class Replay:
         self._marks = {at: mark for at, mark in self._marks.items() if at <= n_same}
         if self._marks:
             n_applied = max(self._marks)
-            self._applied = list(settled[:n_applied])
             self._identities.go_back(n_applied - n_before)
             run = self._marks[n_applied].fork()
             assert run is not None
