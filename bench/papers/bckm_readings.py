@@ -40,9 +40,12 @@ from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.experiments.summaries import mean_of
 
 LETTER = "letter"
+SAME, SAME_AUTHORS = "same centres", "as authors + same centres"
+SAME_DRAWN = "as authors + same centres by k-means++"
 # how a round starts, ends and orders constraints, and all three as in the authors' program; one set of first
 # centres for all rounds; from what the k-means at the end starts, and how often; columns of unit variance;
 # texts without inverse document frequency
+PROGRAM = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
 PARAMETERS: dict[str, dict[str, Any]] = {
     LETTER: {},
     "ten final starts": {"n_init": 10},
@@ -50,12 +53,14 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "far starts": {"init": "farthest"},
     "end at first rise": {"convergence": "first rise"},
     "row by row": {"ties": "columns"},
-    "as authors": {"init": "farthest", "convergence": "first rise", "ties": "columns"},
+    "as authors": PROGRAM,
+    SAME: {},
+    SAME_AUTHORS: PROGRAM,
+    SAME_DRAWN: {**PROGRAM, "init": "k-means++"},
 }
-SAME = "same centres"
 ROWS, LABELS = "random rows", "random labels"
 SCALED, COUNTS = "unit variance", "no idf"
-READINGS = (*PARAMETERS, SAME, ROWS, LABELS, SCALED, COUNTS)
+READINGS = (*PARAMETERS, ROWS, LABELS, SCALED, COUNTS)
 KINDS = {"UCI": tuple(UCI), "texts": tuple(TEXTS), "shapes": tuple(SHAPES)}
 USES = ("BCKM", "Constraints")
 FIELDS = ("task", "reading", "percent", "set")
@@ -96,7 +101,8 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     scores, rounds = [], []
     for seed in range(seeds):
         parameters = {"n_init": 1, "kernel": kernel, "random_state": seed, **PARAMETERS.get(reading, {})}
-        model = (SameCenters if reading == SAME else lw.BCKM).paper(k, **parameters)
+        kind = SameCenters if reading in (SAME, SAME_AUTHORS, SAME_DRAWN) else lw.BCKM
+        model = kind.paper(k, **parameters)
         with warnings.catch_warnings(action="ignore"):
             labels = model.fit(X, constraints=constraints).labels_
         if reading in (ROWS, LABELS):
