@@ -15,12 +15,13 @@ from linkwise.experiments.cell_store import Row, read_rows
 from linkwise.experiments.comparison import rank_aligned_scores
 
 COBRA = ("COBRA-10", "COBRA-25", "COBRA-50")
-LEARNERS = (*COBRA, "COBRAS", "COBRAS.paper()", "COBRAS.authors()")
+PRINTED = tuple(f"{name}.paper()" for name in (*COBRA, "COBRAS"))
+LEARNERS = (*COBRA, "COBRAS", *PRINTED, "COBRAS.authors()")
 PROGRAM = tuple(f"{name} (program)" for name in (*COBRA, "COBRAS"))
 METHODS = (*COBRA, *RIVALS, "COBRAS")
 """As the paper compares them."""
 VERSIONS: Mapping[str, Mapping[str, str]] = {
-    "letter": {"COBRAS": "COBRAS.paper()"},
+    "letter": dict(zip((*COBRA, "COBRAS"), PRINTED, strict=True)),
     "default": {},
     "authors": dict(zip((*COBRA, "COBRAS"), PROGRAM, strict=True)),
 }

@@ -122,6 +122,19 @@ def _is_superior_to_each(r: Results) -> Verdict:
     return f"least mean lead {gaps[least]:+.2f} ({least})", gaps[least] > CLEAR
 
 
+def _outperforms_most(r: Results) -> Verdict:
+    ahead = [n for n in PEERS if fmean(r.whole[t, "cobs"] - r.peers[t, n] for t in TASKS) > 0]
+    return f"higher mean than {len(ahead)} of {len(PEERS)}", 2 * len(ahead) > len(PEERS)
+
+
+def _is_as_good_as_the_best(r: Results) -> Verdict:
+    lead = {t: r.whole[t, "cobs"] - max(r.peers[t, name] for name in PEERS) for t in TASKS}
+    mean = fmean(r.whole[t, "cobs"] - r.peers[t, name] for t in TASKS for name in PEERS)
+    near = sum(gap >= -CLEAR for gap in lead.values())
+    text = f"at most {CLEAR} behind the best on {near} of {len(TASKS)} sets, mean lead {mean:+.2f}"
+    return text, 2 * near > len(TASKS) and mean > CLEAR
+
+
 def _eigengap_is_good_on_iris_only(r: Results) -> Verdict:
     lead = {t: r.peers[t, "cosc_eigen"] - r.whole[t, "cobs"] for t in TASKS}
     worse = sum(gap < -CLEAR for gap in lead.values())
@@ -220,6 +233,8 @@ CLAIMS: dict[str, Callable[[Results], Verdict]] = {
     "q3-first-eight": _is_good_on_first_eight,
     "q3-none": _no_rival_is_good_on_first_eight,
     "q3-superior": _is_superior_to_each,
+    "q3-most": _outperforms_most,
+    "q3-majority": _is_as_good_as_the_best,
     "q3-iris": _eigengap_is_good_on_iris_only,
     "q3-poor": _hard_sets_are_poor,
     "q3-dbscan": _chooses_dbscan_on_ionosphere,

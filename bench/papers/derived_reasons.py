@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bench.figures import TOLERANCE, Explanation
+from bench.harness import read_target
 from linkwise.experiments.cell_store import Row, read_rows
 
 # ---------------------------------------------------------------- BCKM
@@ -28,6 +29,20 @@ HOW_NEAR = {
 }
 
 
+READINGS_OF_BCKM = "bckm/readings.csv"
+SAME_CENTRES = {
+    "same centres": "If all rounds start from the same centres,",
+    "as authors + same centres": "If all rounds of the authors' program start from the same centres,",
+    "as authors + same centres by k-means++": (
+        "If all rounds of the authors' program start from the same centres, drawn by k-means++,"
+    ),
+}
+"""Readings of BCKM that explain figures."""
+WITHIN = {
+    "Table 2": "BCKM is within 0.05.",
+    "Table 4": "their number is within two standard errors, which may be chance.",
+}
+
 RIVALS = "bckm/rival_readings.csv"
 RIVAL_READINGS = {
     ("BSTC", "random labels"): "If the k-means at the end starts from random labels, BSTC is within 0.05.",
@@ -42,9 +57,9 @@ RIVAL_READINGS = {
 
 
 def derive_bckm(results: Path) -> list[Explanation]:
-    """Derive reasons from the readings of the rivals, and from what ``differences.csv`` says of each figure.
+    """Derive reasons from readings of BCKM and its rivals, and from what ``differences.csv`` says.
 
-    The authors' version comes first, then chance.
+    What is within the tolerance comes first, then chance.
     """
     rows = read_rows(results / DIFFERENCES)
     by_authors = [row for row in rows if row["version"] == "authors"]
@@ -52,8 +67,10 @@ def derive_bckm(results: Path) -> list[Explanation]:
     return [
         *_derive_rivals(results),
         *(_explain_by_authors(row) for row in by_authors if row["within"] == "tolerance"),
+        *_derive_same_centres(results, "Table 2"),
         *(_place_reason(row, CHANCE) for row in letter if row["within"] == "chance"),
         *(_explain_by_authors(row) for row in by_authors if row["within"] == "chance"),
+        *_derive_same_centres(results, "Table 4"),
     ]
 
 
@@ -65,6 +82,23 @@ def _derive_rivals(results: Path) -> Iterator[Explanation]:
             if is_read and is_within(row["nmi"], row["printed"]):
                 place = {"tasks": (row["task"],), "settings": (f"{row['percent']} %",)}
                 yield Explanation("bckm", reason, RIVALS, "Table 2", method, **place)
+
+
+def _derive_same_centres(results: Path, table: str) -> Iterator[Explanation]:
+    """Derive where rounds from the same centres give the NMI (Table 2), or their own number (Table 4)."""
+    printed = {(row["task"], row["percent"]): row["rounds"] for row in read_target("bckm_table4.csv")}
+    for row in read_rows(results / READINGS_OF_BCKM):
+        if row["reading"] not in SAME_CENTRES or not row["rounds_error"]:
+            continue
+        away = abs(float(row["rounds"]) - float(printed[row["task"], row["percent"]]))
+        is_near = {
+            "Table 2": is_within(row["nmi"], row["printed"]),
+            "Table 4": away <= 2 * float(row["rounds_error"]),
+        }
+        if is_near[table]:
+            place = {"tasks": (row["task"],), "settings": (f"{row['percent']} %",)}
+            reason = f"{SAME_CENTRES[row['reading']]} {WITHIN[table]}"
+            yield Explanation("bckm", reason, READINGS_OF_BCKM, table, "BCKM", **place)
 
 
 def _explain_by_authors(row: Row) -> Explanation:

@@ -16,11 +16,13 @@ from bench.papers import (
     bckm_rival_readings,
 )
 from bench.speed import bckm as speed
+from sklearn.datasets import load_iris
 from sklearn.metrics import normalized_mutual_info_score
 
 import linkwise as lw
 from bench import harness
 from linkwise.cluster.similarity import kernel_boost
+from linkwise.cluster.similarity.spaces import Vectors
 
 
 @pytest.fixture
@@ -352,6 +354,19 @@ def test_readings_of_bckm(folder, tmp_path, capsys):
     assert "letter" in capsys.readouterr().out
     letter = bckm_readings.measure(("iris", "letter", "5", "0"), 1, folder)["nmi"]
     assert letter == bckm.measure(("iris", "raw", "BCKM, letter", "5", "0"), 1, folder)["nmi"]
+
+
+def test_rounds_of_a_reading_start_from_the_same_centres(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    constraints = lw.Constraints.sample(y, 300, random_state=0)
+    draws = []
+    draw = Vectors.choose_centers
+    monkeypatch.setattr(Vectors, "choose_centers", lambda *args: draws.append(1) or draw(*args))
+    for kind, is_shared in ((lw.BCKM, False), (bckm_readings.SameCenters, True)):
+        draws.clear()
+        model = kind.paper(3, n_rounds=4, random_state=0).fit(X, constraints=constraints)
+        assert model.n_rounds_ > 1
+        assert len(draws) == (1 if is_shared else model.n_rounds_)
 
 
 @pytest.mark.nightly

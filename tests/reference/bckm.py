@@ -91,6 +91,7 @@ def constrained_k_means(X, centers, pairs, must, max_passes=100):
     """Algorithm 2, all of it: passes until the clusters are those of the pass before.
 
     Passes may cycle, which the paper does not mention; then the first clusters that come again end the run.
+    They may also go on for thousands of passes, so there is a limit, that of the authors' program.
     """
     seen = []
     while len(seen) < max_passes:

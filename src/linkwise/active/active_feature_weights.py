@@ -15,6 +15,8 @@ counts in every round. Settled or changed:
 - In the paper the person looks for pairs. Here a pair is also proposed, of two kinds by turns: the most
   central rows of the two nearest clusters that were not compared yet, and the row that is nearest to the
   border of its cluster with that cluster's most central row.
+- In the paper answers only choose the weights. Here a row whose label contradicts an answer also moves, to a
+  cluster of its own if need be, so no answer is contradicted.
 - The weights are a function of the facts in the order in which they came, so that undo and another client
   come to the same clustering.
 
@@ -192,7 +194,8 @@ class ActiveFeatureWeights(ActiveLearner):
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as printed (Section 3.5): one dimension more a round, tuned by Algorithm 1.
 
-        The paper leaves the choice of pairs to the person; the pairs that are proposed are ours.
+        The paper leaves the choice of pairs to the person; the pairs that are proposed are ours. As by
+        default, rows whose labels contradict an answer move.
 
         Parameters
         ----------

@@ -184,6 +184,8 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
     def paper(cls, **parameters: Any) -> Self:
         """Create the method as printed (Algorithm 1): ties are broken at random.
 
+        A semi-supervised pool has the clusterers of the default, which differ from the printed ones.
+
         Parameters
         ----------
         **parameters : Any

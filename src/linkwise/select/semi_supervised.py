@@ -4,7 +4,9 @@ Van Craenendonck and Blockeel (2017), section III, question 4: COBS chooses amon
 FOSC and COSC, with the settings of k-means, DBSCAN and spectral clustering. Constraints favour a clustering
 that was fitted to them, even a bad one, so half of them fit the clusterings and the others choose.
 
-As printed, with one exception: MPCKMeans learns one full metric (see `linkwise.MPCKMeans`).
+The settings are those printed. The clusterers are linkwise's: MPCKMeans by its default, which learns one full
+metric with a prior, but with one start; FOSC; and COSC with two starts. The printed ones can be given as
+``extra``, with an empty preset.
 """
 
 from __future__ import annotations

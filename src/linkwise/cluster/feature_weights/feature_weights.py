@@ -122,9 +122,9 @@ class FeatureWeightClustering(CenteredClusterer):
         Start of a climb: the best point between equal weights and the metric of the constraints, or that
         metric.
     delta : float, optional
-        Step of the paper, as a share of a weight; the climb then continues for validity when every constraint
-        is satisfied. By default each weight is multiplied by several factors until every constraint is
-        satisfied.
+        Step of the paper, as a share of a weight, or of the mean weight if that is larger; the climb then
+        continues for validity when every constraint is satisfied. By default each weight is multiplied by
+        several factors until every constraint is satisfied.
     sweeps : int, default=10
         Largest number of passes over all dimensions of a round.
     max_evals : int, default=500
@@ -249,7 +249,9 @@ class FeatureWeightClustering(CenteredClusterer):
         """Create the method as printed and used in the paper's experiments.
 
         It decomposes the rows without centring them (Section 3.6), and tunes all dimensions in one sweep of
-        steps of 10 % (Algorithm 1) from Xing's metric (Section 3.2).
+        steps of 10 % (Algorithm 1) from Xing's metric (Section 3.2). A step of a weight below the mean is 10
+        % of the mean, since a weight of 0 could not grow otherwise. S_Dbw divides by the number of pairs of
+        clusters, for we take the factor of Equation 5 for a misprint.
 
         Parameters
         ----------

@@ -6,9 +6,10 @@ do in AdaBoost. Each round votes, with weight alpha, on which rows share a clust
 votes gives the clustering.
 
 Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the search. Settled where the
-paper is silent: equal priorities are ordered at random in every round; priorities may start at the weights of
-the constraints. If the first round breaks half of all priority, all votes are 0 as printed (lines 8, 9, 13);
-here it is used alone, with a warning.
+paper is silent: equal priorities are ordered at random in every round, and every round draws centres of its
+own, as in the authors' program; priorities may start at the weights of the constraints. If the first round
+breaks half of all priority, all votes are 0 as printed (lines 8, 9, 13); here it is used alone, with a
+warning.
 
 Changed, each by a parameter: a first round that breaks half or more is tried up to 10 times, and a later
 one 3 times, before the rounds end; each round returns its best pass, and ends after ten passes without a
@@ -196,7 +197,9 @@ class BCKM(RoundsClusterer):
         """Create the method as printed (Algorithms 2 and 3).
 
         No round is tried again, each returns its last pass, the round that breaks nothing has one start, and
-        plain k-means is never returned. The final k-means, which the paper leaves open, keeps its 10 starts.
+        plain k-means is never returned. The paper leaves three things open: the final k-means keeps its 10
+        starts, each round draws its own centres, and a round has at most 100 passes, since passes may go on
+        without end.
 
         Parameters
         ----------

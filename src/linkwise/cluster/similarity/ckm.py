@@ -6,9 +6,9 @@ Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm
 Settled where the paper is silent: every pass clears all labels and goes through all pairs again; an empty
 cluster takes a far row; passes that cycle end when labels repeat. Changed: a start also ends after ten passes
 without a better one; the result is the pass that breaks least, of several starts, and plain k-means is
-returned if it satisfies more constraints. ``CKM.paper()`` has one start, which ends when labels repeat, and
-returns its last pass; ``CKM.authors()`` ends as the authors' program does. Added: kernels, and weights of
-constraints as priorities.
+returned if it satisfies more constraints. ``CKM.paper()`` has one start, which ends when labels repeat or
+after 100 passes, and returns its last pass; ``CKM.authors()`` ends as the authors' program does. Added:
+kernels, and weights of constraints as priorities.
 
 Cost: a pass is one of plain k-means and O(constraints).
 """

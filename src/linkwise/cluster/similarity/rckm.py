@@ -155,8 +155,8 @@ class RCKM(RoundsClusterer):
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as described: constraints in random order, and rounds as printed (Algorithm 2).
 
-        All rounds start from one set of initial centres (Section 5.2), drawn by k-means++, and return their
-        last pass; plain k-means is never returned. How rounds are weighted is not said.
+        All rounds start from one set of initial centres, drawn by k-means++, which is how we read Section
+        5.2, and return their last pass; plain k-means is never returned. How rounds are weighted is not said.
 
         Parameters
         ----------

@@ -4,8 +4,9 @@ Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm
 assigns all labels again: pair after pair, the constraint of highest priority first, then the rows without
 constraints. Constrained labels need not lower the sum of squares, so passes may cycle: they end when labels
 repeat, or after some passes without improvement (`patience`). The result is the pass that breaks least; of
-equal ones the pass of least inertia. With ``convergence="stable"`` only a repetition ends them, and the
-result is the last pass, as printed (lines 40, 41).
+equal ones the pass of least inertia. With ``convergence="stable"`` only a repetition, or `max_passes`,
+ends them, and the result is the last pass, as printed (lines 40, 41). The paper has no largest number of
+passes; with many constraints labels may not repeat for thousands of them.
 """
 
 from __future__ import annotations
