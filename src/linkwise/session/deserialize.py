@@ -117,6 +117,8 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
         meta["numbers"] = _read_numbers(db, meta["data"]["shape"][0])
     if _has_setting(db, "known"):
         meta["known"] = _read_count(db, "known", "events about earlier data")
+    if _has_setting(db, "moves"):
+        meta["moves"] = _read_count(db, "moves", "times that rows moved")
     return meta
 
 

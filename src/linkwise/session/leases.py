@@ -2,7 +2,8 @@
 
 Leases live in memory: after a restart questions are just given again. The id of a question names its place
 and its rows, so an answer finds its place even if nobody knows the lease any more. So a lease that is over is
-forgotten, except for the id of a question that was the present one.
+forgotten, except for the id of a question that was the present one. An id also tells how often rows had moved
+to other positions, so that a late answer is never stored for other rows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from linkwise.asking.batches import Expectation
 from linkwise.session.events import Place
 
-QUESTION_ID = re.compile(r"(\d{1,15})(?:\.(\d{1,15}))?:(\d{1,15})-(\d{1,15})", re.ASCII)
+QUESTION_ID = re.compile(r"(?:(\d{1,15})/)?(\d{1,15})(?:\.(\d{1,15}))?:(\d{1,15})-(\d{1,15})", re.ASCII)
 UNDOABLE = 64  # events after which the lease of a question that was answered is forgotten
 
 
@@ -91,10 +92,13 @@ class Leases:
     ----------
     now : callable, optional
         Returns the present time in UTC.
+    n_moves : int, default=0
+        How often rows have moved to other positions.
     """
 
-    def __init__(self, now: Callable[[], datetime] = read_clock) -> None:
+    def __init__(self, now: Callable[[], datetime] = read_clock, *, n_moves: int = 0) -> None:
         self.now: Callable[[], datetime] = now
+        self._n_moves = n_moves
         self._leases: dict[str, Lease] = {}
         self._present: set[str] = set()  # ids of questions at position 0 whose leases are forgotten
         self._last_position: dict[int, int] = {}  # by start
@@ -140,7 +144,7 @@ class Leases:
         """Lease a question to somebody, who may have held it before; an older lease of the same pair ends."""
         first, second = chosen.pair
         until = self.now() + timedelta(seconds=seconds)
-        question = OpenQuestion(name_question(place, first, second), first, second, chosen.why, to, until)
+        question = OpenQuestion(self.name(place, first, second), first, second, chosen.why, to, until)
         for name, lease in self._leases.items():
             if lease.question.to == to and {*lease.expectation.pair} == {first, second}:
                 self._end(name)
@@ -197,13 +201,13 @@ class Leases:
         found = QUESTION_ID.fullmatch(name)
         if found is None:
             return None
-        start, position, first, second = (int(part or 0) for part in found.groups())
-        is_given = position > 0 or name in self._present
+        n_moves, start, position, first, second = (int(part or 0) for part in found.groups())
+        is_given = (position > 0 or name in self._present) and n_moves == self._n_moves
         is_possible = is_given and start <= last and first != second and max(first, second) < n_rows
         return (first, second, Place(start, position)) if is_possible else None
 
-
-def name_question(place: Place, first: int, second: int) -> str:
-    """The id of a question."""
-    position = f".{place.position}" if place.position else ""
-    return f"{place.start}{position}:{first}-{second}"
+    def name(self, place: Place, first: int, second: int) -> str:
+        """The id of a question."""
+        moves = f"{self._n_moves}/" if self._n_moves else ""
+        position = f".{place.position}" if place.position else ""
+        return f"{moves}{place.start}{position}:{first}-{second}"

@@ -14,7 +14,7 @@ from linkwise.errors import SessionError, StaleAnswerError, short_repr
 from linkwise.session.events import Place
 from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.guidelines import SessionGuidelines
-from linkwise.session.leases import Lease, OpenQuestion, name_question
+from linkwise.session.leases import Lease, OpenQuestion
 from linkwise.session.view import synchronized
 from linkwise.session.writer import check_source
 
@@ -170,7 +170,7 @@ class SessionQuestions(SessionGuidelines):
         replay, place = self._current_replay(), Place(self._last_start(), 0)
         present, lease = replay.question, self._leases.get(question_id)
         rows = None if present is None else (present.first, present.second)
-        if lease is None and present and rows and question_id == name_question(place, *rows):
+        if lease is None and present and rows and question_id == self._leases.name(place, *rows):
             lease = self._leases.give(expect(present, replay.evidence), place, name, 0.0)
         if lease is None or not self._is_open(lease):
             raise StaleAnswerError("This question is not open any more. Answer the present one.", present)

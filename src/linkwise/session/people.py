@@ -20,7 +20,7 @@ from linkwise.session.audit import (
     verdicts_of,
 )
 from linkwise.session.events import Place
-from linkwise.session.leases import OpenQuestion, name_question
+from linkwise.session.leases import OpenQuestion
 from linkwise.session.open_questions import LEASE_S, SessionQuestions, check_is_integer
 from linkwise.session.remarks import check_note
 from linkwise.session.review import ReviewCase, list_cases
@@ -111,7 +111,7 @@ class SessionPeople(SessionQuestions):
         why, until = AUDIT_REASON.format(program), self._leases.now() + timedelta(seconds=LEASE_S)
         pairs, start = list_open(plan, answers, verdicts)[:n], self._last_start()
         return [
-            OpenQuestion(name_question(Place(start, position), *pair), *pair, why, person, until)
+            OpenQuestion(self._leases.name(Place(start, position), *pair), *pair, why, person, until)
             for position, pair in enumerate(pairs, 1)
         ]
 

@@ -39,7 +39,7 @@ from linkwise.session.description import (
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Place, evidence_of
 from linkwise.session.examples import move_examples
-from linkwise.session.leases import Leases, OpenQuestion, name_question
+from linkwise.session.leases import Leases, OpenQuestion
 from linkwise.session.recode import match_rows, move_audits, move_events
 from linkwise.session.registry import build_learner
 from linkwise.session.remarks import Remark, check_note, check_seconds
@@ -258,6 +258,8 @@ class Session(SessionTransfer):
         changes = {"data": fingerprint(rows), "source": kept}
         if not has_same_rows:
             changes["known"] = self._last_number
+        if any(here.get(row) != row for row in range(self.n_rows)):
+            changes["moves"] = self._meta.get("moves", 0) + 1  # questions about rows as they were are stale
         if self._meta.get("examples"):
             changes["examples"] = tuple(move_examples(self._meta["examples"], here))
         if self._meta.get("audits"):
@@ -341,6 +343,7 @@ class Session(SessionTransfer):
             raise SessionLockedError(
                 f"{self._store.path} is in use by another process. Close that process, or try again."
             ) from None
+        self._leases = Leases(n_moves=self._meta.get("moves", 0))  # no longer of the rows as they were
 
     @synchronized
     def recode(
@@ -400,7 +403,6 @@ class Session(SessionTransfer):
             self._events, self._ids, self._meta, self._replay = before
             self._forget_derived()
             raise
-        self._leases = Leases()  # of questions about the rows as they were
         if items is not None or self._ids != before[1]:
             self._items = items
 
@@ -614,7 +616,7 @@ class Session(SessionTransfer):
     def _question_id(self, question: Question | None) -> str | None:
         if question is None:
             return None
-        return name_question(Place(self._last_start(), 0), question.first, question.second)
+        return self._leases.name(Place(self._last_start(), 0), question.first, question.second)
 
     def _stale_error(self) -> StaleAnswerError:
         question = self.question

@@ -81,7 +81,7 @@ class SessionView:
         self._ids = store.ids()
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
-        self._leases = Leases()
+        self._leases = Leases(n_moves=self._meta.get("moves", 0))
         self._items: Any = None  # what a person sees of each row, as it was given
         self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
