@@ -2,6 +2,8 @@
 
 import csv
 import os
+import subprocess
+import sys
 from ast import literal_eval
 
 import numpy as np
@@ -103,6 +105,17 @@ def test_a_suite_is_run_once_and_goes_on(place, capsys):
     page = (place / "out/mine/index.html").read_text()
     assert "Two sets of my own." in page
     assert "peers.py:halves" in page
+
+
+def test_the_command_runs_with_several_processes(place):
+    words = ["run", "mine.toml", "--data", ".", "--methods", "PCKMeans", "peers.py:halves", "--out"]
+    run("--methods", "PCKMeans", "peers.py:halves")
+    command = [sys.executable, "-m", "linkwise.experiments", *words, "at_once", "--jobs", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in ("summary", "ranks", "wins"):
+        one, other = (place / folder / f"mine/{name}.csv" for folder in ("out", "at_once"))
+        assert one.read_text() == other.read_text()
 
 
 def test_a_peer_that_changed_is_run_again(place, capsys):

@@ -17,19 +17,12 @@ from functools import partial
 from pathlib import Path
 
 from linkwise.errors import DataError
-from linkwise.experiments.cell_store import Cell, Row, run_cells
+from linkwise.experiments.cell_store import Cell, run_cells
 from linkwise.experiments.participants import find_participant
 from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
-from linkwise.experiments.suites import (
-    Protocol,
-    Suite,
-    describe_protocol,
-    list_suites,
-    read_suite,
-    shorten_protocol,
-)
-from linkwise.experiments.tasks import Source, available_tasks, load_task
-from linkwise.experiments.trials import measure_trial
+from linkwise.experiments.suites import Suite, describe_protocol, list_suites, read_suite, shorten_protocol
+from linkwise.experiments.tasks import Source, available_tasks
+from linkwise.experiments.trials import measure_cell
 
 FIELDS = ("suite", "protocol", "source", "task", "method", "version", "run", "fold")
 
@@ -137,7 +130,7 @@ def run_suite(options: argparse.Namespace) -> int:
         folder / "cells.csv",
         FIELDS,
         cells,
-        partial(measure_cell, suite=options.suite, protocol=protocol, source=source),
+        partial(measure_cell, specs=suite.tasks, protocol=protocol, source=source),
         uses=uses_of,
         jobs=options.jobs,
         reuse=options.reuse,
@@ -167,18 +160,6 @@ def choose_tasks(suite: Suite, source: Source, wanted: Sequence[str] | None) -> 
     if not chosen:
         raise DataError(f"None of the tasks of {suite.name} is here. Give the folder with --data.")
     return chosen
-
-
-def measure_cell(cell: Cell, suite: str, protocol: Protocol, source: Source) -> Row:
-    """Measure one method on one task in one run."""
-    _, _, _, name, method, _, run, fold = cell
-    task = load_task(read_suite(suite).tasks[name], source)
-    try:
-        measured = measure_trial(find_participant(method), task, protocol, int(run), int(fold))
-    except Exception as error:
-        error.add_note(f"This happened to {method} on {name} in run {run}. Finished runs are kept.")
-        raise
-    return {name: f"{value:.4f}" for name, value in measured.items()}
 
 
 def uses_of(cell: Cell) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ get the same constraints, folds and seeds, and their scores are paired.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.oracles import TruthOracle
 from linkwise.constraints.constraints import Constraints
+from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.constraint_sets import (
     count_percent,
     draw_both_kinds,
@@ -22,12 +23,24 @@ from linkwise.experiments.constraint_sets import (
     draw_nested_constraints,
 )
 from linkwise.experiments.folds import draw_rows, split_folds
-from linkwise.experiments.participants import Labels, Participant
+from linkwise.experiments.participants import Labels, Participant, find_participant
 from linkwise.experiments.scores import SCORES, TimedOracle, score_curve, score_elsewhere
 from linkwise.experiments.suites import Protocol
-from linkwise.experiments.tasks import LabelledTask
+from linkwise.experiments.tasks import LabelledTask, Source, TaskSpec, load_task
 
 Rows = NDArray[np.int64]
+
+
+def measure_cell(cell: Cell, specs: Mapping[str, TaskSpec], protocol: Protocol, source: Source) -> Row:
+    """Measure one method on one task in one run; processes find this function here, not in ``__main__``."""
+    _, _, _, name, method, _, run, fold = cell
+    task = load_task(specs[name], source)
+    try:
+        measured = measure_trial(find_participant(method), task, protocol, int(run), int(fold))
+    except Exception as error:
+        error.add_note(f"This happened to {method} on {name} in run {run}. Finished runs are kept.")
+        raise
+    return {name: f"{value:.4f}" for name, value in measured.items()}
 
 
 def measure_trial(
