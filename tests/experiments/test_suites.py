@@ -58,9 +58,29 @@ def final(X, oracle, budget, n_clusters, seed, askable):
     return (X[:, 0] > np.median(X[:, 0])).astype(int) if budget > 5 else np.zeros(len(X))
 
 def asks_twice(X, oracle, budget, n_clusters, seed, askable):
-    first, second = askable[:2]
-    oracle(int(first), int(second))
+    for row in askable[1:3]:
+        oracle(int(askable[0]), int(row))
     return [np.zeros(len(X)), np.ones(len(X))]
+
+def too_many(X, oracle, budget, n_clusters, seed, askable):
+    for _ in range(budget + 1):
+        oracle(int(askable[0]), int(askable[1]))
+    return np.zeros(len(X))
+
+def elsewhere(X, oracle, budget, n_clusters, seed, askable):
+    oracle(int(askable[0]), int(np.setdiff1d(np.arange(len(X)), askable)[0]))
+    return np.zeros(len(X))
+
+def with_start(X, oracle, budget, n_clusters, seed, askable):
+    oracle(int(askable[0]), int(askable[1]))
+    return [np.zeros(len(X)), np.ones(len(X))]
+
+def zeros(X, constraints, n_clusters, seed):
+    X[:] = 0
+    return np.zeros(len(X))
+
+def twice(X, constraints, n_clusters, seed):
+    return np.zeros((2, len(X)))
 """
 
 
@@ -205,6 +225,36 @@ def test_a_program_that_returns_too_few_labels_is_named(place, capsys):
         "peers.py:three returned an array of shape (3,). Return one label for each of the 40 rows." in shown
     )
     assert "This happened to peers.py:three on lines in run 0. Finished runs are kept." in shown
+
+
+def test_a_clustering_for_each_question_is_none_for_constraints(place, capsys):
+    assert run("--methods", "peers.py:twice") == 2
+    assert "peers.py:twice returned an array of shape (2, 40)" in capsys.readouterr().err
+
+
+def test_a_program_that_changes_its_rows_leaves_those_of_others(place):
+    assert run("--methods", "peers.py:halves", "--out", "alone") == 0
+    assert run("--methods", "peers.py:zeros", "peers.py:halves") == 0
+    one, both = (read(place / folder / "mine/cells.csv") for folder in ("alone", "out"))
+    assert [row["20"] for row in one] == [row["20"] for row in both if row["method"] == "peers.py:halves"]
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("too_many", "peers.py:too_many asks more than 20 questions. Let it stop at the budget."),
+        ("elsewhere", "peers.py:elsewhere asks about row 0, which is not among the askable rows."),
+        ("with_start", "peers.py:with_start returned 2 clusterings after 1 questions."),
+    ],
+)
+def test_a_program_that_breaks_the_rules_of_questions_is_stopped(place, capsys, program, message):
+    (place / "mine.toml").write_text(
+        SUITE.replace('kind = "constraints"', 'kind = "questions"\nfolds = 2')
+        .replace("share = 0.7\n", "")
+        .replace('scored = "elsewhere"\n', "")
+    )
+    assert run("--methods", f"peers.py:{program}", "--tasks", "lines") == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_program_that_fails_is_named(place):

@@ -156,22 +156,24 @@ def _find_adapter(name: str) -> Participant:
         raise DataError(f"{place} has no function {function_name!r}.")
 
     def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
-        return _check_labels(name, function(task.X, constraints, task.n_clusters, seed), task)
+        # a copy, since the next method gets the same rows
+        found: ArrayLike = function(task.X.copy(), constraints, task.n_clusters, seed)
+        return _check_labels(name, found, task, (1,))
 
     def ask(
         task: LabelledTask, oracle: Oracle, budget: int, seed: int, askable: NDArray[np.int64]
     ) -> Sequence[Labels]:
-        found: ArrayLike = function(task.X, oracle, budget, task.n_clusters, seed, askable)
-        return list(np.atleast_2d(_check_labels(name, found, task)))
+        found: ArrayLike = function(task.X.copy(), oracle, budget, task.n_clusters, seed, askable.copy())
+        return list(np.atleast_2d(_check_labels(name, found, task, (1, 2))))
 
     version = hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
-    return Participant(function_name, cluster, ask, ("Constraints", "TruthOracle"), version)
+    return Participant(name, cluster, ask, ("Constraints", "TruthOracle"), version)
 
 
-def _check_labels(name: str, found: ArrayLike, task: LabelledTask) -> Labels:
+def _check_labels(name: str, found: ArrayLike, task: LabelledTask, dimensions: tuple[int, ...]) -> Labels:
     """One label for each row, in one clustering or several."""
     labels = np.asarray(found)
-    if labels.ndim not in (1, 2) or labels.shape[-1] != len(task.y):
+    if labels.ndim not in dimensions or labels.shape[-1] != len(task.y):
         raise DataError(
             f"{name} returned an array of shape {labels.shape}. Return one label for each of the"
             f" {len(task.y)} rows."

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.oracles import TruthOracle
 from linkwise.constraints.constraints import Constraints
+from linkwise.errors import DataError
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.constraint_sets import (
     count_percent,
@@ -127,9 +128,29 @@ def _with_questions(
 def _ask(
     participant: Participant, task: LabelledTask, protocol: Protocol, run: int, known: Rows, budget: int
 ) -> tuple[Sequence[Labels], list[float]]:
-    """Return the labels after each question, and the waits."""
-    oracle = TimedOracle(TruthOracle(task.y, noise=protocol.wrong, random_state=run))
-    return participant.ask(task, oracle, budget, run, known), oracle.waits
+    """Return the labels after each question, and the waits; a method that breaks the rules is stopped."""
+    truth, allowed = TruthOracle(task.y, noise=protocol.wrong, random_state=run), set(known.tolist())
+
+    def answer(first: int, second: int) -> object:
+        if len(oracle.waits) > budget:
+            raise DataError(
+                f"{participant.name} asks more than {budget} questions. Let it stop at the budget."
+            )
+        if not_allowed := [row for row in (first, second) if row not in allowed]:
+            raise DataError(
+                f"{participant.name} asks about row {not_allowed[0]}, which is not among the askable rows."
+                " Let it ask about those alone."
+            )
+        return truth(first, second)
+
+    oracle = TimedOracle(answer)
+    clusterings = participant.ask(task, oracle, budget, run, known)
+    if len(clusterings) not in (1, len(oracle.waits)):
+        raise DataError(
+            f"{participant.name} returned {len(clusterings)} clusterings after {len(oracle.waits)} questions."
+            " Return the labels after each question, or the final labels alone."
+        )
+    return clusterings, oracle.waits
 
 
 def _score_curve(
