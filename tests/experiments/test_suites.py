@@ -147,6 +147,53 @@ def test_a_peer_that_changed_is_run_again(place, capsys):
     assert "4 cells to run" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("changed", ["file", "preparation"])
+def test_a_task_that_changed_is_run_again(place, capsys, changed):
+    run()
+    load_task.cache_clear()
+    if changed == "file":
+        (place / "lines.csv").write_text((place / "lines.csv").read_text().replace("39,", "38.5,"))
+    else:
+        (place / "mine.toml").write_text(SUITE.replace('"lines.csv"', '"lines.csv"\nscale = "standard"'))
+    capsys.readouterr()
+    run("--reuse")
+    assert "2 cells to run" in capsys.readouterr().out
+    assert len(read(place / "out/mine/cells.csv")) == 6
+    run("--tasks", "lines")
+    assert capsys.readouterr().out.startswith("0 cells to run")
+
+
+def test_runs_without_a_key_of_their_data_are_reused_when_asked(place, capsys):
+    run()
+    path = place / "out/mine/cells.csv"
+    rows = read(path)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "data"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    capsys.readouterr()
+    run("--reuse")
+    assert capsys.readouterr().out.startswith("0 cells to run")
+    run("--tasks", "lines")
+    assert capsys.readouterr().out.startswith("2 cells to run")
+    assert [row["data"] != "" for row in read(path)] == [False] * 4 + [True] * 2
+
+
+def test_other_numbers_share_the_file_of_runs(place, capsys):
+    run()
+    before = (place / "out/mine/scores.csv").read_text()
+    other = SUITE.replace("numbers = [5, 20]", "numbers = [5, 10, 20, 30]")
+    (place / "mine.toml").write_text(other)
+    run()
+    both = (place / "out/mine/scores.csv").read_text()
+    for suite, scores in ((SUITE, before), (other, both)):
+        (place / "mine.toml").write_text(suite)
+        capsys.readouterr()
+        run()
+        assert capsys.readouterr().out.startswith("0 cells to run")
+        assert (place / "out/mine/scores.csv").read_text() == scores
+
+
 def test_all_methods_of_a_run_get_the_same_constraints(place):
     seen = {}
     (place / "watch.py").write_text(

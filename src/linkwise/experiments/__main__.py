@@ -21,7 +21,7 @@ from linkwise.experiments.cell_store import Cell, run_cells
 from linkwise.experiments.participants import find_participant
 from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
 from linkwise.experiments.suites import Suite, describe_protocol, list_suites, read_suite, shorten_protocol
-from linkwise.experiments.tasks import Source, available_tasks
+from linkwise.experiments.tasks import Source, available_tasks, compute_data_key
 from linkwise.experiments.trials import measure_cell
 
 FIELDS = ("suite", "protocol", "source", "task", "method", "version", "run", "fold")
@@ -126,12 +126,14 @@ def run_suite(options: argparse.Namespace) -> int:
         for fold in range(protocol.folds or 1)
         for method in methods
     ]
+    data_keys = {task: compute_data_key(suite.tasks[task], source) for task in tasks}
     rows = run_cells(
         folder / "cells.csv",
         FIELDS,
         cells,
         partial(measure_cell, specs=suite.tasks, protocol=protocol, source=source),
         uses=uses_of,
+        data=lambda cell: data_keys[cell[3]],
         jobs=options.jobs,
         reuse=options.reuse,
         progress=show_progress,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -226,6 +227,32 @@ def build_specs(declared: Sequence[Mapping[str, Any]], where: str) -> dict[str, 
 def available_tasks(specs: Mapping[str, TaskSpec], source: Source) -> list[str]:
     """Return the names of the tasks that a source can give, in their order."""
     return [name for name, spec in specs.items() if spec.is_available(source)]
+
+
+def compute_data_key(spec: TaskSpec, source: Source) -> str:
+    """Return the key of a task's data: a short digest of its file and of how its rows are prepared.
+
+    Parameters
+    ----------
+    spec : TaskSpec
+    source : Source
+
+    Returns
+    -------
+    str
+        Eight hexadecimal digits. Sets of scikit-learn and OpenML count by their names.
+    """
+    if source.folder is not None:
+        content = (source.folder / spec.file).read_bytes()
+    else:
+        content = (spec.openml if source.openml else spec.bundled).encode()
+    elsewhere = ("name", "file", "bundled", "openml", "counts")
+    steps = [
+        (field.name, getattr(spec, field.name))
+        for field in fields(spec)
+        if field.name not in elsewhere and getattr(spec, field.name) != field.default
+    ]
+    return hashlib.sha256(repr(steps).encode() + content).hexdigest()[:8]
 
 
 # ---------------------------------------------------------------- preparation
