@@ -129,6 +129,8 @@ def test_a_suite_is_run_once_and_goes_on(place, capsys):
 
 def test_the_command_runs_with_several_processes(place):
     words = ["run", "mine.toml", "--data", ".", "--methods", "PCKMeans", "peers.py:halves", "--out"]
+    assert run("--methods", "PCKMeans") == 0
+    assert "nan" not in (place / "out/mine/ranks.csv").read_text()  # a single method has no critical distance
     run("--methods", "PCKMeans", "peers.py:halves")
     command = [sys.executable, "-m", "linkwise.experiments", *words, "at_once", "--jobs", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -277,6 +279,15 @@ def test_a_program_that_returns_too_few_labels_is_named(place, capsys):
 def test_a_clustering_for_each_question_is_none_for_constraints(place, capsys):
     assert run("--methods", "peers.py:twice") == 2
     assert "peers.py:twice returned an array of shape (2, 40)" in capsys.readouterr().err
+
+
+def test_constraints_that_leave_no_row_to_score_are_refused(place, capsys):
+    (place / "mine.toml").write_text(
+        SUITE.replace("[5, 20]", "[5, 700]").replace("share = 0.7", "share = 1.0")
+    )
+    assert run() == 2
+    shown = capsys.readouterr().err
+    assert "Every row of lines is in one of the 700 constraints, so no row is left to score." in shown
 
 
 def test_a_program_that_changes_its_rows_leaves_those_of_others(place):

@@ -151,7 +151,9 @@ def tabulate_ranks(results: Results) -> Table:
         ]
         can_test = min(scores.shape) > 1
         tests += ["", format_p(friedman_test(scores).p_value) if can_test else "not testable", ""]
-        distances += ["", "", f"{critical_distance(len(results.methods), len(results.tasks)):.2f}"]
+        is_alone = len(results.methods) < 2
+        distance = "" if is_alone else f"{critical_distance(len(results.methods), len(results.tasks)):.2f}"
+        distances += ["", "", distance]
     lines = [(method, *(column[at] for column in columns)) for at, method in enumerate(results.methods)]
     lines += [("p, Friedman", *tests), ("critical distance, Nemenyi", *distances)]
     return tuple(header), lines

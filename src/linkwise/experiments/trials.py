@@ -174,7 +174,13 @@ def _with_constraints(
     def measure(drawn: Constraints, seed: int) -> float:
         labels = participant.cluster(task, drawn, seed)
         if protocol.scored == "elsewhere" and not protocol.folds:
-            return score_elsewhere(task.y, labels, drawn, score)
+            elsewhere = score_elsewhere(task.y, labels, drawn, score)
+            if np.isnan(elsewhere):
+                raise DataError(
+                    f"Every row of {task.name} is in one of the {drawn.n_constraints} constraints, so no row"
+                    " is left to score. Draw fewer, or from a smaller share of the rows."
+                )
+            return elsewhere
         return float(score(task.y[scored], labels[scored]))
 
     return {
