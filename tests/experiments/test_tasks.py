@@ -74,6 +74,47 @@ def test_columns_go_before_or_after_incomplete_rows():
     assert late.X.ravel().tolist() == [0, 0, 1]  # equal rows stay here, as in the paper's count
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("class,a\nx,1\ny,2\n", r"The last column of t\.csv is 'a', and not 'class'\."),
+        ("", r"The last column of t\.csv is '', and not 'class'\."),
+        ("a,class\n", r"t\.csv has no rows\."),
+        ("a,class\n1,x\n\n2\n", r"Line 4 of t\.csv has 1 fields, and the header has 2\."),
+        ("a,class\n1,x\n2,\n", r"Line 3 of t\.csv has no class\."),
+        ("a,class\n1,x\n?,y\n", r"Line 3 of t\.csv has '\?' in 'a', which is not a finite number\."),
+        ("a,class\n1,x\ninf,y\n", r"Line 3 of t\.csv has 'inf' in 'a'"),
+        ("a,class\n,x\n,y\n", r"No row of 't' is complete\."),
+        ("a,class\n1,x\n2,x\n", r"All rows of 't' are in one class\."),
+    ],
+)
+def test_a_file_that_is_no_such_table_is_refused(tmp_path, text, message):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        load_task(TaskSpec("t", "t.csv"), Source(tmp_path))
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe,class\n1,x\n2,y\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"t\.csv is not in UTF-8"):
+        load_task(TaskSpec("t", "t.csv"), Source(tmp_path))
+
+
+def test_columns_and_classes_of_a_declaration_must_be_there(tmp_path):
+    (tmp_path / "t.csv").write_text("\ufeffid,a,class\nA7,1,x\nB2,2,y\nC1,3,z\n", encoding="utf-8")
+    source = Source(tmp_path)
+    task = load_task(TaskSpec("t", "t.csv", drop_before=("id",), classes=("x", "y")), source)
+    assert task.X.tolist() == [[0], [1]]  # a column that is left out may hold words
+    with pytest.raises(
+        DataError, match=r"t\.csv has no column 'Id', which 't' leaves out\. Columns are id, a\."
+    ):
+        load_task(TaskSpec("t", "t.csv", drop_before=("id", "Id")), source)
+    with pytest.raises(DataError, match=r"'t' has no class 'w'\. Classes are x, y, z\."):
+        load_task(TaskSpec("t", "t.csv", drop_before=("id",), classes=("w", "x")), source)
+    counted = TaskSpec("t", "t.csv", drop_before=("id",), drop_after=("Age",), counts=(3, 1, 3))
+    assert load_task(counted, source).X.shape == (3, 1)
+
+
 def test_digits_3_8_9_of_the_training_file():
     X = np.arange(4000.0)[:, None]
     task = prepare_table(CATALOGUE["optdigits389"], X, np.resize(["1", "3", "8", "9"], 4000), ["f"])

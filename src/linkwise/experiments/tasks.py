@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -272,7 +272,8 @@ def load_task(spec: TaskSpec, source: Source = Source()) -> LabelledTask:  # noq
     Raises
     ------
     DataError
-        The source cannot give this task, or other counts come out than it declares.
+        The source cannot give this task, its file is not such a table, or other counts come out than it
+        declares.
     """
     if not spec.is_available(source):
         raise DataError(f"There is no task {spec.name!r} here. {_way_to(spec, source)}")
@@ -296,24 +297,68 @@ def _way_to(spec: TaskSpec, source: Source) -> str:
     return "Give the folder of data sets with --data."
 
 
-def read_classes_csv(path: Path) -> tuple[Rows, NDArray[np.str_], list[str]]:
+def read_classes_csv(path: Path, ignored: Container[str] = ()) -> tuple[Rows, NDArray[np.str_], list[str]]:
     """Read numbers (an empty field is NaN), classes as text and names of the columns of a CSV file.
 
     Parameters
     ----------
     path : Path
-        With a header; the last column is the class.
+        With a header; the last column is named ``class``.
+    ignored : container of str, optional
+        Columns that may hold anything; their values are NaN.
 
     Returns
     -------
     X : ndarray of shape (n_rows, n_columns)
     classes : ndarray of str
     names : list of str
+
+    Raises
+    ------
+    DataError
+        The file is not such a table. The message names the line.
     """
-    with path.open(newline="") as file:
-        header, *lines = csv.reader(file)
-    X = np.array([[float(field) if field else np.nan for field in line[:-1]] for line in lines])
-    return X, np.array([line[-1] for line in lines]), header[:-1]
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, values) for values in reader if any(values)]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} is not in UTF-8. Save it in this encoding.") from error
+    header = lines[0][1] if lines else []
+    if header[-1:] != ["class"]:
+        raise DataError(
+            f"The last column of {path.name} is {(header[-1:] or [''])[0]!r}, and not 'class'."
+            " Put the classes into a last column of this name, with commas between the columns."
+        )
+    if not lines[1:]:
+        raise DataError(f"{path.name} has no rows. Give a table with a header and rows.")
+    columns, X, classes = header[:-1], [], []
+    for number, values in lines[1:]:
+        where = f"Line {number} of {path.name}"
+        if len(values) != len(header):
+            raise DataError(
+                f"{where} has {len(values)} fields, and the header has {len(header)}. Give as many."
+            )
+        if not values[-1]:
+            raise DataError(f"{where} has no class. Give one, or leave out the row.")
+        pairs = zip(columns, values[:-1], strict=True)
+        X.append([np.nan if name in ignored else _read_number(name, value, where) for name, value in pairs])
+        classes.append(values[-1])
+    return np.array(X), np.array(classes), columns
+
+
+def _read_number(column: str, value: str, where: str) -> float:
+    """Return a number; NaN for an empty field."""
+    try:
+        number = float(value) if value else np.nan
+    except ValueError:
+        number = np.inf
+    if np.isinf(number):
+        raise DataError(
+            f"{where} has {value!r} in {column!r}, which is not a finite number. Leave the field of a missing"
+            " value empty, encode categories as numbers, or leave out the column with drop_before."
+        )
+    return number
 
 
 def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Sequence[str]) -> LabelledTask:
@@ -331,13 +376,25 @@ def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Seque
     -------
     LabelledTask
         Of complete rows.
+
+    Raises
+    ------
+    DataError
+        There is no complete row, or a class that the declaration names is not there.
     """
     X, classes = X[: spec.rows], classes[: spec.rows]
     if spec.classes:
-        kept = np.isin(classes, spec.classes)
+        names = classes.astype(str)
+        if unknown := sorted(set(spec.classes) - set(names)):
+            raise DataError(
+                f"{spec.name!r} has no class {unknown[0]!r}. Classes are {', '.join(np.unique(names))}."
+            )
+        kept = np.isin(names, spec.classes)
         X, classes = X[kept], classes[kept]
     X, columns = _drop_columns(X, columns, spec.drop_before)
     complete = ~np.isnan(X).any(axis=1)
+    if not complete.any():
+        raise DataError(f"No row of {spec.name!r} is complete. Leave out columns with drop_before.")
     X, _ = _drop_columns(X[complete], columns, spec.drop_after)
     classes = classes[complete]
     if spec.distinct:
@@ -349,6 +406,8 @@ def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Seque
 
 def _task(spec: TaskSpec, X: Any, classes: NDArray[Any], features: str) -> LabelledTask:
     y = encode_classes(classes)
+    if len(np.unique(y)) < 2:
+        raise DataError(f"All rows of {spec.name!r} are in one class. Give at least two classes.")
     return LabelledTask(spec.name, X, y, features, spec.n_clusters, spec.kernel)
 
 
@@ -401,7 +460,14 @@ def _from_openml(spec: TaskSpec) -> LabelledTask:
 
 
 def _from_table(spec: TaskSpec, path: Path) -> LabelledTask:
-    return prepare_table(spec, *read_classes_csv(path))
+    X, classes, columns = read_classes_csv(path, spec.drop_before)
+    unknown = [column for column in (*spec.drop_before, *spec.drop_after) if column not in columns]
+    if unknown and not spec.counts:  # a copy without the column is as good if the counts agree
+        raise DataError(
+            f"{path.name} has no column {unknown[0]!r}, which {spec.name!r} leaves out."
+            f" Columns are {', '.join(columns)}."
+        )
+    return prepare_table(spec, X, classes, columns)
 
 
 def _from_arrays(spec: TaskSpec, path: Path) -> LabelledTask:
