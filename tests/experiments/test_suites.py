@@ -93,8 +93,12 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "mine.toml").write_text(SUITE)
     (tmp_path / "peers.py").write_text(PEERS)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # programs add their folders
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     yield tmp_path
+    for name in ("own_core", "parts", "of_mine"):
+        for module in [each for each in sys.modules if each.partition(".")[0] == name]:
+            del sys.modules[module]
     load_task.cache_clear()
     find_participant.cache_clear()
 
@@ -147,6 +151,55 @@ def test_a_peer_that_changed_is_run_again(place, capsys):
     capsys.readouterr()
     run("--methods", "peers.py:halves")
     assert "4 cells to run" in capsys.readouterr().out
+
+
+def test_the_files_that_a_peer_imports_are_in_its_key(place):
+    folder = place / "methods"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "adapter.py").write_text(
+        "from own_core import middle\n\n"
+        "def cut(X, constraints, n_clusters, seed):\n    return X[:, 0] > middle(X)\n"
+    )
+    (folder / "own_core.py").write_text(
+        "def middle(X):\n    import parts.deep\n    return parts.deep.half(X)\n"
+    )
+    for name in ("parts/__init__.py", "parts/deep.py", "other.py"):
+        (folder / name).write_text("def half(X):\n    return 0.5\n")
+    assert run("--methods", "methods/adapter.py:cut") == 0  # it finds what is beside it
+    versions = {find_participant("methods/adapter.py:cut").version}
+    for at, name in enumerate(("other.py", "own_core.py", "parts/__init__.py", "parts/deep.py")):
+        with (folder / name).open("a") as opened:
+            opened.write("CHANGED = 1\n")
+        find_participant.cache_clear()
+        versions.add(find_participant("methods/adapter.py:cut").version)
+        assert len(versions) == at + 1
+
+
+def test_the_parts_of_linkwise_that_a_peer_names_are_in_its_key(place):
+    used = {
+        "import linkwise as lw\ndef one(*given):\n    return lw.MPCKMeans(3)\n": "MPCKMeans",
+        "from linkwise import COBRAS as old\ndef one(*given):\n    return old(3)\n": "COBRAS",
+        "from linkwise.select.pool import *\ndef one(*given):\n    pass\n": "linkwise.select.pool",
+        "def one(*given):\n    return given[0].MPCKMeans\n": None,
+    }
+    for program, entry in used.items():
+        (place / "peers.py").write_text(program)
+        find_participant.cache_clear()
+        more = set(find_participant("peers.py:one").uses) - {"Constraints", "TruthOracle"}
+        assert more == ({entry} if entry else set())
+
+
+def test_a_module_takes_part(place, monkeypatch):
+    package = place / "of_mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "core.py").write_text("from .parts import number\n\ndef one(*given):\n    return number\n")
+    (package / "parts.py").write_text("number = 1\n")
+    monkeypatch.syspath_prepend(place)
+    before = find_participant("of_mine.core:one").version
+    find_participant.cache_clear()
+    (package / "parts.py").write_text("number = 2\n")
+    assert find_participant("of_mine.core:one").version != before
 
 
 @pytest.mark.parametrize("changed", ["file", "preparation"])
