@@ -40,6 +40,8 @@ name = "dots"
 file = "dots.csv"
 """
 
+QUESTIONS = SUITE.replace('kind = "constraints"', 'kind = "questions"').replace('scored = "elsewhere"\n', "")
+
 PEERS = """
 import numpy as np
 
@@ -359,11 +361,7 @@ def test_a_program_that_changes_its_rows_leaves_those_of_others(place):
     ],
 )
 def test_a_program_that_breaks_the_rules_of_questions_is_stopped(place, capsys, program, message):
-    (place / "mine.toml").write_text(
-        SUITE.replace('kind = "constraints"', 'kind = "questions"\nfolds = 2')
-        .replace("share = 0.7\n", "")
-        .replace('scored = "elsewhere"\n', "")
-    )
+    (place / "mine.toml").write_text(QUESTIONS.replace("share = 0.7", "folds = 2"))
     assert run("--methods", f"peers.py:{program}", "--tasks", "lines") == 2
     assert message in capsys.readouterr().err
 
@@ -375,20 +373,14 @@ def test_a_program_that_fails_is_named(place):
 
 
 def test_a_program_that_returns_its_final_labels_is_asked_once_for_each_number(place):
-    (place / "mine.toml").write_text(
-        SUITE.replace('kind = "constraints"', 'kind = "questions"').replace('scored = "elsewhere"\n', "")
-    )
+    (place / "mine.toml").write_text(QUESTIONS)
     assert run("--methods", "peers.py:final", "--tasks", "lines") == 0
     for row in read(place / "out/mine/cells.csv"):
         assert float(row["5"]) == 0 < float(row["20"])
 
 
 def test_questions_are_about_the_training_rows_and_test_rows_are_scored(place, capsys):
-    (place / "mine.toml").write_text(
-        SUITE.replace('kind = "constraints"', 'kind = "questions"\nfolds = 2')
-        .replace("share = 0.7\n", "")
-        .replace('scored = "elsewhere"\n', "")
-    )
+    (place / "mine.toml").write_text(QUESTIONS.replace("share = 0.7", "folds = 2"))
     assert run("--methods", "COBRAS", "peers.py:asks_twice", "--tasks", "lines") == 0
     cells = read(place / "out/mine/cells.csv")
     assert len(cells) == 2 * 2 * 2
@@ -430,12 +422,76 @@ def test_without_data_it_says_so(place, capsys):
         ("runs = 2", "cannot_links = [5, 6]\nwrong = 0.1", "Leave out pairs, nested and wrong."),
         ("runs = 2", 'unit = "rows"', "unit = 'rows'. Give count, percent of pairs, percent of rows"),
         ("[protocol]", "[protocol", "mine.toml is no TOML file"),
+        (
+            "[protocol]",
+            "[protocols]",
+            "mine.toml has the unknown field 'protocols'. Fields are about, methods,",
+        ),
+        (
+            'methods = ["PCKMeans"]',
+            'methods = "PCKMeans"',
+            "methods = 'PCKMeans'. Give a list of texts in quotes",
+        ),
+        ("[[task]]", "[task]", "is no TOML file"),
+        (
+            'kind = "constraints"',
+            'kind = "questions"',
+            "scored = 'elsewhere' is about constraints. Give folds",
+        ),
+        ('kind = "constraints"', 'kind = "questions"\npairs = "must-link"', "pairs is about constraints"),
+        ("share = 0.7", "folds = 2", "has folds, which replace scored"),
+        ('scored = "elsewhere"', "folds = 2", "has folds, which replace share"),
+        ("share = 0.7", "share = 7", "has 7 in share. Give 0 to 1."),
+        ("runs = 2", "runs = 0", "has 0 in runs. Give 1 or more."),
+        ("runs = 2", 'runs = "2"', "has runs = '2'. Give a whole number."),
+        ("runs = 2", "folds = 1", "has folds = 1. Give 2 or more, or 0 for none."),
+        ("runs = 2", "wrong = 0.1\nclosed = true", "closes wrong constraints. Leave out closed or wrong."),
+        ("runs = 2", "nested = 1", "has nested = 1. Give true or false."),
+        ("runs = 2", 'score = "arri"', "has score = 'arri'. Give ari, rand, nmi, nmi_geometric"),
+        ("numbers = [5, 20]", "numbers = 5", "has numbers = 5. Give a list of numbers."),
+        ("numbers = [5, 20]", "numbers = [2.5]", "has 2.5 in numbers. Give whole numbers, or a unit"),
+        ("numbers = [5, 20]", "numbers = [-5]", "has -5 in numbers. Give 0 or more."),
+        ("numbers = [5, 20]", 'unit = "percent of rows"\nnumbers = [101]', "101 in numbers. Give 0 to 100."),
+        ("numbers = [5, 20]", "numbers = [5, 2000]", "lines does not suit this protocol. 2000 pairs cannot"),
+        ('"PCKMeans"', '"PCKMeans(k=3)"', "PCKMeans(k=3) does not have these parameters."),
+        (
+            '"PCKMeans"',
+            '"peers.py:final"',
+            "For constraints write a function of (X, constraints, n_clusters, seed)",
+        ),
+        ('"dots.csv"', '"dots.csv"\nkernel = "poly"', "kernel = 'poly'. Give linear, rbf."),
+        ('"dots.csv"', '"dots.csv"\nrows = -1', "rows = -1. Give 1 or more."),
+        (
+            '"dots.csv"',
+            '"dots.csv"\ncounts = [40, 2]',
+            "has 2 counts. Give those of rows, features and classes.",
+        ),
+        ('"dots.csv"', '"dots.csv"\ndrop_before = "x"', "drop_before = 'x'. Give a list of texts in quotes."),
     ],
 )
 def test_what_is_wrong_is_named(place, capsys, old, new, message):
     (place / "mine.toml").write_text(SUITE.replace(old, new))
     assert run() == 2
     assert message in capsys.readouterr().err
+
+
+def test_no_question_is_no_number_of_questions(place, capsys):
+    (place / "mine.toml").write_text(QUESTIONS.replace("[5, 20]", "[0, 20]"))
+    assert run("--methods", "KIN") == 2
+    assert "has 0 in numbers. Give 1 or more." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--runs", "--jobs"])
+def test_runs_and_jobs_are_positive(place, capsys, option):
+    with pytest.raises(SystemExit):
+        run(option, "0")
+    assert f"argument {option}: '0' is not a whole number from 1" in capsys.readouterr().err
+
+
+def test_a_method_named_twice_takes_part_once(place, capsys):
+    assert run("--methods", "PCKMeans", "PCKMeans") == 0
+    assert "4 cells to run" in capsys.readouterr().out
+    assert len(read(place / "out/mine/summary.csv")) == 1
 
 
 def test_the_files_of_a_suite_are_listed(place, capsys):
@@ -455,7 +511,7 @@ def test_the_files_of_a_suite_are_listed(place, capsys):
 
 
 def test_a_clusterer_is_not_asked(place, capsys):
-    (place / "mine.toml").write_text(SUITE.replace('kind = "constraints"', 'kind = "questions"'))
+    (place / "mine.toml").write_text(QUESTIONS)
     assert run() == 2
     assert "PCKMeans asks no questions" in capsys.readouterr().err
 

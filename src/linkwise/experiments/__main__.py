@@ -59,13 +59,22 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
     run.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for results")
-    run.add_argument("--runs", type=int, metavar="N", help="other number of runs than the suite's")
+    run.add_argument(
+        "--runs", type=positive_number, metavar="N", help="other number of runs than the suite's"
+    )
     run.add_argument(
         "--quick", action="store_true", help="one run of the two smallest tasks, in a few seconds"
     )
-    run.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    run.add_argument("--jobs", type=positive_number, default=1, metavar="N", help="processes")
     run.add_argument("--reuse", action="store_true", help="take finished cells of other versions of linkwise")
     return parser
+
+
+def positive_number(text: str) -> int:
+    """Read the value of an option; argparse names what is wrong."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
 
 
 def describe_suite(name: str) -> str:
@@ -93,7 +102,7 @@ def run_suite(options: argparse.Namespace) -> int:
     """Run a suite, write its results and print the summary."""
     suite = read_suite(options.suite)
     source = find_source(options)
-    methods = tuple(options.methods or suite.methods)
+    methods = tuple(dict.fromkeys(options.methods or suite.methods))
     if not methods:
         raise DataError(f"{suite.name} names no methods. Give some with --methods.")
     participants = {name: find_participant(name) for name in methods}

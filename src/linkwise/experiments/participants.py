@@ -130,7 +130,10 @@ def _of_class(
         told = {key: value for key, value in offered.items() if key in known} | named
         for key, _ in zip(known, given, strict=False):  # what is given by position
             told.pop(key, None)
-        return make(*given, **told)
+        try:
+            return make(*given, **told)
+        except TypeError as error:
+            raise DataError(f"{name} does not have these parameters. {error}.") from error
 
     def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
         with warnings.catch_warnings(action="ignore"):
@@ -158,6 +161,7 @@ def _find_adapter(name: str) -> Participant:
         raise DataError(f"{place} has no function {function_name!r}.")
 
     def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
+        _check_takes(name, function, ("X", "constraints", "n_clusters", "seed"))
         # a copy, since the next method gets the same rows
         found: ArrayLike = function(task.X.copy(), constraints, task.n_clusters, seed)
         return _check_labels(name, found, task, (1,))
@@ -165,11 +169,25 @@ def _find_adapter(name: str) -> Participant:
     def ask(
         task: LabelledTask, oracle: Oracle, budget: int, seed: int, askable: NDArray[np.int64]
     ) -> Sequence[Labels]:
+        _check_takes(name, function, ("X", "oracle", "budget", "n_clusters", "seed", "askable"))
         found: ArrayLike = function(task.X.copy(), oracle, budget, task.n_clusters, seed, askable.copy())
         return list(np.atleast_2d(_check_labels(name, found, task, (1, 2))))
 
     program = read_program(file, folders) if file.suffix == ".py" else Program("", ())
     return Participant(name, cluster, ask, ("Constraints", "TruthOracle", *program.entries), program.key)
+
+
+def _check_takes(name: str, function: Callable[..., Any], arguments: tuple[str, ...]) -> None:
+    """Check that a function takes some arguments by position."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        kind = "questions" if "oracle" in arguments else "constraints"
+        raise DataError(
+            f"{name} cannot be called. For {kind} write a function of ({', '.join(arguments)})."
+        ) from error
+    except ValueError:  # a compiled function without a signature
+        return
 
 
 def _check_labels(name: str, found: ArrayLike, task: LabelledTask, dimensions: tuple[int, ...]) -> Labels:

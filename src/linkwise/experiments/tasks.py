@@ -10,18 +10,18 @@ import csv
 import gzip
 import hashlib
 import json
-import tomllib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import datasets
 from linkwise.errors import DataError
+from linkwise.experiments.declarations import build_declared, read_toml
 
 Form = Literal["table", "arrays", "pixels", "texts", "counts"]
 Scale = Literal["unit", "standard", "none"]
@@ -175,11 +175,7 @@ def read_tasks(path: Path = CATALOGUE) -> dict[str, TaskSpec]:
     DataError
         The file is no TOML, or a task has no name, an unknown field or a value that is not allowed.
     """
-    try:
-        declared = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path.name} is no TOML file: {error}.") from error
-    return build_specs(declared.get("task", []), path.name)
+    return build_specs(read_toml(path).get("task", []), path.name)
 
 
 def build_specs(declared: Sequence[Mapping[str, Any]], where: str) -> dict[str, TaskSpec]:
@@ -201,27 +197,30 @@ def build_specs(declared: Sequence[Mapping[str, Any]], where: str) -> dict[str, 
     DataError
         As `read_tasks`.
     """
-    known = {each.name for each in fields(TaskSpec)}
     specs: dict[str, TaskSpec] = {}
     for number, values in enumerate(declared, 1):
         name = values.get("name")
         if not isinstance(name, str) or not name:
             raise DataError(f'Task {number} of {where} has no name. Give name = "...".')
-        if unknown := sorted(values.keys() - known):
-            raise DataError(
-                f"Task {name!r} of {where} has the unknown field {unknown[0]!r}."
-                f" Fields are {', '.join(sorted(known))}."
-            )
-        for field, allowed in (("form", get_args(Form)), ("scale", get_args(Scale))):
-            if field in values and values[field] not in allowed:
-                raise DataError(
-                    f"Task {name!r} of {where} has {field} = {values[field]!r}. Give {', '.join(allowed)}."
-                )
         if name in specs:
             raise DataError(f"Two tasks of {where} are named {name!r}. Rename one.")
-        lists = {field: tuple(value) for field, value in values.items() if isinstance(value, list)}
-        specs[name] = TaskSpec(**{**values, **lists})
+        specs[name] = build_declared(TaskSpec, values, f"Task {name!r} of {where}")
+        _check_spec(specs[name], where)
     return specs
+
+
+def _check_spec(spec: TaskSpec, where: str) -> None:
+    """Check the values of a task."""
+    least = {"rows": 1, "components": 0, "texts_per_class": 0, "n_clusters": 0}
+    for field, low in least.items():
+        value = getattr(spec, field)
+        if value is not None and value < low:
+            raise DataError(f"Task {spec.name!r} of {where} has {field} = {value}. Give {low} or more.")
+    if len(spec.counts) not in (0, 3):
+        raise DataError(
+            f"Task {spec.name!r} of {where} has {len(spec.counts)} counts. Give those of rows, features and"
+            " classes."
+        )
 
 
 def available_tasks(specs: Mapping[str, TaskSpec], source: Source) -> list[str]:

@@ -64,13 +64,22 @@ def measure_trial(
     dict of float
         The score after each number of questions or constraints, by that number as text, and ``"seconds"`` in
         all.
+
+    Raises
+    ------
+    DataError
+        The task has too few rows or pairs for the protocol, or the method breaks its rules.
     """
-    known, scored = choose_rows(len(task.y), protocol, run, fold)
+    are_asked = protocol.kind == "questions"
+    try:
+        known, scored = choose_rows(len(task.y), protocol, run, fold)
+        constraints = [] if are_asked else draw_trial_constraints(task.y, protocol, run, fold, known)
+    except ValueError as error:
+        raise DataError(f"{task.name} does not suit this protocol. {error}") from error
     begun = perf_counter()
-    if protocol.kind == "questions":
+    if are_asked:
         scores = _with_questions(participant, task, protocol, run, known, scored)
     else:
-        constraints = draw_trial_constraints(task.y, protocol, run, fold, known)
         scores = _with_constraints(participant, task, protocol, run, constraints, scored)
     return {**scores, "seconds": perf_counter() - begun}
 
