@@ -52,6 +52,18 @@ def test_without_a_folder_there_is_what_scikit_learn_has():
         load_task(CATALOGUE["glass"])
 
 
+def test_what_scikit_learn_has_is_prepared_as_declared():
+    spec = TaskSpec(
+        "two", bundled="iris", classes=("setosa", "virginica"), rows=110, scale="none", distinct=False
+    )
+    task = load_task(spec)
+    assert np.bincount(task.y).tolist() == [50, 10]
+    narrow = load_task(TaskSpec("narrow", bundled="iris", drop_before=("sepal length (cm)",)))
+    assert narrow.X.shape[1] == 3
+    with pytest.raises(DataError, match="scikit-learn's copy has no column 'sepal'"):
+        load_task(TaskSpec("narrow", bundled="iris", drop_before=("sepal",)))
+
+
 def test_a_folder_gives_what_is_in_it(tmp_path):
     (tmp_path / "wine.csv").write_text("a,b,class\n1,2,x\n3,2,y\n1,2,x\n5,,y\n2,2,y\n")
     source = Source(tmp_path)
@@ -232,6 +244,8 @@ def test_sets_with_many_classes_are_read_as_arrays(tmp_path, name):
         ([{"name": "a", "colour": 3}], "unknown field 'colour'"),
         ([{"name": "a", "form": "song"}], "form = 'song'. Give table, arrays, pixels, texts, counts"),
         ([{"name": "a", "scale": "log"}], "scale = 'log'. Give unit, standard, none"),
+        ([{"name": "a", "form": "counts", "scale": "none"}], "form = 'counts', which does not use scale"),
+        ([{"name": "a", "components": 3}], "form = 'table', which does not use components"),
         ([{"name": "a"}, {"name": "a"}], "Two tasks of my.toml are named 'a'"),
     ],
 )

@@ -28,6 +28,17 @@ Scale = Literal["unit", "standard", "none"]
 Rows = NDArray[np.float64]
 Classes = NDArray[np.int64]
 
+TABLE_STEPS = ("drop_before", "drop_after", "classes", "rows", "distinct", "scale")
+STEPS = {
+    "table": TABLE_STEPS,
+    "arrays": TABLE_STEPS,
+    "pixels": ("labels", "components"),
+    "texts": ("components", "texts_per_class"),
+    "counts": (),
+}
+"""Which fields of a task each form uses, of those that not all use."""
+_ALL_STEPS = {step for steps in STEPS.values() for step in steps}
+
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
 
@@ -216,6 +227,13 @@ def _check_spec(spec: TaskSpec, where: str) -> None:
         value = getattr(spec, field)
         if value is not None and value < low:
             raise DataError(f"Task {spec.name!r} of {where} has {field} = {value}. Give {low} or more.")
+    for each in fields(TaskSpec):
+        is_used = each.name not in _ALL_STEPS or each.name in STEPS[spec.form]
+        if not is_used and getattr(spec, each.name) != each.default:
+            raise DataError(
+                f"Task {spec.name!r} of {where} has form = {spec.form!r}, which does not use {each.name}."
+                " Leave it out."
+            )
     if len(spec.counts) not in (0, 3):
         raise DataError(
             f"Task {spec.name!r} of {where} has {len(spec.counts)} counts. Give those of rows, features and"
@@ -447,10 +465,10 @@ def encode_classes(classes: NDArray[Any]) -> Classes:
 # ---------------------------------------------------------------- where rows come from
 def _from_bundled(spec: TaskSpec) -> LabelledTask:
     given = datasets.load(spec.bundled)
-    rows = find_first_rows(given.X) if spec.distinct else np.arange(len(given.X))
-    return _task(
-        spec, scale_rows(given.X[rows], spec.scale), given.y[rows], "scikit-learn's copy, scaled to [0, 1]"
-    )
+    names = list(given.names)
+    _check_columns(spec, names, "scikit-learn's copy")
+    classes = np.array(given.label_names)[given.y] if spec.classes else given.y
+    return prepare_table(spec, given.X, classes, names)
 
 
 def _from_openml(spec: TaskSpec) -> LabelledTask:
@@ -460,13 +478,18 @@ def _from_openml(spec: TaskSpec) -> LabelledTask:
 
 def _from_table(spec: TaskSpec, path: Path) -> LabelledTask:
     X, classes, columns = read_classes_csv(path, spec.drop_before)
-    unknown = [column for column in (*spec.drop_before, *spec.drop_after) if column not in columns]
-    if unknown and not spec.counts:  # a copy without the column is as good if the counts agree
+    if not spec.counts:  # a copy without the column is as good if the counts agree
+        _check_columns(spec, columns, path.name)
+    return prepare_table(spec, X, classes, columns)
+
+
+def _check_columns(spec: TaskSpec, columns: Sequence[str], where: str) -> None:
+    """Check that the columns which are left out are there."""
+    if unknown := [column for column in (*spec.drop_before, *spec.drop_after) if column not in columns]:
         raise DataError(
-            f"{path.name} has no column {unknown[0]!r}, which {spec.name!r} leaves out."
+            f"{where} has no column {unknown[0]!r}, which {spec.name!r} leaves out."
             f" Columns are {', '.join(columns)}."
         )
-    return prepare_table(spec, X, classes, columns)
 
 
 def _from_arrays(spec: TaskSpec, path: Path) -> LabelledTask:
