@@ -366,6 +366,16 @@ def test_a_program_that_breaks_the_rules_of_questions_is_stopped(place, capsys, 
     assert message in capsys.readouterr().err
 
 
+def test_a_suite_that_is_stopped_says_how_to_go_on(place, capsys):
+    (place / "peers.py").write_text(
+        "def stop(X, constraints, n_clusters, seed):\n"
+        "    if seed:\n        raise KeyboardInterrupt\n    return [0] * len(X)\n"
+    )
+    assert run("--methods", "peers.py:stop") == 130
+    assert "Finished runs are kept, and the same command resumes." in capsys.readouterr().err
+    assert len(read(place / "out/mine/cells.csv")) == 2
+
+
 def test_a_program_that_fails_is_named(place):
     with pytest.raises(ZeroDivisionError) as raised:
         run("--methods", "peers.py:odd")

@@ -44,6 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr
         )
         return 2
+    except KeyboardInterrupt:
+        print(
+            "linkwise.experiments: You stopped it. Finished runs are kept, and the same command resumes.",
+            file=sys.stderr,
+        )
+        return 130
 
 
 def build_parser() -> argparse.ArgumentParser:

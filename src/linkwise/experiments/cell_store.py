@@ -152,11 +152,14 @@ def read_rows(path: Path) -> list[Row]:
 def append_row(path: Path, row: Row) -> None:
     """Append a row to a CSV file, with the header where the file is new; a new field becomes a column."""
     header = _read_header(path)
-    if new := [name for name in row if name not in header]:
-        header += new
-        _replace_file(path, header, read_rows(path))
+    added = [name for name in row if name not in header]
+    if header and added:
+        _replace_file(path, [*header, *added], read_rows(path))
     with path.open("a", newline="", encoding="utf-8") as file:
-        csv.DictWriter(file, header, restval="", lineterminator="\n").writerow(row)
+        writer = csv.DictWriter(file, [*header, *added], restval="", lineterminator="\n")
+        if not header:
+            writer.writeheader()
+        writer.writerow(row)
 
 
 def _read_header(path: Path) -> list[str]:

@@ -32,7 +32,7 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; }
 th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #888; }
-tbody tr:nth-child(even) { background: #f4f4f4; } img { max-width: 100%; } .best { font-weight: bold; }
+tbody tr:nth-child(even) { background: #f4f4f4; } img { max-width: 100%; }
 """
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
@@ -51,7 +51,7 @@ class Results:
     scores : dict of ndarray of shape (n_runs, n_numbers)
         By task and method, in the order of runs; with folds a run is the mean of its folds.
     seconds : dict of float
-        Mean time of a fit, by task and method.
+        Mean time of a run with all its numbers and starts, by task and method.
     """
 
     suite: Suite

@@ -28,16 +28,16 @@ Scale = Literal["unit", "standard", "none"]
 Rows = NDArray[np.float64]
 Classes = NDArray[np.int64]
 
-TABLE_STEPS = ("drop_before", "drop_after", "classes", "rows", "distinct", "scale")
-STEPS = {
-    "table": TABLE_STEPS,
-    "arrays": TABLE_STEPS,
+_TABLE_STEPS = ("drop_before", "drop_after", "classes", "rows", "distinct", "scale")
+_STEPS = {
+    "table": _TABLE_STEPS,
+    "arrays": _TABLE_STEPS,
     "pixels": ("labels", "components"),
     "texts": ("components", "texts_per_class"),
     "counts": (),
 }
 """Which fields of a task each form uses, of those that not all use."""
-_ALL_STEPS = {step for steps in STEPS.values() for step in steps}
+_ALL_STEPS = {step for steps in _STEPS.values() for step in steps}
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
@@ -228,7 +228,7 @@ def _check_spec(spec: TaskSpec, where: str) -> None:
         if value is not None and value < low:
             raise DataError(f"Task {spec.name!r} of {where} has {field} = {value}. Give {low} or more.")
     for each in fields(TaskSpec):
-        is_used = each.name not in _ALL_STEPS or each.name in STEPS[spec.form]
+        is_used = each.name not in _ALL_STEPS or each.name in _STEPS[spec.form]
         if not is_used and getattr(spec, each.name) != each.default:
             raise DataError(
                 f"Task {spec.name!r} of {where} has form = {spec.form!r}, which does not use {each.name}."
