@@ -4,6 +4,7 @@ import numpy as np
 
 from linkwise.experiments.comparison import critical_distance
 from linkwise.experiments.results import (
+    COLOURS,
     LABELS,
     Results,
     draw_curves,
@@ -84,3 +85,12 @@ def test_the_curves_name_their_unit():
         assert f"<!-- {unit} -->" in draw_curves(drawn)
         assert "<!-- mean ARI -->" in draw_curves(drawn)
         assert draw_curves(drawn) == draw_curves(drawn)
+
+
+def test_a_single_number_is_drawn_as_a_point():
+    results = made_up()
+    one = {key: scores[:, :1] for key, scores in results.scores.items()}
+    drawn = draw_curves(Results(SUITE, TASKS, results.methods, ("5",), one, results.seconds))
+    for colour in COLOURS[: len(results.methods)]:  # in the picture and in its legend
+        assert drawn.count(f"fill: {colour}; stroke: {colour}") == 2
+        assert f"fill: {colour}; stroke: {colour}" not in draw_curves(results)

@@ -345,6 +345,14 @@ def test_constraints_that_leave_no_row_to_score_are_refused(place, capsys):
     assert "Every row of lines is in one of the 700 constraints, so no row is left to score." in shown
 
 
+def test_a_method_that_cannot_satisfy_wrong_constraints_says_so(place, capsys):
+    (place / "mine.toml").write_text(SUITE.replace("runs = 2", "runs = 2\nwrong = 0.5"))
+    assert run("--methods", "COPKMeans") == 2
+    shown = capsys.readouterr().err
+    assert "COPKMeans satisfies every constraint, but these contradict each other" in shown
+    assert "This happened to COPKMeans on lines in run 0." in shown
+
+
 def test_a_program_that_changes_its_rows_leaves_those_of_others(place):
     assert run("--methods", "peers.py:halves", "--out", "alone") == 0
     assert run("--methods", "peers.py:zeros", "peers.py:halves") == 0

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from linkwise.errors import DataError
+from linkwise.errors import ConstraintError, DataError
 from linkwise.experiments.cell_store import Cell, run_cells
 from linkwise.experiments.participants import find_participant
 from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             return 0
         return run_suite(options)
-    except DataError as error:
+    except (ConstraintError, DataError) as error:
         print(
             "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr
         )

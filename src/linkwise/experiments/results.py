@@ -279,8 +279,9 @@ def draw_curves(results: Results) -> str:
         low, high = quartiles(runs)
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[number // len(COLOURS) % len(DASHES)]  # for further methods when colours run out
-        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, label=method)
-        axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+        point, width = (None, 0) if len(at) > 1 else ("o", 4)  # a line and a band need two numbers
+        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, marker=point, label=method)
+        axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=width)
     protocol = results.suite.protocol
     unit = protocol.kind if protocol.unit == "count" else f"constraints, {protocol.unit}"
     axes.set(xlabel=unit, ylabel=f"mean {LABELS[protocol.score]}")
