@@ -133,14 +133,16 @@ def test_a_suite_is_run_once_and_goes_on(place, capsys):
     assert "peers.py:halves" in page
 
 
-def test_the_command_runs_with_several_processes(place):
+def test_the_command_runs_with_several_processes(place):  # and where the encoding of files is ASCII
     words = ["run", "mine.toml", "--data", ".", "--methods", "PCKMeans", "peers.py:halves", "--out"]
     assert run("--methods", "PCKMeans") == 0
     assert "nan" not in (place / "out/mine/ranks.csv").read_text()  # a single method has no critical distance
     run("--methods", "PCKMeans", "peers.py:halves")
     command = [sys.executable, "-m", "linkwise.experiments", *words, "at_once", "--jobs", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    ascii_files = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    done = subprocess.run(command, env=os.environ | ascii_files, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert "±" in (place / "at_once/mine/index.html").read_text(encoding="utf-8")
     for name in ("summary", "ranks", "wins"):
         one, other = (place / folder / f"mine/{name}.csv" for folder in ("out", "at_once"))
         assert one.read_text() == other.read_text()

@@ -224,13 +224,13 @@ def write_results(results: Results, folder: Path) -> Path:
         "wins": tabulate_wins(results),
     }
     for name, (header, lines) in tables.items():
-        with (folder / f"{name}.csv").open("w", newline="") as file:
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(header)
             writer.writerows(lines)
     picture = ""
     if find_spec("matplotlib") is not None:
-        (folder / "curves.svg").write_text(draw_curves(results))
+        (folder / "curves.svg").write_text(draw_curves(results), encoding="utf-8")
         picture = '<p><img src="curves.svg" alt="Learning curves"></p>'
     suite = results.suite
     page = folder / "index.html"
@@ -240,7 +240,8 @@ def write_results(results: Results, folder: Path) -> Path:
         f"<h2>Summary</h2>{_html(*tables['summary'])}{picture}"
         f"<h2>Ranks</h2>{_html(*tables['ranks'])}"
         f"<h2>Tasks won and lost beyond chance</h2>{_html(*tables['wins'])}"
-        f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n"
+        f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n",
+        encoding="utf-8",
     )
     return page
 

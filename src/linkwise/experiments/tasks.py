@@ -516,7 +516,7 @@ def _from_texts(spec: TaskSpec, path: Path) -> LabelledTask:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
-    with gzip.open(path, "rt") as file:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         articles = [json.loads(line) for line in file]
     y = encode_classes(np.array([article["class"] for article in articles]))
     bodies = [article["text"].partition("\n\n")[2] or article["text"] for article in articles]
