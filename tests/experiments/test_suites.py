@@ -98,9 +98,9 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])  # programs add their folders
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     yield tmp_path
-    for name in ("own_core", "parts", "of_mine"):
-        for module in [each for each in sys.modules if each.partition(".")[0] == name]:
-            del sys.modules[module]
+    own = ("own_core", "parts", "of_mine", "linkwise program ")
+    for module in [name for name in sys.modules if name.startswith(own)]:
+        del sys.modules[module]
     load_task.cache_clear()
     find_participant.cache_clear()
 
@@ -191,6 +191,15 @@ def test_the_parts_of_linkwise_that_a_peer_names_are_in_its_key(place):
         find_participant.cache_clear()
         more = set(find_participant("peers.py:one").uses) - {"Constraints", "TruthOracle"}
         assert more == ({entry} if entry else set())
+
+
+def test_a_program_may_have_dataclasses(place):
+    (place / "peers.py").write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n\n"
+        "@dataclass\nclass Rows:\n    n: int\n\n"
+        "def one(X, *others):\n    return [0] * Rows(len(X)).n\n"
+    )
+    assert run("--methods", "peers.py:one") == 0
 
 
 def test_a_module_takes_part(place, monkeypatch):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "linkwise"
+INSTALLED = {"site-packages", "dist-packages"}
 COMPANIONS = {
     f"{PACKAGE}.native": ("native/src/*.cpp", "native/src/*.hpp"),
     f"{PACKAGE}.page": ("page/static/*.*",),
@@ -209,7 +210,7 @@ def _find_local_files(tree: ast.Module, path: Path, folders: Sequence[Path]) -> 
             for base in [path.parents[level - 1]] if level else folders:
                 places = [base.joinpath(*parts[:n]) for n in range(1, len(parts) + 1)]
                 found += [file for place in places for file in (place / "__init__.py", Path(f"{place}.py"))]
-    return [file for file in found if file.is_file() and "site-packages" not in file.parts]
+    return [file for file in found if file.is_file() and not INSTALLED & set(file.parts)]
 
 
 def _list_imported(node: ast.Import | ast.ImportFrom) -> list[str]:

@@ -217,9 +217,10 @@ def _load_module(place: str) -> tuple[ModuleType, Path, list[Path]]:
     folder = file.resolve().parent
     if os.fspath(folder) not in sys.path:  # it may import what is beside it, as a script
         sys.path.append(os.fspath(folder))
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+    spec = importlib.util.spec_from_file_location(f"linkwise program {place}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up; no import has such a name
     spec.loader.exec_module(module)
     return module, file, [Path.cwd(), folder]
