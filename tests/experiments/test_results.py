@@ -47,6 +47,12 @@ def test_the_summary_has_means_ranks_and_wins_and_the_best_first():
     assert wins["bad", "alike"] == ("2:0", "0:0")
 
 
+def test_too_few_runs_for_a_win_are_told_from_no_win():
+    for n_runs, won in ((5, "-"), (6, "4:0")):
+        assert tabulate_summary(made_up(n_runs))[1][0][-1] == won
+    assert {line[2:] for line in tabulate_wins(made_up(5))[1]} == {("-", "-")}
+
+
 def test_a_single_method_has_no_critical_distance():
     results = made_up()
     alone = Results(SUITE, TASKS, ("bad",), results.numbers, results.scores, results.seconds)

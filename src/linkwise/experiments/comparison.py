@@ -144,6 +144,21 @@ def p_value_of_pairs(differences: ArrayLike) -> float:
     return float(found.pvalue)
 
 
+def can_win(n_runs: int, alpha: float = SIGNIFICANT) -> bool:
+    """Whether so many runs can give a p-value below `alpha`: with fewer, no task is won beyond chance.
+
+    Parameters
+    ----------
+    n_runs : int
+    alpha : float, default=0.05
+
+    Returns
+    -------
+    bool
+    """
+    return alpha * (1 << n_runs) > 2  # the least p-value is that of two among all signs
+
+
 def count_wins(one: ArrayLike, other: ArrayLike, alpha: float = SIGNIFICANT) -> Wins:
     """Count the tasks on which one method is better than another, and worse, beyond chance.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linkwise.experiments.cell_store import Row
 from linkwise.experiments.comparison import (
-    Wins,
+    can_win,
     count_wins,
     critical_distance,
     friedman_test,
@@ -124,8 +124,8 @@ def tabulate_summary(results: Results) -> Table:
             f"{mean:.3f} ({rank:.2f})"
             for mean, rank in zip(means[:, at].mean(axis=0), ranks[:, at], strict=True)
         )
-        wins = [_count_wins(results, method, other, -1) for other in results.methods if other != method]
-        lines.append((method, *scores, f"{sum(w.won for w in wins)}:{sum(w.lost for w in wins)}"))
+        others = [other for other in results.methods if other != method]
+        lines.append((method, *scores, _format_wins(results, method, others, -1)))
     if len(results.methods) > 1:
         distance = critical_distance(len(results.methods), len(results.tasks))
         lines.append(("critical distance", *([f"({distance:.2f})"] * len(results.numbers)), ""))
@@ -166,13 +166,18 @@ def tabulate_wins(results: Results) -> Table:
         for other in results.methods:
             if one == other:
                 continue
-            wins = [_count_wins(results, one, other, at) for at in range(len(results.numbers))]
-            lines.append((one, other, *(f"{each.won}:{each.lost}" for each in wins)))
+            wins = (_format_wins(results, one, [other], at) for at in range(len(results.numbers)))
+            lines.append((one, other, *wins))
     return ("method", "against", *results.numbers), lines
 
 
-def _count_wins(results: Results, one: str, other: str, at: int) -> Wins:
-    return count_wins(_runs_at(results, one, at), _runs_at(results, other, at))
+def _format_wins(results: Results, one: str, others: Sequence[str], at: int) -> str:
+    """Return the tasks won and lost against some methods; a dash where there are none, or too few runs."""
+    runs = _runs_at(results, one, at)
+    if not others or not can_win(runs.shape[1]):
+        return "-"
+    wins = [count_wins(runs, _runs_at(results, other, at)) for other in others]
+    return f"{sum(each.won for each in wins)}:{sum(each.lost for each in wins)}"
 
 
 def _runs_at(results: Results, method: str, at: int) -> NDArray[np.float64]:
@@ -196,7 +201,7 @@ def format_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     for at, head in enumerate(header):
         texts = [head, *(line[at] for line in body)]
         width = max(map(len, texts))
-        numbers = all(not text or text.lstrip("+-")[:1].isdigit() for text in texts[1:])
+        numbers = all(text in ("", "-") or text.lstrip("+-")[:1].isdigit() for text in texts[1:])
         columns.append([text.rjust(width) if numbers else text.ljust(width) for text in texts])
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
