@@ -96,3 +96,28 @@ def test_progress_counts_the_cells_that_had_to_run(tmp_path, work):
     told = []
     run(tmp_path, work, progress=lambda *counts: told.append(counts))
     assert told == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_a_new_field_becomes_a_column(tmp_path):
+    path = tmp_path / "cells.csv"
+    for row in ({"a": "1", "b": "2"}, {"a": "3", "c": "4"}, {"c": "5"}):
+        cell_store.append_row(path, row)
+    assert path.read_text() == "a,b,c\n1,2,\n3,,4\n,,5\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["cells.csv"]
+
+
+def test_a_line_of_another_length_is_no_cell(tmp_path, work):
+    run(tmp_path, work)
+    path = tmp_path / "cells.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], lines[2] + ",1", "b,0", ""]))
+    assert run(tmp_path, work)[1] == ["a1", "b0"]
+
+
+def test_finished_cells_are_not_written_again_to_cut_off_a_line(tmp_path, work, monkeypatch):
+    run(tmp_path, work)
+    path = tmp_path / "cells.csv"
+    path.write_text(path.read_text()[:-3])
+    monkeypatch.setattr(type(path), "write_text", None)  # a full disk would leave an empty file
+    assert len(cell_store.read_rows(path)) == 2
+    assert path.read_bytes().endswith(b"\n")

@@ -72,6 +72,12 @@ def test_the_p_value_counts_all_signs():
     assert p_value_of_pairs([0.1] * 8) == pytest.approx(2 / 2**8)
 
 
+def test_a_run_without_a_score_is_no_win():
+    scores = [0.1, np.nan, 0.2, 0.3, 0.1, 0.2, 0.3]
+    assert np.isnan(p_value_of_pairs(scores))
+    assert count_wins([scores], [[0.0] * 7]) == Wins(0, 0, 1)
+
+
 def test_wins_losses_and_what_is_chance():
     better = np.tile([0.5, 0.6, 0.7, 0.5, 0.6, 0.7, 0.5, 0.6], (3, 1))
     other = better.copy()

@@ -141,7 +141,7 @@ def test_the_same_seed_draws_the_same():
         ({"n": 1, "wrong": 2}, "wrong=2 is not a share"),
         ({"n": 1, "kind": "odd"}, "kind='odd' is unknown"),
         ({"n": 1, "closed": True, "wrong": 0.5}, "closure of wrong constraints"),
-        ({"n": -1}, "-1 any pairs cannot be drawn"),
+        ({"n": -1}, "-1 pairs cannot be drawn"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(given, message):
@@ -188,7 +188,7 @@ def test_nested_sets_take_percent_rows_and_closure():
         ([1], {"wrong": 2}, "wrong=2 is not a share"),
         ([1], {"closed": True, "wrong": 0.5}, "closure of wrong constraints"),
         ([101], {"percent": True}, "percent=101 is not from 0 to 100"),
-        ([7], {}, "7 any pairs cannot be drawn"),
+        ([7], {}, "7 pairs cannot be drawn"),
     ],
 )
 def test_what_cannot_be_nested_is_refused(numbers, more, message):

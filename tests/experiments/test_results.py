@@ -4,6 +4,7 @@ import numpy as np
 
 from linkwise.experiments.comparison import critical_distance
 from linkwise.experiments.results import (
+    COLOURS,
     LABELS,
     Results,
     draw_curves,
@@ -46,6 +47,12 @@ def test_the_summary_has_means_ranks_and_wins_and_the_best_first():
     assert wins["bad", "alike"] == ("2:0", "0:0")
 
 
+def test_too_few_runs_for_a_win_are_told_from_no_win():
+    for n_runs, won in ((5, "-"), (6, "4:0")):
+        assert tabulate_summary(made_up(n_runs))[1][0][-1] == won
+    assert {line[2:] for line in tabulate_wins(made_up(5))[1]} == {("-", "-")}
+
+
 def test_a_single_method_has_no_critical_distance():
     results = made_up()
     alone = Results(SUITE, TASKS, ("bad",), results.numbers, results.scores, results.seconds)
@@ -84,3 +91,12 @@ def test_the_curves_name_their_unit():
         assert f"<!-- {unit} -->" in draw_curves(drawn)
         assert "<!-- mean ARI -->" in draw_curves(drawn)
         assert draw_curves(drawn) == draw_curves(drawn)
+
+
+def test_a_single_number_is_drawn_as_a_point():
+    results = made_up()
+    one = {key: scores[:, :1] for key, scores in results.scores.items()}
+    drawn = draw_curves(Results(SUITE, TASKS, results.methods, ("5",), one, results.seconds))
+    for colour in COLOURS[: len(results.methods)]:  # in the picture and in its legend
+        assert drawn.count(f"fill: {colour}; stroke: {colour}") == 2
+        assert f"fill: {colour}; stroke: {colour}" not in draw_curves(results)

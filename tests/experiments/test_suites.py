@@ -2,6 +2,8 @@
 
 import csv
 import os
+import subprocess
+import sys
 from ast import literal_eval
 
 import numpy as np
@@ -38,6 +40,8 @@ name = "dots"
 file = "dots.csv"
 """
 
+QUESTIONS = SUITE.replace('kind = "constraints"', 'kind = "questions"').replace('scored = "elsewhere"\n', "")
+
 PEERS = """
 import numpy as np
 
@@ -56,9 +60,29 @@ def final(X, oracle, budget, n_clusters, seed, askable):
     return (X[:, 0] > np.median(X[:, 0])).astype(int) if budget > 5 else np.zeros(len(X))
 
 def asks_twice(X, oracle, budget, n_clusters, seed, askable):
-    first, second = askable[:2]
-    oracle(int(first), int(second))
+    for row in askable[1:3]:
+        oracle(int(askable[0]), int(row))
     return [np.zeros(len(X)), np.ones(len(X))]
+
+def too_many(X, oracle, budget, n_clusters, seed, askable):
+    for _ in range(budget + 1):
+        oracle(int(askable[0]), int(askable[1]))
+    return np.zeros(len(X))
+
+def elsewhere(X, oracle, budget, n_clusters, seed, askable):
+    oracle(int(askable[0]), int(np.setdiff1d(np.arange(len(X)), askable)[0]))
+    return np.zeros(len(X))
+
+def with_start(X, oracle, budget, n_clusters, seed, askable):
+    oracle(int(askable[0]), int(askable[1]))
+    return [np.zeros(len(X)), np.ones(len(X))]
+
+def zeros(X, constraints, n_clusters, seed):
+    X[:] = 0
+    return np.zeros(len(X))
+
+def twice(X, constraints, n_clusters, seed):
+    return np.zeros((2, len(X)))
 """
 
 
@@ -71,8 +95,12 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "mine.toml").write_text(SUITE)
     (tmp_path / "peers.py").write_text(PEERS)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # programs add their folders
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     yield tmp_path
+    own = ("own_core", "parts", "of_mine", "linkwise program ")
+    for module in [name for name in sys.modules if name.startswith(own)]:
+        del sys.modules[module]
     load_task.cache_clear()
     find_participant.cache_clear()
 
@@ -105,6 +133,21 @@ def test_a_suite_is_run_once_and_goes_on(place, capsys):
     assert "peers.py:halves" in page
 
 
+def test_the_command_runs_with_several_processes(place):  # and where the encoding of files is ASCII
+    words = ["run", "mine.toml", "--data", ".", "--methods", "PCKMeans", "peers.py:halves", "--out"]
+    assert run("--methods", "PCKMeans") == 0
+    assert "nan" not in (place / "out/mine/ranks.csv").read_text()  # a single method has no critical distance
+    run("--methods", "PCKMeans", "peers.py:halves")
+    command = [sys.executable, "-m", "linkwise.experiments", *words, "at_once", "--jobs", "2"]
+    ascii_files = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    done = subprocess.run(command, env=os.environ | ascii_files, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "±" in (place / "at_once/mine/index.html").read_text(encoding="utf-8")
+    for name in ("summary", "ranks", "wins"):
+        one, other = (place / folder / f"mine/{name}.csv" for folder in ("out", "at_once"))
+        assert one.read_text() == other.read_text()
+
+
 def test_a_peer_that_changed_is_run_again(place, capsys):
     run("--methods", "peers.py:halves")
     find_participant.cache_clear()
@@ -112,6 +155,111 @@ def test_a_peer_that_changed_is_run_again(place, capsys):
     capsys.readouterr()
     run("--methods", "peers.py:halves")
     assert "4 cells to run" in capsys.readouterr().out
+
+
+def test_the_files_that_a_peer_imports_are_in_its_key(place):
+    folder = place / "methods"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "adapter.py").write_text(
+        "from own_core import middle\n\n"
+        "def cut(X, constraints, n_clusters, seed):\n    return X[:, 0] > middle(X)\n"
+    )
+    (folder / "own_core.py").write_text(
+        "def middle(X):\n    import parts.deep\n    return parts.deep.half(X)\n"
+    )
+    for name in ("parts/__init__.py", "parts/deep.py", "other.py"):
+        (folder / name).write_text("def half(X):\n    return 0.5\n")
+    assert run("--methods", "methods/adapter.py:cut") == 0  # it finds what is beside it
+    versions = {find_participant("methods/adapter.py:cut").version}
+    for at, name in enumerate(("other.py", "own_core.py", "parts/__init__.py", "parts/deep.py")):
+        with (folder / name).open("a") as opened:
+            opened.write("CHANGED = 1\n")
+        find_participant.cache_clear()
+        versions.add(find_participant("methods/adapter.py:cut").version)
+        assert len(versions) == at + 1
+
+
+def test_the_parts_of_linkwise_that_a_peer_names_are_in_its_key(place):
+    used = {
+        "import linkwise as lw\ndef one(*given):\n    return lw.MPCKMeans(3)\n": "MPCKMeans",
+        "from linkwise import COBRAS as old\ndef one(*given):\n    return old(3)\n": "COBRAS",
+        "from linkwise.select.pool import *\ndef one(*given):\n    pass\n": "linkwise.select.pool",
+        "def one(*given):\n    return given[0].MPCKMeans\n": None,
+    }
+    for program, entry in used.items():
+        (place / "peers.py").write_text(program)
+        find_participant.cache_clear()
+        more = set(find_participant("peers.py:one").uses) - {"Constraints", "TruthOracle"}
+        assert more == ({entry} if entry else set())
+
+
+def test_a_program_may_have_dataclasses(place):
+    (place / "peers.py").write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n\n"
+        "@dataclass\nclass Rows:\n    n: int\n\n"
+        "def one(X, *others):\n    return [0] * Rows(len(X)).n\n"
+    )
+    assert run("--methods", "peers.py:one") == 0
+
+
+def test_a_module_takes_part(place, monkeypatch):
+    package = place / "of_mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "core.py").write_text("from .parts import number\n\ndef one(*given):\n    return number\n")
+    (package / "parts.py").write_text("number = 1\n")
+    monkeypatch.syspath_prepend(place)
+    before = find_participant("of_mine.core:one").version
+    find_participant.cache_clear()
+    (package / "parts.py").write_text("number = 2\n")
+    assert find_participant("of_mine.core:one").version != before
+
+
+@pytest.mark.parametrize("changed", ["file", "preparation"])
+def test_a_task_that_changed_is_run_again(place, capsys, changed):
+    run()
+    load_task.cache_clear()
+    if changed == "file":
+        (place / "lines.csv").write_text((place / "lines.csv").read_text().replace("39,", "38.5,"))
+    else:
+        (place / "mine.toml").write_text(SUITE.replace('"lines.csv"', '"lines.csv"\nscale = "standard"'))
+    capsys.readouterr()
+    run("--reuse")
+    assert "2 cells to run" in capsys.readouterr().out
+    assert len(read(place / "out/mine/cells.csv")) == 6
+    run("--tasks", "lines")
+    assert capsys.readouterr().out.startswith("0 cells to run")
+
+
+def test_runs_without_a_key_of_their_data_are_reused_when_asked(place, capsys):
+    run()
+    path = place / "out/mine/cells.csv"
+    rows = read(path)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "data"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    capsys.readouterr()
+    run("--reuse")
+    assert capsys.readouterr().out.startswith("0 cells to run")
+    run("--tasks", "lines")
+    assert capsys.readouterr().out.startswith("2 cells to run")
+    assert [row["data"] != "" for row in read(path)] == [False] * 4 + [True] * 2
+
+
+def test_other_numbers_share_the_file_of_runs(place, capsys):
+    run()
+    before = (place / "out/mine/scores.csv").read_text()
+    other = SUITE.replace("numbers = [5, 20]", "numbers = [5, 10, 20, 30]")
+    (place / "mine.toml").write_text(other)
+    run()
+    both = (place / "out/mine/scores.csv").read_text()
+    for suite, scores in ((SUITE, before), (other, both)):
+        (place / "mine.toml").write_text(suite)
+        capsys.readouterr()
+        run()
+        assert capsys.readouterr().out.startswith("0 cells to run")
+        assert (place / "out/mine/scores.csv").read_text() == scores
 
 
 def test_all_methods_of_a_run_get_the_same_constraints(place):
@@ -194,6 +342,59 @@ def test_a_program_that_returns_too_few_labels_is_named(place, capsys):
     assert "This happened to peers.py:three on lines in run 0. Finished runs are kept." in shown
 
 
+def test_a_clustering_for_each_question_is_none_for_constraints(place, capsys):
+    assert run("--methods", "peers.py:twice") == 2
+    assert "peers.py:twice returned an array of shape (2, 40)" in capsys.readouterr().err
+
+
+def test_constraints_that_leave_no_row_to_score_are_refused(place, capsys):
+    (place / "mine.toml").write_text(
+        SUITE.replace("[5, 20]", "[5, 700]").replace("share = 0.7", "share = 1.0")
+    )
+    assert run() == 2
+    shown = capsys.readouterr().err
+    assert "Every row of lines is in one of the 700 constraints, so no row is left to score." in shown
+
+
+def test_a_method_that_cannot_satisfy_wrong_constraints_says_so(place, capsys):
+    (place / "mine.toml").write_text(SUITE.replace("runs = 2", "runs = 2\nwrong = 0.5"))
+    assert run("--methods", "COPKMeans") == 2
+    shown = capsys.readouterr().err
+    assert "COPKMeans satisfies every constraint, but these contradict each other" in shown
+    assert "This happened to COPKMeans on lines in run 0." in shown
+
+
+def test_a_program_that_changes_its_rows_leaves_those_of_others(place):
+    assert run("--methods", "peers.py:halves", "--out", "alone") == 0
+    assert run("--methods", "peers.py:zeros", "peers.py:halves") == 0
+    one, both = (read(place / folder / "mine/cells.csv") for folder in ("alone", "out"))
+    assert [row["20"] for row in one] == [row["20"] for row in both if row["method"] == "peers.py:halves"]
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("too_many", "peers.py:too_many asks more than 20 questions. Let it stop at the budget."),
+        ("elsewhere", "peers.py:elsewhere asks about row 0, which is not among the askable rows."),
+        ("with_start", "peers.py:with_start returned 2 clusterings after 1 questions."),
+    ],
+)
+def test_a_program_that_breaks_the_rules_of_questions_is_stopped(place, capsys, program, message):
+    (place / "mine.toml").write_text(QUESTIONS.replace("share = 0.7", "folds = 2"))
+    assert run("--methods", f"peers.py:{program}", "--tasks", "lines") == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_suite_that_is_stopped_says_how_to_go_on(place, capsys):
+    (place / "peers.py").write_text(
+        "def stop(X, constraints, n_clusters, seed):\n"
+        "    if seed:\n        raise KeyboardInterrupt\n    return [0] * len(X)\n"
+    )
+    assert run("--methods", "peers.py:stop") == 130
+    assert "Finished runs are kept, and the same command resumes." in capsys.readouterr().err
+    assert len(read(place / "out/mine/cells.csv")) == 2
+
+
 def test_a_program_that_fails_is_named(place):
     with pytest.raises(ZeroDivisionError) as raised:
         run("--methods", "peers.py:odd")
@@ -201,20 +402,14 @@ def test_a_program_that_fails_is_named(place):
 
 
 def test_a_program_that_returns_its_final_labels_is_asked_once_for_each_number(place):
-    (place / "mine.toml").write_text(
-        SUITE.replace('kind = "constraints"', 'kind = "questions"').replace('scored = "elsewhere"\n', "")
-    )
+    (place / "mine.toml").write_text(QUESTIONS)
     assert run("--methods", "peers.py:final", "--tasks", "lines") == 0
     for row in read(place / "out/mine/cells.csv"):
         assert float(row["5"]) == 0 < float(row["20"])
 
 
 def test_questions_are_about_the_training_rows_and_test_rows_are_scored(place, capsys):
-    (place / "mine.toml").write_text(
-        SUITE.replace('kind = "constraints"', 'kind = "questions"\nfolds = 2')
-        .replace("share = 0.7\n", "")
-        .replace('scored = "elsewhere"\n', "")
-    )
+    (place / "mine.toml").write_text(QUESTIONS.replace("share = 0.7", "folds = 2"))
     assert run("--methods", "COBRAS", "peers.py:asks_twice", "--tasks", "lines") == 0
     cells = read(place / "out/mine/cells.csv")
     assert len(cells) == 2 * 2 * 2
@@ -256,12 +451,76 @@ def test_without_data_it_says_so(place, capsys):
         ("runs = 2", "cannot_links = [5, 6]\nwrong = 0.1", "Leave out pairs, nested and wrong."),
         ("runs = 2", 'unit = "rows"', "unit = 'rows'. Give count, percent of pairs, percent of rows"),
         ("[protocol]", "[protocol", "mine.toml is no TOML file"),
+        (
+            "[protocol]",
+            "[protocols]",
+            "mine.toml has the unknown field 'protocols'. Fields are about, methods,",
+        ),
+        (
+            'methods = ["PCKMeans"]',
+            'methods = "PCKMeans"',
+            "methods = 'PCKMeans'. Give a list of texts in quotes",
+        ),
+        ("[[task]]", "[task]", "is no TOML file"),
+        (
+            'kind = "constraints"',
+            'kind = "questions"',
+            "scored = 'elsewhere' is about constraints. Give folds",
+        ),
+        ('kind = "constraints"', 'kind = "questions"\npairs = "must-link"', "pairs is about constraints"),
+        ("share = 0.7", "folds = 2", "has folds, which replace scored"),
+        ('scored = "elsewhere"', "folds = 2", "has folds, which replace share"),
+        ("share = 0.7", "share = 7", "has 7 in share. Give 0 to 1."),
+        ("runs = 2", "runs = 0", "has 0 in runs. Give 1 or more."),
+        ("runs = 2", 'runs = "2"', "has runs = '2'. Give a whole number."),
+        ("runs = 2", "folds = 1", "has folds = 1. Give 2 or more, or 0 for none."),
+        ("runs = 2", "wrong = 0.1\nclosed = true", "closes wrong constraints. Leave out closed or wrong."),
+        ("runs = 2", "nested = 1", "has nested = 1. Give true or false."),
+        ("runs = 2", 'score = "arri"', "has score = 'arri'. Give ari, rand, nmi, nmi_geometric"),
+        ("numbers = [5, 20]", "numbers = 5", "has numbers = 5. Give a list of numbers."),
+        ("numbers = [5, 20]", "numbers = [2.5]", "has 2.5 in numbers. Give whole numbers, or a unit"),
+        ("numbers = [5, 20]", "numbers = [-5]", "has -5 in numbers. Give 0 or more."),
+        ("numbers = [5, 20]", 'unit = "percent of rows"\nnumbers = [101]', "101 in numbers. Give 0 to 100."),
+        ("numbers = [5, 20]", "numbers = [5, 2000]", "lines does not suit this protocol. 2000 pairs cannot"),
+        ('"PCKMeans"', '"PCKMeans(k=3)"', "PCKMeans(k=3) does not have these parameters."),
+        (
+            '"PCKMeans"',
+            '"peers.py:final"',
+            "For constraints write a function of (X, constraints, n_clusters, seed)",
+        ),
+        ('"dots.csv"', '"dots.csv"\nkernel = "poly"', "kernel = 'poly'. Give linear, rbf."),
+        ('"dots.csv"', '"dots.csv"\nrows = -1', "rows = -1. Give 1 or more."),
+        (
+            '"dots.csv"',
+            '"dots.csv"\ncounts = [40, 2]',
+            "has 2 counts. Give those of rows, features and classes.",
+        ),
+        ('"dots.csv"', '"dots.csv"\ndrop_before = "x"', "drop_before = 'x'. Give a list of texts in quotes."),
     ],
 )
 def test_what_is_wrong_is_named(place, capsys, old, new, message):
     (place / "mine.toml").write_text(SUITE.replace(old, new))
     assert run() == 2
     assert message in capsys.readouterr().err
+
+
+def test_no_question_is_no_number_of_questions(place, capsys):
+    (place / "mine.toml").write_text(QUESTIONS.replace("[5, 20]", "[0, 20]"))
+    assert run("--methods", "KIN") == 2
+    assert "has 0 in numbers. Give 1 or more." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--runs", "--jobs"])
+def test_runs_and_jobs_are_positive(place, capsys, option):
+    with pytest.raises(SystemExit):
+        run(option, "0")
+    assert f"argument {option}: '0' is not a whole number from 1" in capsys.readouterr().err
+
+
+def test_a_method_named_twice_takes_part_once(place, capsys):
+    assert run("--methods", "PCKMeans", "PCKMeans") == 0
+    assert "4 cells to run" in capsys.readouterr().out
+    assert len(read(place / "out/mine/summary.csv")) == 1
 
 
 def test_the_files_of_a_suite_are_listed(place, capsys):
@@ -281,7 +540,7 @@ def test_the_files_of_a_suite_are_listed(place, capsys):
 
 
 def test_a_clusterer_is_not_asked(place, capsys):
-    (place / "mine.toml").write_text(SUITE.replace('kind = "constraints"', 'kind = "questions"'))
+    (place / "mine.toml").write_text(QUESTIONS)
     assert run() == 2
     assert "PCKMeans asks no questions" in capsys.readouterr().err
 

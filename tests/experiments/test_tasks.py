@@ -52,6 +52,18 @@ def test_without_a_folder_there_is_what_scikit_learn_has():
         load_task(CATALOGUE["glass"])
 
 
+def test_what_scikit_learn_has_is_prepared_as_declared():
+    spec = TaskSpec(
+        "two", bundled="iris", classes=("setosa", "virginica"), rows=110, scale="none", distinct=False
+    )
+    task = load_task(spec)
+    assert np.bincount(task.y).tolist() == [50, 10]
+    narrow = load_task(TaskSpec("narrow", bundled="iris", drop_before=("sepal length (cm)",)))
+    assert narrow.X.shape[1] == 3
+    with pytest.raises(DataError, match="scikit-learn's copy has no column 'sepal'"):
+        load_task(TaskSpec("narrow", bundled="iris", drop_before=("sepal",)))
+
+
 def test_a_folder_gives_what_is_in_it(tmp_path):
     (tmp_path / "wine.csv").write_text("a,b,class\n1,2,x\n3,2,y\n1,2,x\n5,,y\n2,2,y\n")
     source = Source(tmp_path)
@@ -72,6 +84,47 @@ def test_columns_go_before_or_after_incomplete_rows():
     assert early.X.ravel().tolist() == [0, 0.5, 1]
     late = prepare_table(CATALOGUE["dermatology"], X, classes, ["itching", "Age"])
     assert late.X.ravel().tolist() == [0, 0, 1]  # equal rows stay here, as in the paper's count
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("class,a\nx,1\ny,2\n", r"The last column of t\.csv is 'a', and not 'class'\."),
+        ("", r"The last column of t\.csv is '', and not 'class'\."),
+        ("a,class\n", r"t\.csv has no rows\."),
+        ("a,class\n1,x\n\n2\n", r"Line 4 of t\.csv has 1 fields, and the header has 2\."),
+        ("a,class\n1,x\n2,\n", r"Line 3 of t\.csv has no class\."),
+        ("a,class\n1,x\n?,y\n", r"Line 3 of t\.csv has '\?' in 'a', which is not a finite number\."),
+        ("a,class\n1,x\ninf,y\n", r"Line 3 of t\.csv has 'inf' in 'a'"),
+        ("a,class\n,x\n,y\n", r"No row of 't' is complete\."),
+        ("a,class\n1,x\n2,x\n", r"All rows of 't' are in one class\."),
+    ],
+)
+def test_a_file_that_is_no_such_table_is_refused(tmp_path, text, message):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        load_task(TaskSpec("t", "t.csv"), Source(tmp_path))
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe,class\n1,x\n2,y\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"t\.csv is not in UTF-8"):
+        load_task(TaskSpec("t", "t.csv"), Source(tmp_path))
+
+
+def test_columns_and_classes_of_a_declaration_must_be_there(tmp_path):
+    (tmp_path / "t.csv").write_text("\ufeffid,a,class\nA7,1,x\nB2,2,y\nC1,3,z\n", encoding="utf-8")
+    source = Source(tmp_path)
+    task = load_task(TaskSpec("t", "t.csv", drop_before=("id",), classes=("x", "y")), source)
+    assert task.X.tolist() == [[0], [1]]  # a column that is left out may hold words
+    with pytest.raises(
+        DataError, match=r"t\.csv has no column 'Id', which 't' leaves out\. Columns are id, a\."
+    ):
+        load_task(TaskSpec("t", "t.csv", drop_before=("id", "Id")), source)
+    with pytest.raises(DataError, match=r"'t' has no class 'w'\. Classes are x, y, z\."):
+        load_task(TaskSpec("t", "t.csv", drop_before=("id",), classes=("w", "x")), source)
+    counted = TaskSpec("t", "t.csv", drop_before=("id",), drop_after=("Age",), counts=(3, 1, 3))
+    assert load_task(counted, source).X.shape == (3, 1)
 
 
 def test_digits_3_8_9_of_the_training_file():
@@ -191,6 +244,8 @@ def test_sets_with_many_classes_are_read_as_arrays(tmp_path, name):
         ([{"name": "a", "colour": 3}], "unknown field 'colour'"),
         ([{"name": "a", "form": "song"}], "form = 'song'. Give table, arrays, pixels, texts, counts"),
         ([{"name": "a", "scale": "log"}], "scale = 'log'. Give unit, standard, none"),
+        ([{"name": "a", "form": "counts", "scale": "none"}], "form = 'counts', which does not use scale"),
+        ([{"name": "a", "components": 3}], "form = 'table', which does not use components"),
         ([{"name": "a"}, {"name": "a"}], "Two tasks of my.toml are named 'a'"),
     ],
 )

@@ -4,7 +4,7 @@
     python -m linkwise.experiments run questions --methods KIN COBRAS --data DIR
 
 `constraint_sets` draws constraints, `folds` splits rows, `scores` measures clusterings, `summaries` averages
-runs and `comparison` ranks methods. `tasks` reads declared data sets, `suites` declared experiments;
-`participants` finds methods, `trials` runs one of them on one task, `cell_store` keeps what was measured, and
-`results` makes tables and a page of it.
+runs and `comparison` ranks methods. `tasks` reads declared data sets, `suites` declared experiments, and
+`declarations` checks both. `participants` finds methods, `trials` runs one of them on one task, `cell_store`
+keeps what was measured, and `results` makes tables and a page of it.
 """

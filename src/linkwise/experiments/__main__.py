@@ -16,20 +16,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from linkwise.errors import DataError
-from linkwise.experiments.cell_store import Cell, Row, run_cells
+from linkwise.errors import ConstraintError, DataError
+from linkwise.experiments.cell_store import Cell, run_cells
 from linkwise.experiments.participants import find_participant
 from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
-from linkwise.experiments.suites import (
-    Protocol,
-    Suite,
-    describe_protocol,
-    list_suites,
-    read_suite,
-    shorten_protocol,
-)
-from linkwise.experiments.tasks import Source, available_tasks, load_task
-from linkwise.experiments.trials import measure_trial
+from linkwise.experiments.suites import Suite, describe_protocol, list_suites, read_suite, shorten_protocol
+from linkwise.experiments.tasks import Source, available_tasks, compute_data_key
+from linkwise.experiments.trials import measure_cell
 
 FIELDS = ("suite", "protocol", "source", "task", "method", "version", "run", "fold")
 
@@ -46,11 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             return 0
         return run_suite(options)
-    except DataError as error:
+    except (ConstraintError, DataError) as error:
         print(
             "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr
         )
         return 2
+    except KeyboardInterrupt:
+        print(
+            "linkwise.experiments: You stopped it. Finished runs are kept, and the same command resumes.",
+            file=sys.stderr,
+        )
+        return 130
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -66,13 +65,22 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
     run.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
     run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for results")
-    run.add_argument("--runs", type=int, metavar="N", help="other number of runs than the suite's")
+    run.add_argument(
+        "--runs", type=positive_number, metavar="N", help="other number of runs than the suite's"
+    )
     run.add_argument(
         "--quick", action="store_true", help="one run of the two smallest tasks, in a few seconds"
     )
-    run.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    run.add_argument("--jobs", type=positive_number, default=1, metavar="N", help="processes")
     run.add_argument("--reuse", action="store_true", help="take finished cells of other versions of linkwise")
     return parser
+
+
+def positive_number(text: str) -> int:
+    """Read the value of an option; argparse names what is wrong."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
 
 
 def describe_suite(name: str) -> str:
@@ -100,7 +108,7 @@ def run_suite(options: argparse.Namespace) -> int:
     """Run a suite, write its results and print the summary."""
     suite = read_suite(options.suite)
     source = find_source(options)
-    methods = tuple(options.methods or suite.methods)
+    methods = tuple(dict.fromkeys(options.methods or suite.methods))
     if not methods:
         raise DataError(f"{suite.name} names no methods. Give some with --methods.")
     participants = {name: find_participant(name) for name in methods}
@@ -133,12 +141,14 @@ def run_suite(options: argparse.Namespace) -> int:
         for fold in range(protocol.folds or 1)
         for method in methods
     ]
+    data_keys = {task: compute_data_key(suite.tasks[task], source) for task in tasks}
     rows = run_cells(
         folder / "cells.csv",
         FIELDS,
         cells,
-        partial(measure_cell, suite=options.suite, protocol=protocol, source=source),
+        partial(measure_cell, specs=suite.tasks, protocol=protocol, source=source),
         uses=uses_of,
+        data=lambda cell: data_keys[cell[3]],
         jobs=options.jobs,
         reuse=options.reuse,
         progress=show_progress,
@@ -167,18 +177,6 @@ def choose_tasks(suite: Suite, source: Source, wanted: Sequence[str] | None) -> 
     if not chosen:
         raise DataError(f"None of the tasks of {suite.name} is here. Give the folder with --data.")
     return chosen
-
-
-def measure_cell(cell: Cell, suite: str, protocol: Protocol, source: Source) -> Row:
-    """Measure one method on one task in one run."""
-    _, _, _, name, method, _, run, fold = cell
-    task = load_task(read_suite(suite).tasks[name], source)
-    try:
-        measured = measure_trial(find_participant(method), task, protocol, int(run), int(fold))
-    except Exception as error:
-        error.add_note(f"This happened to {method} on {name} in run {run}. Finished runs are kept.")
-        raise
-    return {name: f"{value:.4f}" for name, value in measured.items()}
 
 
 def uses_of(cell: Cell) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ def run_cells(
     work: Callable[[Cell], Row],
     *,
     uses: Entries,
+    data: Callable[[Cell], str] | None = None,
     jobs: int = 1,
     reuse: bool = False,
     progress: Progress | None = None,
@@ -58,24 +59,31 @@ def run_cells(
         Measures one cell; a function at the top of a module, since processes must find it.
     uses : sequence of str, or callable
         Where cells enter linkwise. A finished cell counts as long as nothing behind these entries changes.
+    data : callable, optional
+        Key of the data of a cell, which a finished cell must have, too.
     jobs : int, default=1
         Processes; with more than one, each computes on a single thread.
     reuse : bool, default=False
-        Finished cells count whatever has changed since; of several rows of a cell the one of today's code, or
-        else the last one.
+        Finished cells count whatever code has changed since, also those without a key of their data; of
+        several rows of a cell the one of today's code, or else the last one.
     progress : callable, optional
         ``progress(finished, total)``, before the first cell and after each.
 
     Returns
     -------
     list of dict
-        In the order of `cells`: the fields, the key of the code (``code``) and what `work` returned.
+        In the order of `cells`: the fields, the keys of the code (``code``) and of the data (``data``, if
+        any), and what `work` returned.
     """
     cells = list(cells)
     codes = {cell: fingerprint(*(uses(cell) if callable(uses) else uses)) for cell in cells}
+    keys = {cell: {"code": codes[cell], **({"data": data(cell)} if data else {})} for cell in cells}
     finished: dict[Cell, Row] = {}
     for row in read_rows(path):
         cell = tuple(row[f] for f in fields)
+        known = row.get("data", "")
+        if cell in keys and known != keys[cell].get("data", "") and (known or not reuse):
+            continue
         is_current = row["code"] == codes.get(cell)
         if is_current or (reuse and finished.get(cell, {}).get("code") != codes.get(cell)):
             finished[cell] = row
@@ -83,7 +91,7 @@ def run_cells(
     show = progress or (lambda _finished, _total: None)
     show(0, len(missing))
     for done, (cell, measured) in enumerate(_measure_cells(missing, work, jobs), 1):
-        row = {**dict(zip(fields, cell, strict=True)), "code": codes[cell], **measured}
+        row = {**dict(zip(fields, cell, strict=True)), **keys[cell], **measured}
         append_row(path, row)
         finished[cell] = row
         show(done, len(missing))
@@ -119,7 +127,7 @@ def _die_with_parent() -> None:
 
 # ---------------------------------------------------------------- CSV
 def read_rows(path: Path) -> list[Row]:
-    """Read the rows of a CSV file; none if there is no such file, or for a last line without its end.
+    """Read the rows of a CSV file; none if there is no such file.
 
     Parameters
     ----------
@@ -128,22 +136,45 @@ def read_rows(path: Path) -> list[Row]:
     Returns
     -------
     list of dict
-        By the names of its header. A last line that a process did not finish is cut off the file.
+        By the names of its header, without lines of another length. A last line that a process did not finish
+        is cut off the file.
     """
     if not path.exists():
         return []
-    text = path.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:  # the process died while it wrote this line
-        path.write_text(whole)
-    return list(csv.DictReader(io.StringIO(whole)))
+    content = path.read_bytes()
+    end = content.rfind(b"\n") + 1
+    if end != len(content):  # the process died while it wrote this line
+        os.truncate(path, end)
+    rows = csv.DictReader(io.StringIO(content[:end].decode()))
+    return [row for row in rows if None not in row and None not in row.values()]
 
 
 def append_row(path: Path, row: Row) -> None:
-    """Append a row to a CSV file, and the header where the file is new."""
-    new = not path.exists() or path.stat().st_size == 0
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, list(row), lineterminator="\n")
-        if new:
+    """Append a row to a CSV file, with the header where the file is new; a new field becomes a column."""
+    header = _read_header(path)
+    added = [name for name in row if name not in header]
+    if header and added:
+        _replace_file(path, [*header, *added], read_rows(path))
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*header, *added], restval="", lineterminator="\n")
+        if not header:
             writer.writeheader()
         writer.writerow(row)
+
+
+def _read_header(path: Path) -> list[str]:
+    """Return the names of the columns; none where the file is new."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return next(csv.reader(file), [])
+
+
+def _replace_file(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a CSV file beside the one that there is, which it then replaces as a whole."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    with beside.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    beside.replace(path)

@@ -18,8 +18,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = "linkwise"
+INSTALLED = {"site-packages", "dist-packages"}
 COMPANIONS = {
     f"{PACKAGE}.native": ("native/src/*.cpp", "native/src/*.hpp"),
     f"{PACKAGE}.page": ("page/static/*.*",),
@@ -100,6 +102,11 @@ class Library:
             raise LookupError(f"linkwise has neither a public name nor a module {entry!r}.")
         return name
 
+    def has(self, entry: str) -> bool:
+        """Whether an entry is a public name or a module below linkwise."""
+        is_below = entry.startswith(f"{PACKAGE}.") and self._path(entry) is not None
+        return entry in self.public_names or is_below
+
     def _path(self, name: str) -> Path | None:
         """Return the file of a module; None where there is no such module."""
         base = self._folder.joinpath(*name.split(".")[1:])
@@ -146,6 +153,82 @@ class Library:
         for file in sorted(self._folder.glob(pattern)):
             digest.update(file.name.encode() + file.read_bytes())
         return digest.digest()
+
+
+# ---------------------------------------------------------------- programs of others
+class Program(NamedTuple):
+    """A program of somebody else that takes part in an experiment.
+
+    Attributes
+    ----------
+    key : str
+        Eight hexadecimal digits: a digest of its file and of the Python files that it imports from its own
+        folders, directly or not, but of no installed packages.
+    entries : tuple of str
+        Where these files enter linkwise.
+    """
+
+    key: str
+    entries: tuple[str, ...]
+
+
+def read_program(file: Path, folders: Sequence[Path]) -> Program:
+    """Read the sources of a program.
+
+    Parameters
+    ----------
+    file : Path
+        A Python file.
+    folders : sequence of Path
+        Where its own modules are.
+
+    Returns
+    -------
+    Program
+    """
+    found: dict[Path, ast.Module] = {}
+    waiting = [file]
+    while waiting:
+        path = waiting.pop().resolve()
+        if path not in found:
+            found[path] = ast.parse(path.read_bytes())
+            waiting += _find_local_files(found[path], path, folders)
+    others = sorted(found.keys() - {file.resolve()})
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in (file, *others)))
+    library = read_library()
+    entries = {entry for tree in found.values() for entry in _find_entries(tree) if library.has(entry)}
+    return Program(digest.hexdigest()[:8], tuple(sorted(entries)))
+
+
+def _find_local_files(tree: ast.Module, path: Path, folders: Sequence[Path]) -> list[Path]:
+    """Return the files of the modules and packages that a file imports from some folders, or relatively."""
+    found = []
+    for node in _import_statements(tree):
+        level = node.level if isinstance(node, ast.ImportFrom) else 0
+        for name in _list_imported(node):
+            parts = name.split(".")
+            for base in [path.parents[level - 1]] if level else folders:
+                places = [base.joinpath(*parts[:n]) for n in range(1, len(parts) + 1)]
+                found += [file for place in places for file in (place / "__init__.py", Path(f"{place}.py"))]
+    return [file for file in found if file.is_file() and not INSTALLED & set(file.parts)]
+
+
+def _list_imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return the names after ``import``, those of ``from`` with their module; some are no modules."""
+    start = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module else ""
+    return [f"{start}{alias.name}" for alias in node.names]
+
+
+def _find_entries(tree: ast.Module) -> set[str]:
+    """Return the names in a file that imports linkwise, and the modules of linkwise that it imports."""
+    imported = {name for node in _import_statements(tree) for name in _list_imported(node)}
+    ours = {name for name in imported if name.partition(".")[0] == PACKAGE}
+    if not ours:
+        return set()
+    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return (
+        names | ours | {part for name in ours for part in (name.rpartition(".")[0], name.rpartition(".")[2])}
+    )
 
 
 @cache

@@ -132,16 +132,31 @@ def p_value_of_pairs(differences: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN where it cannot be tested: with fewer than two runs, or where all runs are alike to the last
-        digit. All signs are tried, or 9999 of them.
+        NaN where it cannot be tested: with fewer than two runs, with a run that has no score, or where all
+        runs are alike to the last digit. All signs are tried, or 9999 of them.
     """
     apart = np.asarray(differences, dtype=np.float64)
-    if len(apart) < 2 or not apart.any():
+    if len(apart) < 2 or np.isnan(apart).any() or not apart.any():
         return float("nan")
     found = permutation_test(
         (apart,), np.mean, permutation_type="samples", vectorized=True, rng=np.random.default_rng(0)
     )
     return float(found.pvalue)
+
+
+def can_win(n_runs: int, alpha: float = SIGNIFICANT) -> bool:
+    """Whether so many runs can give a p-value below `alpha`: with fewer, no task is won beyond chance.
+
+    Parameters
+    ----------
+    n_runs : int
+    alpha : float, default=0.05
+
+    Returns
+    -------
+    bool
+    """
+    return alpha * (1 << n_runs) > 2  # the least p-value is that of two among all signs
 
 
 def count_wins(one: ArrayLike, other: ArrayLike, alpha: float = SIGNIFICANT) -> Wins:

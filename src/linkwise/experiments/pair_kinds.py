@@ -51,7 +51,8 @@ def _draw_of_kind(codes: Classes, wanted: int, kind: Kind, rng: np.random.Genera
     ends = np.cumsum([_count_block(block) for block in blocks], dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     if not 0 <= wanted <= total:
-        raise ValueError(f"{wanted} {kind} pairs cannot be drawn: there are {total}. Give from 0 to {total}.")
+        which = "" if kind == "any" else f"{kind} "
+        raise ValueError(f"{wanted} {which}pairs cannot be drawn: there are {total}. Give from 0 to {total}.")
     if kind == "any":
         return draw_pairs(len(codes), wanted, rng)
     numbers = np.sort(rng.choice(total, size=wanted, replace=False))

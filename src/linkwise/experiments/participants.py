@@ -11,9 +11,10 @@ question as well::
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import inspect
+import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -29,6 +30,7 @@ from linkwise import methods
 from linkwise.asking.learner import Oracle
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
+from linkwise.experiments.code_keys import Program, read_program
 from linkwise.experiments.tasks import LabelledTask
 
 Labels = NDArray[Any]
@@ -48,7 +50,7 @@ class Participant(NamedTuple):
     uses : tuple of str
         Where it enters linkwise.
     version : str
-        Key of an adapter's file, since `uses` does not cover it.
+        Key of an adapter's files, since `uses` does not cover them.
     """
 
     name: str
@@ -128,7 +130,10 @@ def _of_class(
         told = {key: value for key, value in offered.items() if key in known} | named
         for key, _ in zip(known, given, strict=False):  # what is given by position
             told.pop(key, None)
-        return make(*given, **told)
+        try:
+            return make(*given, **told)
+        except TypeError as error:
+            raise DataError(f"{name} does not have these parameters. {error}.") from error
 
     def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
         with warnings.catch_warnings(action="ignore"):
@@ -150,28 +155,45 @@ def _of_class(
 # ---------------------------------------------------------------- adapters
 def _find_adapter(name: str) -> Participant:
     place, _, function_name = name.rpartition(":")
-    module, file = _load_module(place)
+    module, file, folders = _load_module(place)
     function = getattr(module, function_name, None)
     if not callable(function):
         raise DataError(f"{place} has no function {function_name!r}.")
 
     def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
-        return _check_labels(name, function(task.X, constraints, task.n_clusters, seed), task)
+        _check_takes(name, function, ("X", "constraints", "n_clusters", "seed"))
+        # a copy, since the next method gets the same rows
+        found: ArrayLike = function(task.X.copy(), constraints, task.n_clusters, seed)
+        return _check_labels(name, found, task, (1,))
 
     def ask(
         task: LabelledTask, oracle: Oracle, budget: int, seed: int, askable: NDArray[np.int64]
     ) -> Sequence[Labels]:
-        found: ArrayLike = function(task.X, oracle, budget, task.n_clusters, seed, askable)
-        return list(np.atleast_2d(_check_labels(name, found, task)))
+        _check_takes(name, function, ("X", "oracle", "budget", "n_clusters", "seed", "askable"))
+        found: ArrayLike = function(task.X.copy(), oracle, budget, task.n_clusters, seed, askable.copy())
+        return list(np.atleast_2d(_check_labels(name, found, task, (1, 2))))
 
-    version = hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
-    return Participant(function_name, cluster, ask, ("Constraints", "TruthOracle"), version)
+    program = read_program(file, folders) if file.suffix == ".py" else Program("", ())
+    return Participant(name, cluster, ask, ("Constraints", "TruthOracle", *program.entries), program.key)
 
 
-def _check_labels(name: str, found: ArrayLike, task: LabelledTask) -> Labels:
+def _check_takes(name: str, function: Callable[..., Any], arguments: tuple[str, ...]) -> None:
+    """Check that a function takes some arguments by position."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        kind = "questions" if "oracle" in arguments else "constraints"
+        raise DataError(
+            f"{name} cannot be called. For {kind} write a function of ({', '.join(arguments)})."
+        ) from error
+    except ValueError:  # a compiled function without a signature
+        return
+
+
+def _check_labels(name: str, found: ArrayLike, task: LabelledTask, dimensions: tuple[int, ...]) -> Labels:
     """One label for each row, in one clustering or several."""
     labels = np.asarray(found)
-    if labels.ndim not in (1, 2) or labels.shape[-1] != len(task.y):
+    if labels.ndim not in dimensions or labels.shape[-1] != len(task.y):
         raise DataError(
             f"{name} returned an array of shape {labels.shape}. Return one label for each of the"
             f" {len(task.y)} rows."
@@ -179,19 +201,26 @@ def _check_labels(name: str, found: ArrayLike, task: LabelledTask) -> Labels:
     return labels
 
 
-def _load_module(place: str) -> tuple[ModuleType, Path]:
+def _load_module(place: str) -> tuple[ModuleType, Path, list[Path]]:
+    """Return a module or the module in a file, its file, and the folders of what it may import."""
     if not place.endswith(".py"):
         try:
             module = import_module(place)
         except ImportError as error:
             raise DataError(f"The module {place} cannot be imported: {error}.") from error
-        return module, Path(module.__file__ or "")
+        file = Path(module.__file__ or "").resolve()
+        above = place.count(".") + (file.name == "__init__.py")
+        return module, file, [Path.cwd(), *file.parents[above : above + 1]]
     file = Path(place)
     if not file.is_file():
         raise DataError(f"There is no file {place}.")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+    folder = file.resolve().parent
+    if os.fspath(folder) not in sys.path:  # it may import what is beside it, as a script
+        sys.path.append(os.fspath(folder))
+    spec = importlib.util.spec_from_file_location(f"linkwise program {place}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up; no import has such a name
     spec.loader.exec_module(module)
-    return module, file
+    return module, file, [Path.cwd(), folder]

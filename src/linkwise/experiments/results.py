@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linkwise.experiments.cell_store import Row
 from linkwise.experiments.comparison import (
-    Wins,
+    can_win,
     count_wins,
     critical_distance,
     friedman_test,
@@ -32,7 +32,7 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; }
 th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #888; }
-tbody tr:nth-child(even) { background: #f4f4f4; } img { max-width: 100%; } .best { font-weight: bold; }
+tbody tr:nth-child(even) { background: #f4f4f4; } img { max-width: 100%; }
 """
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
@@ -51,7 +51,7 @@ class Results:
     scores : dict of ndarray of shape (n_runs, n_numbers)
         By task and method, in the order of runs; with folds a run is the mean of its folds.
     seconds : dict of float
-        Mean time of a fit, by task and method.
+        Mean time of a run with all its numbers and starts, by task and method.
     """
 
     suite: Suite
@@ -124,8 +124,8 @@ def tabulate_summary(results: Results) -> Table:
             f"{mean:.3f} ({rank:.2f})"
             for mean, rank in zip(means[:, at].mean(axis=0), ranks[:, at], strict=True)
         )
-        wins = [_count_wins(results, method, other, -1) for other in results.methods if other != method]
-        lines.append((method, *scores, f"{sum(w.won for w in wins)}:{sum(w.lost for w in wins)}"))
+        others = [other for other in results.methods if other != method]
+        lines.append((method, *scores, _format_wins(results, method, others, -1)))
     if len(results.methods) > 1:
         distance = critical_distance(len(results.methods), len(results.tasks))
         lines.append(("critical distance", *([f"({distance:.2f})"] * len(results.numbers)), ""))
@@ -151,7 +151,9 @@ def tabulate_ranks(results: Results) -> Table:
         ]
         can_test = min(scores.shape) > 1
         tests += ["", format_p(friedman_test(scores).p_value) if can_test else "not testable", ""]
-        distances += ["", "", f"{critical_distance(len(results.methods), len(results.tasks)):.2f}"]
+        is_alone = len(results.methods) < 2
+        distance = "" if is_alone else f"{critical_distance(len(results.methods), len(results.tasks)):.2f}"
+        distances += ["", "", distance]
     lines = [(method, *(column[at] for column in columns)) for at, method in enumerate(results.methods)]
     lines += [("p, Friedman", *tests), ("critical distance, Nemenyi", *distances)]
     return tuple(header), lines
@@ -164,13 +166,18 @@ def tabulate_wins(results: Results) -> Table:
         for other in results.methods:
             if one == other:
                 continue
-            wins = [_count_wins(results, one, other, at) for at in range(len(results.numbers))]
-            lines.append((one, other, *(f"{each.won}:{each.lost}" for each in wins)))
+            wins = (_format_wins(results, one, [other], at) for at in range(len(results.numbers)))
+            lines.append((one, other, *wins))
     return ("method", "against", *results.numbers), lines
 
 
-def _count_wins(results: Results, one: str, other: str, at: int) -> Wins:
-    return count_wins(_runs_at(results, one, at), _runs_at(results, other, at))
+def _format_wins(results: Results, one: str, others: Sequence[str], at: int) -> str:
+    """Return the tasks won and lost against some methods; a dash where there are none, or too few runs."""
+    runs = _runs_at(results, one, at)
+    if not others or not can_win(runs.shape[1]):
+        return "-"
+    wins = [count_wins(runs, _runs_at(results, other, at)) for other in others]
+    return f"{sum(each.won for each in wins)}:{sum(each.lost for each in wins)}"
 
 
 def _runs_at(results: Results, method: str, at: int) -> NDArray[np.float64]:
@@ -194,7 +201,7 @@ def format_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     for at, head in enumerate(header):
         texts = [head, *(line[at] for line in body)]
         width = max(map(len, texts))
-        numbers = all(not text or text.lstrip("+-")[:1].isdigit() for text in texts[1:])
+        numbers = all(text in ("", "-") or text.lstrip("+-")[:1].isdigit() for text in texts[1:])
         columns.append([text.rjust(width) if numbers else text.ljust(width) for text in texts])
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
@@ -222,13 +229,13 @@ def write_results(results: Results, folder: Path) -> Path:
         "wins": tabulate_wins(results),
     }
     for name, (header, lines) in tables.items():
-        with (folder / f"{name}.csv").open("w", newline="") as file:
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(header)
             writer.writerows(lines)
     picture = ""
     if find_spec("matplotlib") is not None:
-        (folder / "curves.svg").write_text(draw_curves(results))
+        (folder / "curves.svg").write_text(draw_curves(results), encoding="utf-8")
         picture = '<p><img src="curves.svg" alt="Learning curves"></p>'
     suite = results.suite
     page = folder / "index.html"
@@ -238,7 +245,8 @@ def write_results(results: Results, folder: Path) -> Path:
         f"<h2>Summary</h2>{_html(*tables['summary'])}{picture}"
         f"<h2>Ranks</h2>{_html(*tables['ranks'])}"
         f"<h2>Tasks won and lost beyond chance</h2>{_html(*tables['wins'])}"
-        f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n"
+        f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n",
+        encoding="utf-8",
     )
     return page
 
@@ -277,8 +285,9 @@ def draw_curves(results: Results) -> str:
         low, high = quartiles(runs)
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[number // len(COLOURS) % len(DASHES)]  # for further methods when colours run out
-        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, label=method)
-        axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+        point, width = (None, 0) if len(at) > 1 else ("o", 4)  # a line and a band need two numbers
+        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, marker=point, label=method)
+        axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=width)
     protocol = results.suite.protocol
     unit = protocol.kind if protocol.unit == "count" else f"constraints, {protocol.unit}"
     axes.set(xlabel=unit, ylabel=f"mean {LABELS[protocol.score]}")

@@ -16,13 +16,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from math import inf
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from linkwise.errors import DataError
+from linkwise.experiments.declarations import build_declared, read_toml
 from linkwise.experiments.pair_kinds import Kind
 from linkwise.experiments.scores import SCORES
 from linkwise.experiments.tasks import TaskSpec, build_specs, read_tasks
@@ -150,66 +151,99 @@ def read_suite(name: str) -> Suite:
     path = list_suites().get(name, Path(name))
     if not path.is_file():
         raise DataError(f"There is no suite {name!r}. Give {', '.join(list_suites())}, or a TOML file.")
-    try:
-        declared = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path.name} is no TOML file: {error}.") from error
-    catalogue = read_tasks() | build_specs(declared.get("task", []), path.name)
-    own = [task["name"] for task in declared.get("task", [])]
-    names = [*declared.get("tasks", []), *own]
+    declared = build_declared(_Declaration, read_toml(path), path.name)
+    catalogue = read_tasks() | build_specs(declared.task, path.name)
+    own = [task["name"] for task in declared.task]
+    names = [*declared.tasks, *own]
     if unknown := [task for task in names if task not in catalogue]:
         raise DataError(f"{path.name} names the unknown task {unknown[0]!r}. Declare it as [[task]].")
     if not names:
         raise DataError(f"{path.name} names no task. Give tasks = [...], or declare one as [[task]].")
     return Suite(
-        declared.get("name", path.stem),
-        declared.get("about", ""),
-        _read_protocol(declared.get("protocol", {}), path.name),
+        declared.name or path.stem,
+        declared.about,
+        _read_protocol(declared.protocol, path.name),
         {task: catalogue[task] for task in names},
-        tuple(declared.get("methods", ())),
+        declared.methods,
     )
 
 
+@dataclass(frozen=True)
+class _Declaration:
+    """What a file of a suite may hold."""
+
+    name: str = ""
+    about: str = ""
+    tasks: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    protocol: dict[str, Any] = field(default_factory=dict)
+    task: tuple[dict[str, Any], ...] = ()
+
+
 def _read_protocol(declared: Mapping[str, Any], where: str) -> Protocol:
-    known = {field.name for field in fields(Protocol)}
-    if unknown := sorted(declared.keys() - known):
-        raise DataError(
-            f"The protocol of {where} has the unknown field {unknown[0]!r}."
-            f" Fields are {', '.join(sorted(known))}."
-        )
-    for field in ("kind", "numbers"):
-        if field not in declared:
-            raise DataError(f"The protocol of {where} has no {field}. Give it.")
-    lists = {field: tuple(value) for field, value in declared.items() if isinstance(value, list)}
-    protocol = Protocol(**{**declared, **lists})
-    allowed = {
-        "kind": ("questions", "constraints"),
-        "unit": ("count", "percent of pairs", "percent of rows"),
-        "scored": ("all", "elsewhere"),
-        "pairs": get_args(Kind),
-        "score": tuple(SCORES),
-    }
-    for field, values in allowed.items():
-        if getattr(protocol, field) not in values:
-            raise DataError(
-                f"The protocol of {where} has {field} = {getattr(protocol, field)!r}."
-                f" Give {', '.join(values)}."
-            )
+    protocol = build_declared(Protocol, declared, f"The protocol of {where}")
+    if protocol.score not in SCORES:
+        raise DataError(f"The protocol of {where} has score = {protocol.score!r}. Give {', '.join(SCORES)}.")
     if not protocol.numbers or list(protocol.numbers) != sorted(set(protocol.numbers)):
         raise DataError(f"The numbers of {where} do not ascend. Give each once, the smallest first.")
+    _check_ranges(protocol, where)
     _check_constraints(protocol, where)
+    _check_rows(protocol, where)
     return protocol
+
+
+def _check_ranges(protocol: Protocol, where: str) -> None:
+    """Check each number of a protocol alone."""
+    least = 1 if protocol.kind == "questions" else 0
+    most = inf if protocol.unit == "count" else 100
+    ranges = {
+        "runs": (1, inf),
+        "starts": (1, inf),
+        "folds": (0, inf),
+        "share": (0, 1),
+        "wrong": (0, 1),
+        "numbers": (least, most),
+        "cannot_links": (0, most),
+    }
+    for name, (low, high) in ranges.items():
+        given = getattr(protocol, name)
+        values = given if isinstance(given, tuple) else (given,)
+        if outside := [value for value in values if not low <= value <= high]:
+            end = "or more" if high == inf else f"to {high}"
+            raise DataError(f"The protocol of {where} has {outside[0]} in {name}. Give {low} {end}.")
+    if protocol.folds == 1:
+        raise DataError(f"The protocol of {where} has folds = 1. Give 2 or more, or 0 for none.")
+    counts = (*protocol.numbers, *protocol.cannot_links) if protocol.unit == "count" else ()
+    if broken := [number for number in counts if not float(number).is_integer()]:
+        raise DataError(
+            f"The protocol of {where} has {broken[0]} in numbers. Give whole numbers, or a unit in percent."
+        )
+
+
+def _check_rows(protocol: Protocol, where: str) -> None:
+    """Check the fields about which rows are in constraints or questions, and which are scored."""
+    if protocol.folds and (protocol.share != 1 or protocol.scored != "all"):
+        name = "share" if protocol.share != 1 else "scored"
+        raise DataError(f"The protocol of {where} has folds, which replace {name}. Leave out one of them.")
+    if protocol.kind == "questions" and protocol.scored != "all":
+        raise DataError(
+            f"The protocol of {where} asks questions, and scored = {protocol.scored!r} is about constraints."
+            " Give folds, to score rows that no question shows."
+        )
 
 
 def _check_constraints(protocol: Protocol, where: str) -> None:
     """Check the fields about constraints against each other."""
     asked = {field: getattr(protocol, field) for field in ("nested", "cannot_links", "closed")}
+    asked |= {"pairs": protocol.pairs != "any"}
     asked |= {"unit": protocol.unit != "count", "starts": protocol.starts > 1}
     if protocol.kind == "questions" and any(asked.values()):
         field = next(field for field, value in asked.items() if value)
         raise DataError(
             f"The protocol of {where} asks questions, and {field} is about constraints. Leave it out."
         )
+    if protocol.closed and protocol.wrong:
+        raise DataError(f"The protocol of {where} closes wrong constraints. Leave out closed or wrong.")
     if not protocol.cannot_links:
         return
     if len(protocol.cannot_links) != len(protocol.numbers):

@@ -8,24 +8,36 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import json
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import datasets
 from linkwise.errors import DataError
+from linkwise.experiments.declarations import build_declared, read_toml
 
 Form = Literal["table", "arrays", "pixels", "texts", "counts"]
 Scale = Literal["unit", "standard", "none"]
 Rows = NDArray[np.float64]
 Classes = NDArray[np.int64]
+
+_TABLE_STEPS = ("drop_before", "drop_after", "classes", "rows", "distinct", "scale")
+_STEPS = {
+    "table": _TABLE_STEPS,
+    "arrays": _TABLE_STEPS,
+    "pixels": ("labels", "components"),
+    "texts": ("components", "texts_per_class"),
+    "counts": (),
+}
+"""Which fields of a task each form uses, of those that not all use."""
+_ALL_STEPS = {step for steps in _STEPS.values() for step in steps}
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
@@ -174,11 +186,7 @@ def read_tasks(path: Path = CATALOGUE) -> dict[str, TaskSpec]:
     DataError
         The file is no TOML, or a task has no name, an unknown field or a value that is not allowed.
     """
-    try:
-        declared = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path.name} is no TOML file: {error}.") from error
-    return build_specs(declared.get("task", []), path.name)
+    return build_specs(read_toml(path).get("task", []), path.name)
 
 
 def build_specs(declared: Sequence[Mapping[str, Any]], where: str) -> dict[str, TaskSpec]:
@@ -200,32 +208,68 @@ def build_specs(declared: Sequence[Mapping[str, Any]], where: str) -> dict[str, 
     DataError
         As `read_tasks`.
     """
-    known = {each.name for each in fields(TaskSpec)}
     specs: dict[str, TaskSpec] = {}
     for number, values in enumerate(declared, 1):
         name = values.get("name")
         if not isinstance(name, str) or not name:
             raise DataError(f'Task {number} of {where} has no name. Give name = "...".')
-        if unknown := sorted(values.keys() - known):
-            raise DataError(
-                f"Task {name!r} of {where} has the unknown field {unknown[0]!r}."
-                f" Fields are {', '.join(sorted(known))}."
-            )
-        for field, allowed in (("form", get_args(Form)), ("scale", get_args(Scale))):
-            if field in values and values[field] not in allowed:
-                raise DataError(
-                    f"Task {name!r} of {where} has {field} = {values[field]!r}. Give {', '.join(allowed)}."
-                )
         if name in specs:
             raise DataError(f"Two tasks of {where} are named {name!r}. Rename one.")
-        lists = {field: tuple(value) for field, value in values.items() if isinstance(value, list)}
-        specs[name] = TaskSpec(**{**values, **lists})
+        specs[name] = build_declared(TaskSpec, values, f"Task {name!r} of {where}")
+        _check_spec(specs[name], where)
     return specs
+
+
+def _check_spec(spec: TaskSpec, where: str) -> None:
+    """Check the values of a task."""
+    least = {"rows": 1, "components": 0, "texts_per_class": 0, "n_clusters": 0}
+    for field, low in least.items():
+        value = getattr(spec, field)
+        if value is not None and value < low:
+            raise DataError(f"Task {spec.name!r} of {where} has {field} = {value}. Give {low} or more.")
+    for each in fields(TaskSpec):
+        is_used = each.name not in _ALL_STEPS or each.name in _STEPS[spec.form]
+        if not is_used and getattr(spec, each.name) != each.default:
+            raise DataError(
+                f"Task {spec.name!r} of {where} has form = {spec.form!r}, which does not use {each.name}."
+                " Leave it out."
+            )
+    if len(spec.counts) not in (0, 3):
+        raise DataError(
+            f"Task {spec.name!r} of {where} has {len(spec.counts)} counts. Give those of rows, features and"
+            " classes."
+        )
 
 
 def available_tasks(specs: Mapping[str, TaskSpec], source: Source) -> list[str]:
     """Return the names of the tasks that a source can give, in their order."""
     return [name for name, spec in specs.items() if spec.is_available(source)]
+
+
+def compute_data_key(spec: TaskSpec, source: Source) -> str:
+    """Return the key of a task's data: a short digest of its file and of how its rows are prepared.
+
+    Parameters
+    ----------
+    spec : TaskSpec
+    source : Source
+
+    Returns
+    -------
+    str
+        Eight hexadecimal digits. Sets of scikit-learn and OpenML count by their names.
+    """
+    if source.folder is not None:
+        content = (source.folder / spec.file).read_bytes()
+    else:
+        content = (spec.openml if source.openml else spec.bundled).encode()
+    elsewhere = ("name", "file", "bundled", "openml", "counts")
+    steps = [
+        (field.name, getattr(spec, field.name))
+        for field in fields(spec)
+        if field.name not in elsewhere and getattr(spec, field.name) != field.default
+    ]
+    return hashlib.sha256(repr(steps).encode() + content).hexdigest()[:8]
 
 
 # ---------------------------------------------------------------- preparation
@@ -245,7 +289,8 @@ def load_task(spec: TaskSpec, source: Source = Source()) -> LabelledTask:  # noq
     Raises
     ------
     DataError
-        The source cannot give this task, or other counts come out than it declares.
+        The source cannot give this task, its file is not such a table, or other counts come out than it
+        declares.
     """
     if not spec.is_available(source):
         raise DataError(f"There is no task {spec.name!r} here. {_way_to(spec, source)}")
@@ -269,24 +314,68 @@ def _way_to(spec: TaskSpec, source: Source) -> str:
     return "Give the folder of data sets with --data."
 
 
-def read_classes_csv(path: Path) -> tuple[Rows, NDArray[np.str_], list[str]]:
+def read_classes_csv(path: Path, ignored: Container[str] = ()) -> tuple[Rows, NDArray[np.str_], list[str]]:
     """Read numbers (an empty field is NaN), classes as text and names of the columns of a CSV file.
 
     Parameters
     ----------
     path : Path
-        With a header; the last column is the class.
+        With a header; the last column is named ``class``.
+    ignored : container of str, optional
+        Columns that may hold anything; their values are NaN.
 
     Returns
     -------
     X : ndarray of shape (n_rows, n_columns)
     classes : ndarray of str
     names : list of str
+
+    Raises
+    ------
+    DataError
+        The file is not such a table. The message names the line.
     """
-    with path.open(newline="") as file:
-        header, *lines = csv.reader(file)
-    X = np.array([[float(field) if field else np.nan for field in line[:-1]] for line in lines])
-    return X, np.array([line[-1] for line in lines]), header[:-1]
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, values) for values in reader if any(values)]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} is not in UTF-8. Save it in this encoding.") from error
+    header = lines[0][1] if lines else []
+    if header[-1:] != ["class"]:
+        raise DataError(
+            f"The last column of {path.name} is {(header[-1:] or [''])[0]!r}, and not 'class'."
+            " Put the classes into a last column of this name, with commas between the columns."
+        )
+    if not lines[1:]:
+        raise DataError(f"{path.name} has no rows. Give a table with a header and rows.")
+    columns, X, classes = header[:-1], [], []
+    for number, values in lines[1:]:
+        where = f"Line {number} of {path.name}"
+        if len(values) != len(header):
+            raise DataError(
+                f"{where} has {len(values)} fields, and the header has {len(header)}. Give as many."
+            )
+        if not values[-1]:
+            raise DataError(f"{where} has no class. Give one, or leave out the row.")
+        pairs = zip(columns, values[:-1], strict=True)
+        X.append([np.nan if name in ignored else _read_number(name, value, where) for name, value in pairs])
+        classes.append(values[-1])
+    return np.array(X), np.array(classes), columns
+
+
+def _read_number(column: str, value: str, where: str) -> float:
+    """Return a number; NaN for an empty field."""
+    try:
+        number = float(value) if value else np.nan
+    except ValueError:
+        number = np.inf
+    if np.isinf(number):
+        raise DataError(
+            f"{where} has {value!r} in {column!r}, which is not a finite number. Leave the field of a missing"
+            " value empty, encode categories as numbers, or leave out the column with drop_before."
+        )
+    return number
 
 
 def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Sequence[str]) -> LabelledTask:
@@ -304,13 +393,25 @@ def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Seque
     -------
     LabelledTask
         Of complete rows.
+
+    Raises
+    ------
+    DataError
+        There is no complete row, or a class that the declaration names is not there.
     """
     X, classes = X[: spec.rows], classes[: spec.rows]
     if spec.classes:
-        kept = np.isin(classes, spec.classes)
+        names = classes.astype(str)
+        if unknown := sorted(set(spec.classes) - set(names)):
+            raise DataError(
+                f"{spec.name!r} has no class {unknown[0]!r}. Classes are {', '.join(np.unique(names))}."
+            )
+        kept = np.isin(names, spec.classes)
         X, classes = X[kept], classes[kept]
     X, columns = _drop_columns(X, columns, spec.drop_before)
     complete = ~np.isnan(X).any(axis=1)
+    if not complete.any():
+        raise DataError(f"No row of {spec.name!r} is complete. Leave out columns with drop_before.")
     X, _ = _drop_columns(X[complete], columns, spec.drop_after)
     classes = classes[complete]
     if spec.distinct:
@@ -322,6 +423,8 @@ def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Seque
 
 def _task(spec: TaskSpec, X: Any, classes: NDArray[Any], features: str) -> LabelledTask:
     y = encode_classes(classes)
+    if len(np.unique(y)) < 2:
+        raise DataError(f"All rows of {spec.name!r} are in one class. Give at least two classes.")
     return LabelledTask(spec.name, X, y, features, spec.n_clusters, spec.kernel)
 
 
@@ -362,10 +465,10 @@ def encode_classes(classes: NDArray[Any]) -> Classes:
 # ---------------------------------------------------------------- where rows come from
 def _from_bundled(spec: TaskSpec) -> LabelledTask:
     given = datasets.load(spec.bundled)
-    rows = find_first_rows(given.X) if spec.distinct else np.arange(len(given.X))
-    return _task(
-        spec, scale_rows(given.X[rows], spec.scale), given.y[rows], "scikit-learn's copy, scaled to [0, 1]"
-    )
+    names = list(given.names)
+    _check_columns(spec, names, "scikit-learn's copy")
+    classes = np.array(given.label_names)[given.y] if spec.classes else given.y
+    return prepare_table(spec, given.X, classes, names)
 
 
 def _from_openml(spec: TaskSpec) -> LabelledTask:
@@ -374,7 +477,19 @@ def _from_openml(spec: TaskSpec) -> LabelledTask:
 
 
 def _from_table(spec: TaskSpec, path: Path) -> LabelledTask:
-    return prepare_table(spec, *read_classes_csv(path))
+    X, classes, columns = read_classes_csv(path, spec.drop_before)
+    if not spec.counts:  # a copy without the column is as good if the counts agree
+        _check_columns(spec, columns, path.name)
+    return prepare_table(spec, X, classes, columns)
+
+
+def _check_columns(spec: TaskSpec, columns: Sequence[str], where: str) -> None:
+    """Check that the columns which are left out are there."""
+    if unknown := [column for column in (*spec.drop_before, *spec.drop_after) if column not in columns]:
+        raise DataError(
+            f"{where} has no column {unknown[0]!r}, which {spec.name!r} leaves out."
+            f" Columns are {', '.join(columns)}."
+        )
 
 
 def _from_arrays(spec: TaskSpec, path: Path) -> LabelledTask:
@@ -401,7 +516,7 @@ def _from_texts(spec: TaskSpec, path: Path) -> LabelledTask:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
-    with gzip.open(path, "rt") as file:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         articles = [json.loads(line) for line in file]
     y = encode_classes(np.array([article["class"] for article in articles]))
     bodies = [article["text"].partition("\n\n")[2] or article["text"] for article in articles]

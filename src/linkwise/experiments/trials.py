@@ -6,7 +6,7 @@ get the same constraints, folds and seeds, and their scores are paired.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from linkwise.asking.oracles import TruthOracle
 from linkwise.constraints.constraints import Constraints
+from linkwise.errors import DataError
+from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.constraint_sets import (
     count_percent,
     draw_both_kinds,
@@ -22,12 +24,24 @@ from linkwise.experiments.constraint_sets import (
     draw_nested_constraints,
 )
 from linkwise.experiments.folds import draw_rows, split_folds
-from linkwise.experiments.participants import Labels, Participant
+from linkwise.experiments.participants import Labels, Participant, find_participant
 from linkwise.experiments.scores import SCORES, TimedOracle, score_curve, score_elsewhere
 from linkwise.experiments.suites import Protocol
-from linkwise.experiments.tasks import LabelledTask
+from linkwise.experiments.tasks import LabelledTask, Source, TaskSpec, load_task
 
 Rows = NDArray[np.int64]
+
+
+def measure_cell(cell: Cell, specs: Mapping[str, TaskSpec], protocol: Protocol, source: Source) -> Row:
+    """Measure one method on one task in one run; processes find this function here, not in ``__main__``."""
+    _, _, _, name, method, _, run, fold = cell
+    task = load_task(specs[name], source)
+    try:
+        measured = measure_trial(find_participant(method), task, protocol, int(run), int(fold))
+    except Exception as error:
+        error.add_note(f"This happened to {method} on {name} in run {run}. Finished runs are kept.")
+        raise
+    return {name: f"{value:.4f}" for name, value in measured.items()}
 
 
 def measure_trial(
@@ -50,13 +64,22 @@ def measure_trial(
     dict of float
         The score after each number of questions or constraints, by that number as text, and ``"seconds"`` in
         all.
+
+    Raises
+    ------
+    DataError
+        The task has too few rows or pairs for the protocol, or the method breaks its rules.
     """
-    known, scored = choose_rows(len(task.y), protocol, run, fold)
+    are_asked = protocol.kind == "questions"
+    try:
+        known, scored = choose_rows(len(task.y), protocol, run, fold)
+        constraints = [] if are_asked else draw_trial_constraints(task.y, protocol, run, fold, known)
+    except ValueError as error:
+        raise DataError(f"{task.name} does not suit this protocol. {error}") from error
     begun = perf_counter()
-    if protocol.kind == "questions":
+    if are_asked:
         scores = _with_questions(participant, task, protocol, run, known, scored)
     else:
-        constraints = draw_trial_constraints(task.y, protocol, run, fold, known)
         scores = _with_constraints(participant, task, protocol, run, constraints, scored)
     return {**scores, "seconds": perf_counter() - begun}
 
@@ -114,9 +137,29 @@ def _with_questions(
 def _ask(
     participant: Participant, task: LabelledTask, protocol: Protocol, run: int, known: Rows, budget: int
 ) -> tuple[Sequence[Labels], list[float]]:
-    """Return the labels after each question, and the waits."""
-    oracle = TimedOracle(TruthOracle(task.y, noise=protocol.wrong, random_state=run))
-    return participant.ask(task, oracle, budget, run, known), oracle.waits
+    """Return the labels after each question, and the waits; a method that breaks the rules is stopped."""
+    truth, allowed = TruthOracle(task.y, noise=protocol.wrong, random_state=run), set(known.tolist())
+
+    def answer(first: int, second: int) -> object:
+        if len(oracle.waits) > budget:
+            raise DataError(
+                f"{participant.name} asks more than {budget} questions. Let it stop at the budget."
+            )
+        if not_allowed := [row for row in (first, second) if row not in allowed]:
+            raise DataError(
+                f"{participant.name} asks about row {not_allowed[0]}, which is not among the askable rows."
+                " Let it ask about those alone."
+            )
+        return truth(first, second)
+
+    oracle = TimedOracle(answer)
+    clusterings = participant.ask(task, oracle, budget, run, known)
+    if len(clusterings) not in (1, len(oracle.waits)):
+        raise DataError(
+            f"{participant.name} returned {len(clusterings)} clusterings after {len(oracle.waits)} questions."
+            " Return the labels after each question, or the final labels alone."
+        )
+    return clusterings, oracle.waits
 
 
 def _score_curve(
@@ -140,7 +183,13 @@ def _with_constraints(
     def measure(drawn: Constraints, seed: int) -> float:
         labels = participant.cluster(task, drawn, seed)
         if protocol.scored == "elsewhere" and not protocol.folds:
-            return score_elsewhere(task.y, labels, drawn, score)
+            elsewhere = score_elsewhere(task.y, labels, drawn, score)
+            if np.isnan(elsewhere):
+                raise DataError(
+                    f"Every row of {task.name} is in one of the {drawn.n_constraints} constraints, so no row"
+                    " is left to score. Draw fewer, or from a smaller share of the rows."
+                )
+            return elsewhere
         return float(score(task.y[scored], labels[scored]))
 
     return {
