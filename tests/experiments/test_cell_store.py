@@ -1,10 +1,12 @@
 """Cells are run once, however a run ended."""
 
+import time
 from functools import partial
 
 import pytest
 
 from linkwise.experiments import cell_store
+from patience import patience
 
 FIELDS = ("task", "seed")
 CELLS = [("a", "0"), ("a", "1"), ("b", "0")]
@@ -121,3 +123,40 @@ def test_finished_cells_are_not_written_again_to_cut_off_a_line(tmp_path, work, 
     monkeypatch.setattr(type(path), "write_text", None)  # a full disk would leave an empty file
     assert len(cell_store.read_rows(path)) == 2
     assert path.read_bytes().endswith(b"\n")
+
+
+def measure_slowly_or_fail(folder, cell):
+    """The first cell fails while the second one runs, which ends all the same."""
+    started, failed = folder / "started", folder / "failed"
+    if cell == CELLS[0]:
+        wait_for(started)
+        failed.touch()
+        raise ArithmeticError("no number")
+    if cell == CELLS[1]:
+        started.touch()
+        wait_for(failed)
+        time.sleep(0.2)
+    return {"value": "1"}
+
+
+def wait_for(path):
+    deadline = time.monotonic() + patience()
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_cells_that_run_while_another_fails_are_kept(tmp_path, monkeypatch):
+    for name in cell_store.THREADS:
+        monkeypatch.setenv(name, "1")
+    work = partial(measure_slowly_or_fail, tmp_path)
+    with pytest.raises(ArithmeticError, match="no number"):
+        cell_store.run_cells(tmp_path / "cells.csv", FIELDS, CELLS[:2], work, uses=("KIN",), jobs=2)
+    kept = cell_store.read_cells(tmp_path / "cells.csv", FIELDS, CELLS, uses=("KIN",))
+    assert [(row["task"], row["seed"], row["value"]) for row in kept] == [("a", "1", "1")]
+
+
+def test_finished_cells_are_read_without_a_run(tmp_path, work):
+    assert cell_store.read_cells(tmp_path / "cells.csv", FIELDS, CELLS, uses=("KIN",)) == []
+    rows, _ = run(tmp_path, work, CELLS[1:])
+    assert cell_store.read_cells(tmp_path / "cells.csv", FIELDS, CELLS, uses=("KIN",)) == rows
+    assert not (tmp_path / "log").exists()

@@ -14,7 +14,7 @@ from linkwise import Constraints, TruthOracle
 from linkwise.errors import DataError
 from linkwise.experiments.__main__ import main
 from linkwise.experiments.constraint_sets import close_constraints, draw_constraints
-from linkwise.experiments.participants import find_participant
+from linkwise.experiments.participants import find_participant, split_label
 from linkwise.experiments.suites import list_suites, read_suite
 from linkwise.experiments.tasks import load_task, read_tasks
 from linkwise.experiments.trials import draw_trial_constraints
@@ -521,6 +521,54 @@ def test_a_method_named_twice_takes_part_once(place, capsys):
     assert run("--methods", "PCKMeans", "PCKMeans") == 0
     assert "4 cells to run" in capsys.readouterr().out
     assert len(read(place / "out/mine/summary.csv")) == 1
+
+
+def test_tables_show_the_labels_of_methods(place, capsys):
+    assert run("--methods", "PCK means=PCKMeans()", "halves = peers.py:halves") == 0
+    assert {row["method"] for row in read(place / "out/mine/scores.csv")} == {"PCK means", "halves"}
+    assert ">PCK means<" in (place / "out/mine/index.html").read_text()
+    assert {row["method"] for row in read(place / "out/mine/cells.csv")} == {"PCKMeans()", "peers.py:halves"}
+    capsys.readouterr()
+    assert run("--methods", "other=peers.py:halves", "PCKMeans()") == 0
+    assert "0 cells to run" in capsys.readouterr().out  # a label is no part of what was measured
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("KIN", ("KIN", "KIN")),
+        ("COBRA(n=25)", ("COBRA(n=25)", "COBRA(n=25)")),
+        ("twenty=COBRA(n=25)", ("twenty", "COBRA(n=25)")),
+        ("a=b.py:c", ("a", "b.py:c")),
+        ("folder=x/b.py:c", ("folder", "x/b.py:c")),
+        ("C:/x=y/b.py:c", ("C:/x=y/b.py:c", "C:/x=y/b.py:c")),
+        ("=KIN", ("=KIN", "=KIN")),
+    ],
+)
+def test_a_label_stands_before_the_name(name, found):
+    assert split_label(name) == found
+
+
+def test_labels_and_methods_are_there_once(place, capsys):
+    assert run("--methods", "a=PCKMeans", "a=MPCKMeans") == 2
+    assert "The label 'a' is there twice." in capsys.readouterr().err
+    assert run("--methods", "a=PCKMeans", "b=PCKMeans") == 2
+    assert "The method 'PCKMeans' is there twice. Give each" in capsys.readouterr().err
+
+
+def test_finished_tasks_have_tables_before_the_others(place, capsys):
+    assert run("--finished") == 2
+    assert "No task is finished. Run the same command without --finished." in capsys.readouterr().err
+    assert run("--tasks", "lines") == 0
+    (place / "out/mine/scores.csv").unlink()
+    capsys.readouterr()
+    assert run("--finished") == 0
+    shown = capsys.readouterr().out
+    assert "Not finished: dots (0 of 2 cells)." in shown
+    assert "to run" not in shown
+    assert {row["task"] for row in read(place / "out/mine/scores.csv")} == {"lines"}
+    assert len(read(place / "out/mine/cells.csv")) == 2
+    assert run("--finished", "--methods", "PCKMeans", "KIN") == 2
 
 
 def test_the_files_of_a_suite_are_listed(place, capsys):

@@ -11,14 +11,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from linkwise.errors import ConstraintError, DataError
-from linkwise.experiments.cell_store import Cell, run_cells
-from linkwise.experiments.participants import find_participant
+from linkwise.experiments.cell_store import Cell, Row, read_cells, run_cells
+from linkwise.experiments.participants import find_participant, split_label
 from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
 from linkwise.experiments.suites import Suite, describe_protocol, list_suites, read_suite, shorten_protocol
 from linkwise.experiments.tasks import Source, available_tasks, compute_data_key
@@ -60,7 +62,12 @@ def build_parser() -> argparse.ArgumentParser:
     listing.add_argument("suite", nargs="?", help="name of a suite, or a TOML file")
     run = commands.add_parser("run", help="run a suite")
     run.add_argument("suite", help="name of a suite, or a TOML file")
-    run.add_argument("--methods", nargs="+", metavar="NAME", help="methods, or adapters as FILE.py:FUNCTION")
+    run.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="[LABEL=]NAME",
+        help="methods, or adapters as FILE.py:FUNCTION, with the label that tables and figures show",
+    )
     run.add_argument("--tasks", nargs="+", metavar="NAME", help="some tasks of the suite")
     run.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
     run.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
@@ -73,6 +80,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--jobs", type=positive_number, default=1, metavar="N", help="processes")
     run.add_argument("--reuse", action="store_true", help="take finished cells of other versions of linkwise")
+    run.add_argument(
+        "--finished", action="store_true", help="run nothing: tables of the tasks that are finished"
+    )
     return parser
 
 
@@ -108,7 +118,8 @@ def run_suite(options: argparse.Namespace) -> int:
     """Run a suite, write its results and print the summary."""
     suite = read_suite(options.suite)
     source = find_source(options)
-    methods = tuple(dict.fromkeys(options.methods or suite.methods))
+    labelled = read_labels(options.methods or suite.methods)
+    methods = tuple(labelled.values())
     if not methods:
         raise DataError(f"{suite.name} names no methods. Give some with --methods.")
     participants = {name: find_participant(name) for name in methods}
@@ -142,22 +153,44 @@ def run_suite(options: argparse.Namespace) -> int:
         for method in methods
     ]
     data_keys = {task: compute_data_key(suite.tasks[task], source) for task in tasks}
-    rows = run_cells(
-        folder / "cells.csv",
-        FIELDS,
-        cells,
-        partial(measure_cell, specs=suite.tasks, protocol=protocol, source=source),
-        uses=uses_of,
-        data=lambda cell: data_keys[cell[3]],
-        jobs=options.jobs,
-        reuse=options.reuse,
-        progress=show_progress,
+    store = folder / "cells.csv"
+    work = partial(measure_cell, specs=suite.tasks, protocol=protocol, source=source)
+    counting: dict[str, Any] = {
+        "uses": uses_of, "data": lambda cell: data_keys[cell[3]], "reuse": options.reuse
+    }  # fmt: skip
+    if options.finished:
+        rows = keep_finished_tasks(cells, read_cells(store, FIELDS, cells, **counting))
+    else:
+        rows = run_cells(store, FIELDS, cells, work, jobs=options.jobs, progress=show_progress, **counting)
+    label = {name: label for label, name in labelled.items()}
+    results = gather_results(
+        suite, tuple(labelled), [{**row, "method": label[row["method"]]} for row in rows]
     )
-    results = gather_results(suite, methods, rows)
     page = write_results(results, folder)
     print(format_table(*tabulate_summary(results)))
     print(f"\nAll tables are in {page}.")
     return 0
+
+
+def read_labels(named: Sequence[str]) -> dict[str, str]:
+    """Return the methods by the labels that tables and figures show."""
+    pairs = list(dict.fromkeys(map(split_label, named)))
+    for what, values in zip(("label", "method"), zip(*pairs, strict=True), strict=False):
+        if twice := [value for value, number in Counter(values).items() if number > 1]:
+            raise DataError(f"The {what} {twice[0]!r} is there twice. Give each method a label of its own.")
+    return dict(pairs)
+
+
+def keep_finished_tasks(cells: Sequence[Cell], rows: Sequence[Row]) -> list[Row]:
+    """Keep the rows of tasks of which every cell is there, and name the other tasks."""
+    task = FIELDS.index("task")
+    wanted, there = Counter(cell[task] for cell in cells), Counter(row["task"] for row in rows)
+    finished = {name for name, number in wanted.items() if there[name] == number}
+    if not finished:
+        raise DataError("No task is finished. Run the same command without --finished.")
+    if left := [f"{name} ({there[name]} of {wanted[name]} cells)" for name in wanted if name not in finished]:
+        print(f"Not finished: {', '.join(left)}.")
+    return [row for row in rows if row["task"] in finished]
 
 
 def find_source(options: argparse.Namespace) -> Source:

@@ -76,17 +76,8 @@ def run_cells(
         any), and what `work` returned.
     """
     cells = list(cells)
-    codes = {cell: fingerprint(*(uses(cell) if callable(uses) else uses)) for cell in cells}
-    keys = {cell: {"code": codes[cell], **({"data": data(cell)} if data else {})} for cell in cells}
-    finished: dict[Cell, Row] = {}
-    for row in read_rows(path):
-        cell = tuple(row[f] for f in fields)
-        known = row.get("data", "")
-        if cell in keys and known != keys[cell].get("data", "") and (known or not reuse):
-            continue
-        is_current = row["code"] == codes.get(cell)
-        if is_current or (reuse and finished.get(cell, {}).get("code") != codes.get(cell)):
-            finished[cell] = row
+    keys = _key_cells(cells, uses, data)
+    finished = _find_finished(path, fields, keys, reuse)
     missing = [cell for cell in cells if cell not in finished]
     show = progress or (lambda _finished, _total: None)
     show(0, len(missing))
@@ -98,6 +89,56 @@ def run_cells(
     return [finished[cell] for cell in cells]
 
 
+def read_cells(
+    path: Path,
+    fields: Sequence[str],
+    cells: Iterable[Cell],
+    *,
+    uses: Entries,
+    data: Callable[[Cell], str] | None = None,
+    reuse: bool = False,
+) -> list[Row]:
+    """Read the cells that are finished, and measure none.
+
+    Parameters
+    ----------
+    path, fields, cells, uses, data, reuse
+        As for `run_cells`.
+
+    Returns
+    -------
+    list of dict
+        As `run_cells` returns them, without the cells that are missing.
+    """
+    cells = list(cells)
+    finished = _find_finished(path, fields, _key_cells(cells, uses, data), reuse)
+    return [finished[cell] for cell in cells if cell in finished]
+
+
+def _key_cells(
+    cells: Sequence[Cell], uses: Entries, data: Callable[[Cell], str] | None
+) -> dict[Cell, dict[str, str]]:
+    """The keys of the code of each cell, and of its data, if there are any."""
+    codes = {cell: fingerprint(*(uses(cell) if callable(uses) else uses)) for cell in cells}
+    return {cell: {"code": codes[cell], **({"data": data(cell)} if data else {})} for cell in cells}
+
+
+def _find_finished(
+    path: Path, fields: Sequence[str], keys: dict[Cell, dict[str, str]], reuse: bool
+) -> dict[Cell, Row]:
+    """The rows of a file that count for cells with these keys."""
+    finished: dict[Cell, Row] = {}
+    for row in read_rows(path):
+        cell = tuple(row[f] for f in fields)
+        known, wanted = row.get("data", ""), keys.get(cell, {})
+        if wanted and known != wanted.get("data", "") and (known or not reuse):
+            continue
+        code = wanted.get("code")
+        if row["code"] == code or (reuse and finished.get(cell, {}).get("code") != code):
+            finished[cell] = row
+    return finished
+
+
 def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
     if jobs <= 1 or len(cells) <= 1:
         yield from ((cell, work(cell)) for cell in cells)
@@ -106,11 +147,22 @@ def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) ->
     # spawn: a forked child may hang in OpenMP once the parent has used it
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
         waiting = {pool.submit(work, cell): cell for cell in cells}
+        first: BaseException | None = None
         try:
             for future in as_completed(waiting):
-                yield waiting[future], future.result()
+                if future.cancelled():
+                    continue
+                error = future.exception()
+                if error is None:
+                    yield waiting[future], future.result()
+                elif first is None:
+                    first = error
+                    for other in waiting:  # those that run already end, and count
+                        other.cancel()
         finally:
             pool.shutdown(cancel_futures=True)
+        if first is not None:
+            raise first
 
 
 def _die_with_parent() -> None:

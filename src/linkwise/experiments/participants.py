@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ from linkwise.experiments.code_keys import Program, read_program
 from linkwise.experiments.tasks import LabelledTask
 
 Labels = NDArray[Any]
+LABELLED = re.compile(r"([^=(:]*[^=(:\s])\s*=\s*(.+)", re.DOTALL)  # "Mine=peers.py:kmeans", not "COBRA(n=25)"
 
 
 class Participant(NamedTuple):
@@ -58,6 +60,23 @@ class Participant(NamedTuple):
     ask: Callable[[LabelledTask, Oracle, int, int, NDArray[np.int64]], Sequence[Labels]]
     uses: tuple[str, ...]
     version: str = ""
+
+
+def split_label(name: str) -> tuple[str, str]:
+    """Split ``LABEL=NAME`` into what tables and figures call a method, and the name of the method.
+
+    Parameters
+    ----------
+    name : str
+        A name as for `find_participant`, with or without a label before it.
+
+    Returns
+    -------
+    tuple of two str
+        Label and name; without a label both are the name.
+    """
+    found = LABELLED.fullmatch(name)
+    return (found[1].strip(), found[2]) if found else (name, name)
 
 
 @cache
