@@ -145,7 +145,7 @@ def test_new_rows_leave_the_numbers_of_clusters(path):
         assert session.labels.tolist() == now
 
 
-ORDER = [5, 4, 3, 2, 1, 0]
+ORDER = [1, 0, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("is_open", [True, False])
@@ -168,6 +168,7 @@ def test_a_late_answer_is_never_stored_for_other_rows(path, is_open):
         _refuse(session, old, 3)
         with Session.open(path, X, ids=IDS, recode=True) as back:  # where they were is another place in time
             _refuse(back, old, 3)
+            _refuse(back, [question.id for question in new], 3)
 
 
 def _refuse(session, ids, n_events=0):
