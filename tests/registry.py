@@ -103,6 +103,13 @@ LEARNERS = (
         known_k=True,
     ),
     Entry(
+        "ActiveFeatureWeights of the paper",
+        lambda **seed: lw.ActiveFeatureWeights.paper(4, max_evals=20, enforce=True, **seed),
+        exact=False,
+        predicts=True,
+        known_k=True,
+    ),
+    Entry(
         "ActiveFeatureWeights, transformed",
         lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, estimator=OF_SUMS, **seed),
         exact=False,

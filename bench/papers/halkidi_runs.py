@@ -37,6 +37,14 @@ FILES = {
 OURS = "FeatureWeights"
 PRINTED = "FeatureWeights of the paper"
 ROUNDS = "FeatureWeights of the paper, in rounds"
+MEAN_STEPS = "FeatureWeights of the paper, steps of the mean weight"
+MEAN_DENSITY = "FeatureWeights of the paper, mean density"
+LETTERS: dict[str, dict[str, Any]] = {  # what changes in `paper()`
+    PRINTED: {},
+    ROUNDS: {"sequential": True},
+    MEAN_STEPS: {"step_base": "mean"},
+    MEAN_DENSITY: {"s_dbw_factor": "mean"},
+}
 COMPETITORS = ("KMeans", "KMeans + Xing", "MPCKMeans")
 ONE_METRIC, PRIOR = "MPCKMeans, one metric", "MPCKMeans, prior"
 METHODS = (*COMPETITORS, "MPCKMeans of linkwise", PRINTED, OURS)
@@ -162,7 +170,7 @@ def cluster_rows(setting: Setting, k: int, c: lw.Constraints, seed: int, folder:
     """Labels by the method of a setting. FeatureWeightClustering decomposes the rows itself."""
     one_start = setting.method.endswith(ONE_START)
     method = setting.method.removesuffix(ONE_START)
-    if method in (PRINTED, ROUNDS, OURS):
+    if method == OURS or method in LETTERS:
         X = load(setting.task, setting.features, folder)[0]
         return fit_labels(make_weighter(method, setting, k, one_start, seed), X, c)
     X = rows_of(setting.task, setting.features, setting.space, setting.dimensions, folder)
@@ -199,14 +207,14 @@ def make_weighter(
         chosen["clusterer"] = KMeans(init="random", n_init=1)
     if method == OURS:
         return lw.FeatureWeightClustering(k, **chosen)
-    return lw.FeatureWeightClustering.paper(k, center=center, sequential=method == ROUNDS, **chosen)
+    return lw.FeatureWeightClustering.paper(k, center=center, **LETTERS[method], **chosen)
 
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
     space, method = cell[2], cell[3].removesuffix(ONE_START)
     own = {"KMeans": (), "KMeans + Xing": ("MMC",), **dict.fromkeys(LINKAGES, ())}
-    weights = {PRINTED, ROUNDS, OURS}
+    weights = {*LETTERS, OURS}
     decomposed = ("FeatureWeightClustering",) if space != "columns" or method in weights else ()
     learned = () if method in weights else own.get(method, ("MPCKMeans",))
     return *learned, *decomposed, "Constraints"

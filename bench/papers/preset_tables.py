@@ -5,7 +5,6 @@ The words are in ``targets/differences.toml``, the effects in the table of means
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -69,9 +68,7 @@ def list_lines(method: str, means: Iterable[Row], differences: Iterable[Differen
 
 
 def _format_setting(setting: str) -> str:
-    if not setting:
-        return "none"
-    return f"``{setting}``" if re.search(r"\w=", setting) else f"``validity``: {setting}"
+    return f"``{setting}``" if setting else "none"
 
 
 def _format_effect(difference: Difference, effects: dict[str, str]) -> str:

@@ -80,11 +80,6 @@ def tree(make: Callable[..., Any], **setting: Any) -> Callable[..., Any]:
     return lambda k, random_state: make(k, **setting)
 
 
-def printed_validity(rows: np.ndarray, labels: np.ndarray) -> float:
-    """1 / (1 + S_Dbw) with the factor of Equation 5 as printed, a quarter of the mean."""
-    return 1 / (1 + lw.s_dbw_score(rows, labels, factor="printed"))
-
-
 BOOSTING = tuple(f"{name}:{percent}" for name in ("iris", "sonar", "glass") for percent in (1, 5))
 PAIRS = tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "sonar") for n in (20, 50))
 QUESTIONS = tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "sonar") for n in (25, 50))
@@ -94,6 +89,7 @@ AFW = lw.ActiveFeatureWeights
 WEIGHT_QUESTIONS: Settings = {
     "default": AFW,
     "one_by_one=True": change(AFW, one_by_one=True),
+    "enforce=False": change(AFW, enforce=False),
     f"max_evals={MANY}": change(AFW, max_evals=MANY),
     "estimator=FeatureWeightClustering(center=False)": change(AFW, estimator=FW(center=False)),
     "estimator=FeatureWeightClustering.paper()": change(AFW, estimator=FW.paper()),
@@ -196,9 +192,10 @@ STUDIES = {
             "sequential=False": change(FW, sequential=False),
             'start="mmc"': change(FW, start="mmc"),
             "delta=0.1": change(FW, delta=0.1),
+            'delta=0.1, step_base="weight"': change(FW, delta=0.1, step_base="weight"),
             "sweeps=1": change(FW, sweeps=1),
             f"max_evals={MANY}": change(FW, max_evals=MANY),
-            "S_Dbw with the printed factor": change(FW, validity=printed_validity),
+            's_dbw_factor="printed"': change(FW, s_dbw_factor="printed"),
             "constraint_weight=1": change(FW, constraint_weight=1.0),
             "clusterer=KMeans()": change(FW, clusterer=KMeans()),
             "paper()": FW.paper,

@@ -254,6 +254,39 @@ def test_the_preset_of_the_paper_adds_one_dimension_at_a_time():
     assert set(np.diff(seen)) == {0, 1}
     assert seen[-1] > 10
     assert model.estimator.get_params() == lw.FeatureWeightClustering.paper(2).get_params()
+    assert not model.enforce
+    assert lw.ActiveFeatureWeights.paper(2, enforce=True).enforce
+
+
+def test_answers_only_choose_the_weights_as_printed():
+    """Section 3.5: the labels are those of the clusterer, even if they break an answer."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    apart = [(i, j) for i in range(4) for j in range(i)]
+    shown = {}
+    for enforce in (True, False):
+        model = learner(enforce=enforce)
+        run = Run(model, X, Evidence(30, lw.Constraints(30, (), apart)), 0)
+        broken = sum(int(run.labels[i] == run.labels[j]) for i, j in apart)
+        assert (broken == 0) == enforce
+        assert len(np.unique(run.labels)) == (4 if enforce else 2)
+        assert len(model.describe(run.state)) == (2 if enforce else 1)
+        shown[enforce] = run
+    plain = shown[False]
+    np.testing.assert_array_equal(plain.labels, plain.state.weighed.labels)
+    fitted = learner(enforce=False).fit(X, constraints=lw.Constraints(30, (), apart))
+    assert fitted.n_clusters_ == 2
+    assert fitted.violations_ > 0
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+
+
+def test_no_row_moves_at_an_answer_as_printed():
+    X, y = three_columns()
+    model = lw.ActiveFeatureWeights.paper(2, random_state=0)
+    run = Run(model, X, Evidence(len(X)), 0)
+    for _ in range(8):
+        q = run.question
+        run.answer("yes" if y[q.first] == y[q.second] else "no")
+        np.testing.assert_array_equal(run.labels, run.state.weighed.labels)
 
 
 def test_clusterer_validity_and_transformation_may_be_any():

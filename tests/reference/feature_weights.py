@@ -16,9 +16,9 @@ class Framework:
     The first runs start from `starts` (r, k, d), later ones from the means of another weighting's.
     """
 
-    def __init__(self, Z, must_link, cannot_link, starts, max_evals):
+    def __init__(self, Z, must_link, cannot_link, starts, max_evals, factor="mean"):
         self.Z, self.must_link, self.cannot_link = Z, must_link, cannot_link
-        self.starts, self.max_evals, self.n_evals = starts, max_evals, 0
+        self.starts, self.max_evals, self.factor, self.n_evals = starts, max_evals, factor, 0
 
     def quality(self, weights, near=None):
         """(weights, labels, count, validity)"""
@@ -31,7 +31,7 @@ class Framework:
         labels = min((lloyd(X, start, 300, 0.0) for start in starts), key=lambda run: run[2])[0]
         count = sum(labels[i] == labels[j] for i, j in self.must_link)
         count += sum(labels[i] != labels[j] for i, j in self.cannot_link)
-        return weights, labels, int(count), 1 / (1 + s_dbw(X, labels))
+        return weights, labels, int(count), 1 / (1 + s_dbw(X, labels, factor=self.factor))
 
     def over(self):
         """Whether there were enough."""
@@ -75,15 +75,18 @@ def climb_by_factors(framework, best, sweeps):
     return best
 
 
-def climb_by_steps(framework, best, sweeps, delta=0.1):
-    """Up, or else down, while it is better; a step is halved while half of it is significantly different."""
+def climb_by_steps(framework, best, sweeps, delta=0.1, least=0):
+    """Up, or else down, while it is better; a step is halved while half of it is significantly different.
+
+    A step is a fraction of the weight (Section 3.3), or of `least` times the mean weight if that is larger.
+    """
     for _ in range(sweeps):
         before = best
         for d in range(len(best[0])):
             for sign in (1, -1):
                 moved = False
                 while not framework.over():
-                    found = step(framework, best, d, sign, delta)
+                    found = step(framework, best, d, sign, delta, least)
                     if not better(found, best):
                         break
                     best, moved = found, True
@@ -94,12 +97,12 @@ def climb_by_steps(framework, best, sweeps, delta=0.1):
     return best
 
 
-def step(framework, best, d, sign, delta):
+def step(framework, best, d, sign, delta, least):
     """The larger of two steps of which neither differs significantly, or the better of both."""
 
     def at(fraction):
         weights = best[0].copy()
-        weights[d] = max(0.0, weights[d] + sign * fraction * max(weights[d], weights.mean()))
+        weights[d] = max(0.0, weights[d] + sign * fraction * max(weights[d], least * weights.mean()))
         same = weights[d] == best[0][d] or not weights.any()
         return best if same else framework.quality(weights, best)
 

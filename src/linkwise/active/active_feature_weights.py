@@ -16,7 +16,7 @@ counts in every round. Settled or changed:
   central rows of the two nearest clusters that were not compared yet, and the row that is nearest to the
   border of its cluster with that cluster's most central row.
 - In the paper answers only choose the weights. Here a row whose label contradicts an answer also moves, to a
-  cluster of its own if need be, so no answer is contradicted.
+  cluster of its own if need be, so no answer is contradicted. `ActiveFeatureWeights.paper` moves no row.
 - The weights are a function of the facts in the order in which they came, so that undo and another client
   come to the same clustering.
 
@@ -107,7 +107,8 @@ class ActiveFeatureWeights(ActiveLearner):
     ----------
     n_clusters : int, default=8
         Number of clusters; at most the number of distinct rows is used. If answers separate rows that the
-        weights cannot separate, these rows get clusters of their own, so `labels_` may have more clusters.
+        weights cannot separate, these rows get clusters of their own, so `labels_` may have more clusters
+        (unless `enforce` is False).
     per_round : int, default=5
         Number of answers (other than "unsure") and volunteered pairs after which a dimension is added, if
         some of them are not satisfied.
@@ -119,6 +120,9 @@ class ActiveFeatureWeights(ActiveLearner):
         not.
     one_by_one : bool, default=False
         Whether a round adds one dimension, as in the paper, or a quarter of those in use.
+    enforce : bool, default=True
+        Whether rows change their cluster if its label contradicts an answer. If False, answers only choose
+        the weights, as in the paper, and `labels_` may break some of them.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -170,6 +174,7 @@ class ActiveFeatureWeights(ActiveLearner):
         "max_evals": [Interval(Integral, 1, None, closed="left")],
         "estimator": [HasMethods(["fit_predict", "get_params"]), None],
         "one_by_one": ["boolean"],
+        "enforce": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -181,6 +186,7 @@ class ActiveFeatureWeights(ActiveLearner):
         max_evals: int = 60,
         estimator: Any = None,
         one_by_one: bool = False,
+        enforce: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -188,14 +194,15 @@ class ActiveFeatureWeights(ActiveLearner):
         self.max_evals = max_evals
         self.estimator = estimator
         self.one_by_one = one_by_one
+        self.enforce = enforce
         self.random_state = random_state
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as printed (Section 3.5): one dimension more a round, tuned by Algorithm 1.
 
-        The paper leaves the choice of pairs to the person; the pairs that are proposed are ours. As by
-        default, rows whose labels contradict an answer move.
+        Answers only choose the weights, so `labels_` may break some of them. The paper leaves the choice of
+        pairs to the person; the pairs that are proposed are ours.
 
         Parameters
         ----------
@@ -212,6 +219,7 @@ class ActiveFeatureWeights(ActiveLearner):
         printed = {
             "estimator": FeatureWeightClustering.paper(n_clusters),
             "one_by_one": True,
+            "enforce": False,
             "max_evals": MANY,
         }
         return cls(n_clusters, **{**printed, **parameters})
@@ -256,7 +264,7 @@ class ActiveFeatureWeights(ActiveLearner):
         while True:
             now = state.weighed = self._weighed(state.problem, list_facts(known))
             evidence = known.current()
-            shown = enforce_answers(now.labels[points.first], evidence)[points.of]
+            shown = self._enforce(now.labels[points.first], evidence)[points.of]
             question = propose_pair(X, state.rows, now, shown, points.of, evidence)
             if question is None:
                 return shown
@@ -272,7 +280,7 @@ class ActiveFeatureWeights(ActiveLearner):
         lines = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
-        shown = len(np.unique(enforce_answers(now.labels, state.problem.evidence)))
+        shown = len(np.unique(self._enforce(now.labels, state.problem.evidence)))
         if shown > self.n_clusters:
             lines.append(
                 f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
@@ -289,9 +297,13 @@ class ActiveFeatureWeights(ActiveLearner):
         problem = Problem(X, self.prepare(X, seed), evidence, seed)
         facts = list_facts(PointEvidence(evidence, problem.prepared.points))
         weighed = self._weighed(problem, facts)
-        labels = enforce_answers(weighed.labels, evidence)
+        labels = self._enforce(weighed.labels, evidence)
         self._keep_centers(X, problem.prepared, weighed, labels)
         return labels
+
+    def _enforce(self, labels: Labels, evidence: Evidence) -> Labels:
+        """Move the rows whose labels contradict an answer, unless `enforce` is False."""
+        return enforce_answers(labels, evidence) if self.enforce else labels
 
     # ------------------------------------------------------------ new rows
     def _keep_more(self, X: NDArray[Any], state: FeatureWeightState) -> None:

@@ -46,22 +46,28 @@ def a_problem(seed, n=30, d=4):
     return X, lw.Constraints.sample(y, 12, seed)
 
 
-def an_aim(Z, constraints, k=3, seed=0):
-    return Aim(np.ascontiguousarray(Z), constraints, tuning.make_k_means(k, seed, 4), s_dbw_validity)
+def an_aim(Z, constraints, k=3, seed=0, factor="mean"):
+    validity = partial(s_dbw_validity, factor=factor)
+    return Aim(np.ascontiguousarray(Z), constraints, tuning.make_k_means(k, seed, 4), validity)
 
 
 # ---------------------------------------------------------------- the paper
 @pytest.mark.parametrize("max_evals", [1, 9, 40, 400])
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("printed", [False, True])
-def test_the_climb_is_the_papers(printed, seed, max_evals):
+@pytest.mark.parametrize("climb", ["factors", "steps of the mean", "printed"])
+def test_the_climb_is_the_papers(climb, seed, max_evals):
     X, c = a_problem(seed)
     Z = X - X.mean(axis=0)
-    trials = Trials(an_aim(Z, c), max_evals)
-    tune = tuning.make_step_search(0.1) if printed else tuning.try_factors
+    factor = "printed" if climb == "printed" else "mean"
+    trials = Trials(an_aim(Z, c, factor=factor), max_evals)
+    base = "weight" if climb == "printed" else "mean"
+    printed = climb != "factors"
+    tune = tuning.make_step_search(0.1, base) if printed else tuning.try_factors
     found = tune_weights(trials, None, tune, 3, mixed=not printed, until_satisfied=not printed)
 
-    framework = reference.Framework(Z, c.must_link, c.cannot_link, points.draw_starts(Z, 3, 0, 4), max_evals)
+    framework = reference.Framework(
+        Z, c.must_link, c.cannot_link, points.draw_starts(Z, 3, 0, 4), max_evals, factor
+    )
     learned = diagonal_weights(Z, c.must_link, c.cannot_link)
     mixes = [1.0] if printed else [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
     if printed:  # draws are made in the space of the first weights
@@ -69,13 +75,61 @@ def test_the_climb_is_the_papers(printed, seed, max_evals):
             np.where(learned, learned, 1)
         )
     start = reference.best_of_starts(framework, [(1 - t) + t * learned for t in mixes])
-    climb = reference.climb_by_steps if printed else reference.climb_by_factors
-    weights, labels, count, validity = climb(framework, start, 3)
+    if printed:
+        weights, labels, count, validity = reference.climb_by_steps(
+            framework, start, 3, least=int(climb != "printed")
+        )
+    else:
+        weights, labels, count, validity = reference.climb_by_factors(framework, start, 3)
 
     np.testing.assert_allclose(found.weights, weights, rtol=1e-9)
     assert partition(found.found.labels) == partition(labels)  # of runs that end alike either may be kept
     assert (found.satisfied, trials.done) == (count, framework.n_evals)
     assert found.validity == pytest.approx(validity)
+
+
+@pytest.mark.parametrize(("weight", "sign"), [(0.5, 1), (0.5, -1), (2.0, 1), (0.0, 1), (0.0, -1)])
+@pytest.mark.parametrize("base", ["mean", "weight"])
+def test_a_step_is_a_fraction_of_the_weight_as_printed(weight, sign, base):
+    """Section 3.3: a weight changes by a fraction delta, and by half of it for comparison."""
+    X, c = a_problem(0)
+    before = np.array([weight, 1.0, 1.0, 4.0 - weight - 2.0])
+    tried = []
+
+    class Watched(Trials):
+        def __call__(self, weights, near=None, rival=None):
+            tried.append(weights[0])
+            return super().__call__(weights, near, rival)
+
+    trials = Watched(an_aim(X, c), 3)
+    best = trials(before)
+    tuning._step(trials, best, 0, sign * 0.1, base)
+    size = weight if base == "weight" else max(weight, 1.0)
+    wanted = [max(0.0, weight + sign * share * size) for share in (0.1, 0.05)]
+    np.testing.assert_allclose(tried[1:], [value for value in wanted if value != weight])
+
+
+def test_a_weight_of_zero_stays_zero_as_printed():
+    """A fraction of nothing is nothing; with steps of the mean weight it may grow."""
+    X, c = a_problem(0)
+    for base, least in (("weight", True), ("mean", False)):
+        trials = Trials(an_aim(X, c), 10_000)
+        best = trials(np.array([0.0, 0.0, 2.0, 2.0]))
+        tune = tuning.make_step_search(0.1, base)
+        for dimension in (0, 1):
+            best = tune(trials, best, dimension)
+        assert (trials.done == 1) == least
+        assert (not best.weights[:2].any()) == least
+
+
+@pytest.mark.parametrize("factor", ["mean", "printed"])
+def test_validity_has_the_factor_that_was_asked_for(factor):
+    """Equation 5 divides by four times the number of pairs of clusters."""
+    X, c = a_problem(2)
+    model = lw.FeatureWeightClustering.paper(3, s_dbw_factor=factor, random_state=0).fit(X, constraints=c)
+    rows = (X @ model.components_.T) * np.sqrt(model.weights_)
+    wanted = 1 / (1 + lw.s_dbw_score(rows, model.labels_, factor=factor))
+    assert model.quality_ - (c.n_constraints - model.violations_) == pytest.approx(wanted)
 
 
 def test_satisfied_constraints_come_before_validity():
@@ -92,7 +146,7 @@ def test_satisfied_constraints_come_before_validity():
 def test_the_preset_of_the_paper():
     known = lw.FeatureWeightClustering.paper(4, sweeps=2).get_params()
     wanted = {"n_clusters": 4, "sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 2}
-    printed = {"center": False, "max_evals": 10_000}
+    printed = {"center": False, "max_evals": 10_000, "step_base": "weight", "s_dbw_factor": "printed"}
     assert known == lw.FeatureWeightClustering().get_params() | wanted | printed
 
 
@@ -104,7 +158,7 @@ def test_quality_is_equation_3(seed, w):
     model = lw.FeatureWeightClustering.paper(3, svd="none", constraint_weight=w, n_init=4, random_state=0)
     model.fit(X, constraints=c)
     rows = (X - model.mean_) * np.sqrt(model.weights_)
-    validity = 1 / (1 + lw.s_dbw_score(rows, model.labels_))
+    validity = 1 / (1 + lw.s_dbw_score(rows, model.labels_, factor="printed"))
     assert model.quality_ == pytest.approx(w * lw.constraint_score(model.labels_, c) + validity)
     least = lw.FeatureWeightClustering.paper(
         3, svd="none", constraint_weight=w, n_init=4, max_evals=1, random_state=0
@@ -355,8 +409,10 @@ def test_it_ends_where_every_constraint_is_satisfied():
     c = lw.Constraints(178, [(0, 1)], [(0, 177)])
     model = lw.FeatureWeightClustering(3, random_state=0).fit(WINE, constraints=c)
     assert (model.n_evals_, model.history_, model.violations_) == (1, [], 0)
+    on = lw.FeatureWeightClustering.paper(3, step_base="mean", random_state=0).fit(WINE, constraints=c)
+    assert on.n_evals_ > 20
     printed = lw.FeatureWeightClustering.paper(3, random_state=0).fit(WINE, constraints=c)
-    assert printed.n_evals_ > 20
+    assert 1 < printed.n_evals_ < on.n_evals_, "most of the first weights are 0, and stay 0"
 
 
 def test_constraints_may_come_and_dimensions_be_added_between_rounds():

@@ -34,6 +34,7 @@ O(n d²) for the decomposition.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -57,6 +58,7 @@ from linkwise.cluster.feature_weights.tuning import (
     Array,
     ClusterFunction,
     Clustering,
+    StepBase,
     Trials,
     Weighting,
     make_k_means,
@@ -66,7 +68,7 @@ from linkwise.cluster.feature_weights.tuning import (
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
-from linkwise.validity.s_dbw import s_dbw
+from linkwise.validity.s_dbw import Factor, s_dbw
 
 LEAST_OF_A_ROUND = 30  # evaluations
 MANY = 10_000  # evaluations, more than a climb as printed needs
@@ -108,6 +110,9 @@ class FeatureWeightClustering(CenteredClusterer):
     validity : callable, optional
         ``validity(rows, labels)`` of weighted rows and labels, in which -1 is noise; the higher the better. A
         ValueError or NaN counts as the worst value. By default 1 / (1 + S_Dbw).
+    s_dbw_factor : {"mean", "printed"}, default="mean"
+        Whether the density in S_Dbw is the mean over pairs of clusters, or a quarter of that, as Equation 5
+        is printed. It has no effect with a `validity`.
     constraint_weight : float, optional
         w of Equation 3, by which the satisfied share of the constraints is multiplied before validity is
         added. By default the satisfied constraints come first, and validity decides between equals, as with
@@ -122,9 +127,12 @@ class FeatureWeightClustering(CenteredClusterer):
         Start of a climb: the best point between equal weights and the metric of the constraints, or that
         metric.
     delta : float, optional
-        Step of the paper, as a share of a weight, or of the mean weight if that is larger; the climb then
-        continues for validity when every constraint is satisfied. By default each weight is multiplied by
-        several factors until every constraint is satisfied.
+        Step of the paper, as a share of `step_base`; the climb then continues for validity when every
+        constraint is satisfied. By default each weight is multiplied by several factors until every
+        constraint is satisfied.
+    step_base : {"mean", "weight"}, default="mean"
+        What `delta` is a share of: the weight, or the mean weight if that is larger; or the weight alone, as
+        printed, so that a weight of 0 stays 0. It has no effect without `delta`.
     sweeps : int, default=10
         Largest number of passes over all dimensions of a round.
     max_evals : int, default=500
@@ -198,11 +206,13 @@ class FeatureWeightClustering(CenteredClusterer):
         "center": ["boolean"],
         "transformation": [HasMethods(["fit_transform", "get_params"]), None],
         "validity": [callable, None],
+        "s_dbw_factor": [StrOptions({"mean", "printed"})],
         "constraint_weight": [Interval(Real, 0, None, closed="left"), None],
         "n_dimensions": [Interval(Integral, 1, None, closed="left"), None],
         "sequential": ["boolean"],
         "start": [StrOptions({"best", "mmc"})],
         "delta": [Interval(Real, 0, 1, closed="right"), None],
+        "step_base": [StrOptions({"mean", "weight"})],
         "sweeps": [Interval(Integral, 1, None, closed="left")],
         "max_evals": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -218,11 +228,13 @@ class FeatureWeightClustering(CenteredClusterer):
         center: bool = True,
         transformation: Any = None,
         validity: Callable[[Array, Labels], float] | None = None,
+        s_dbw_factor: Factor = "mean",
         constraint_weight: float | None = None,
         n_dimensions: int | None = None,
         sequential: bool = True,
         start: Literal["best", "mmc"] = "best",
         delta: float | None = None,
+        step_base: StepBase = "mean",
         sweeps: int = 10,
         max_evals: int = 500,
         n_init: int = 10,
@@ -234,11 +246,13 @@ class FeatureWeightClustering(CenteredClusterer):
         self.center = center
         self.transformation = transformation
         self.validity = validity
+        self.s_dbw_factor = s_dbw_factor
         self.constraint_weight = constraint_weight
         self.n_dimensions = n_dimensions
         self.sequential = sequential
         self.start = start
         self.delta = delta
+        self.step_base = step_base
         self.sweeps = sweeps
         self.max_evals = max_evals
         self.n_init = n_init
@@ -248,10 +262,10 @@ class FeatureWeightClustering(CenteredClusterer):
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as printed and used in the paper's experiments.
 
-        It decomposes the rows without centring them (Section 3.6), and tunes all dimensions in one sweep of
-        steps of 10 % (Algorithm 1) from Xing's metric (Section 3.2). A step of a weight below the mean is 10
-        % of the mean, since a weight of 0 could not grow otherwise. S_Dbw divides by the number of pairs of
-        clusters, for we take the factor of Equation 5 for a misprint.
+        It decomposes the rows without centring them (Section 3.6), and tunes all dimensions in one sweep
+        (Algorithm 1) from Xing's metric (Section 3.2). A step is 10 % of the weight (Section 3.3), so a
+        weight that this metric makes 0 stays 0. S_Dbw has the printed factor of Equation 5, a quarter of the
+        mean over pairs of clusters.
 
         Parameters
         ----------
@@ -270,6 +284,8 @@ class FeatureWeightClustering(CenteredClusterer):
             "sequential": False,
             "start": "mmc",
             "delta": 0.1,
+            "step_base": "weight",
+            "s_dbw_factor": "printed",
             "sweeps": 1,
             "max_evals": MANY,
         }
@@ -282,7 +298,11 @@ class FeatureWeightClustering(CenteredClusterer):
         self.transformation_, rows, svd = transform_rows(X, self.transformation, self.svd)
         self.mean_, self.components_ = find_dimensions(rows, svd, self.center)
         Z = rows - self.mean_ if svd == "none" else project(rows, self.mean_, self.components_)
-        validity = s_dbw_validity if self.validity is None else wrap_validity(self.validity)
+        validity = (
+            partial(s_dbw_validity, factor=self.s_dbw_factor)
+            if self.validity is None
+            else wrap_validity(self.validity)
+        )
         aim = Aim(Z, constraints, self._cluster(k, seed), validity, self.constraint_weight)
         best = self._climb(aim.first(self.n_dimensions or Z.shape[1]), progress)
         if self.clusterer is not None and takes_constraints(self.clusterer) and constraints.n_constraints:
@@ -320,7 +340,7 @@ class FeatureWeightClustering(CenteredClusterer):
                 self.n_evals_ = done
                 return plain
             best = plain if mixed or done == self.max_evals else None
-        tune = try_factors if self.delta is None else make_step_search(self.delta)
+        tune = try_factors if self.delta is None else make_step_search(self.delta, self.step_base)
         rounds = count_dimensions_by_round(d, self.max_evals) if self.sequential else [d]
         for at, m in enumerate(rounds):
             most = done + (self.max_evals - done) // (len(rounds) - at)
@@ -369,9 +389,9 @@ def count_dimensions_by_round(d: int, max_evals: int) -> list[int]:
     return [round(m) for m in np.linspace(d, 2, n_rounds).tolist()[::-1]]
 
 
-def s_dbw_validity(rows: Array, found: Clustering) -> float:
-    """Compute 1 / (1 + S_Dbw), the paper's validity."""
-    return 1 / (1 + s_dbw(rows, found.labels, found.centers)) if len(found.centers) else 0.0
+def s_dbw_validity(rows: Array, found: Clustering, factor: Factor = "mean") -> float:
+    """Compute 1 / (1 + S_Dbw), the paper's validity; `factor` as for `s_dbw_score`."""
+    return 1 / (1 + s_dbw(rows, found.labels, found.centers, factor=factor)) if len(found.centers) else 0.0
 
 
 # ---------------------------------------------------------------- dimensions

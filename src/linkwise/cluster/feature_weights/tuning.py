@@ -9,7 +9,7 @@ between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.metric.mmc import diagonal_weights
 
 Array = NDArray[np.float64]
+StepBase = Literal["mean", "weight"]
 
 MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # shares of the metric of the constraints, the rest is equal
 FACTORS = (0.0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 4.0)
@@ -236,14 +237,18 @@ def try_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
     return best
 
 
-def make_step_search(delta: float) -> Tune:
-    """Make the search as printed: steps of `delta` up or down while they help, halved if too large."""
+def make_step_search(delta: float, base: StepBase = "mean") -> Tune:
+    """Make a search by steps of `delta` up or down while they help, halved if too large.
+
+    A step is a share of the weight, as printed (`base` "weight"), or of the mean weight if that is larger
+    ("mean"), so that a weight of 0 can grow.
+    """
 
     def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
         for sign in (1, -1):
             start = best
             while not trials.spent:
-                found = _step(trials, best, dimension, sign * delta)
+                found = _step(trials, best, dimension, sign * delta, base)
                 if not found.better_than(best):
                     break
                 best = found
@@ -254,12 +259,13 @@ def make_step_search(delta: float) -> Tune:
     return tune
 
 
-def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weighting:
+def _step(trials: Trials, best: Weighting, dimension: int, delta: float, base: StepBase) -> Weighting:
     """Try a step and its halves until two of them hardly differ; return the better one."""
 
     def at(step: float) -> Weighting:
         weight = best.weights[dimension]
-        value = max(0.0, weight + step * max(weight, best.weights.mean()))
+        size = weight if base == "weight" else max(weight, best.weights.mean())
+        value = max(0.0, weight + step * size)
         weights = _replace_weight(best.weights, dimension, value)
         return trials(weights, best) if weights.any() and value != weight else best
 
