@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.errors import DataError, InfeasibleConstraintsError, SessionError, StaleAnswerError
+from linkwise.errors import (
+    DataError,
+    DataMismatchError,
+    InfeasibleConstraintsError,
+    SessionError,
+    StaleAnswerError,
+)
 from linkwise.session.session import Session
 from session.test_session import IDS, Neighbours, X
 
@@ -129,8 +135,8 @@ def test_examples_and_audits_follow_their_rows(path, is_open):
 def test_new_rows_leave_the_numbers_of_clusters(path):
     rng = np.random.default_rng(0)
     rows = np.vstack([rng.normal(center, 0.1, (8, 2)) for center in (0, 5, 10)])
-    more = np.vstack([rng.normal(center, 0.1, (4, 2)) for center in (20, 10)])
-    ids = [str(row) for row in range(32)]
+    more = np.vstack([rng.normal(center, 0.1, (n, 2)) for center, n in ((20, 16), (10, 4))])
+    ids = [str(row) for row in range(44)]
     with Session.open(path, rows, lw.KIN(random_state=0), ids=ids[:24]) as session:
         for row in (8, 16, 0):  # the first cluster that is met is not the first one among the rows
             session.add(row, row + 1, "must-link")
@@ -188,3 +194,66 @@ def test_a_late_answer_counts_if_the_rows_stay_where_they_are(path):
         session.answer("yes", question_id=question.id, source="ben")
         (event,) = session.history
         assert {event.first, event.second} == {question.first, question.second}
+
+
+def test_examples_bind_the_number_of_rows(path):
+    with Session.open(path, X, Neighbours()) as session:
+        session.set_examples([(4, 5, "yes")])
+    with pytest.raises(DataMismatchError, match="The session has 6 rows"):
+        Session.open(path, X[:4], Neighbours(), recode=True)
+
+
+def test_a_source_that_is_no_json_is_named(path):
+    with (
+        Session.open(path, X, lw.COBRAS(random_state=0)) as session,
+        pytest.raises(SessionError, match="cannot store source as JSON"),
+    ):
+        session.recode(X[:, :1], source={"of": object()})
+
+
+def test_an_encoding_that_cannot_be_stored_leaves_the_rows_where_they_are(path, tmp_path):
+    with Session.open(path, X, lw.COBRAS(random_state=0), ids=IDS) as session:
+        session.add(0, 2, "must-link")
+        session.add(1, 3, "cannot-link")
+        before = session.history, session.names, list(session.evidence), session.ids
+        with pytest.raises(FileNotFoundError):
+            session.recode(X[::-1], ids=IDS[::-1], backup=tmp_path / "none" / "b.linkwise")
+        assert (session.history, session.names, list(session.evidence), session.ids) == before
+        assert session.constraints == lw.Constraints(6, [(0, 2)], [(1, 3)])
+
+
+def test_what_others_have_stored_moves_along(path):
+    with (
+        Session.open(path, X, lw.COBRAS(random_state=0), ids=IDS) as session,
+        Session.open(path) as other,
+    ):
+        other.add(0, 1, "must-link")
+        session.recode(X[::-1], ids=IDS[::-1])
+        assert [(e.first, e.second) for e in session.history] == [(5, 4)]
+
+
+def test_an_open_question_is_answered_once_by_each(path):
+    with Session.open(path, X, lw.COBRAS(random_state=0), error_rate=None) as session:
+        question = session.questions(2, to="ben")[1]
+        session.answer("yes", question_id=question.id, source="ben")
+        with pytest.raises(StaleAnswerError):
+            session.answer("no", question_id=question.id, source="ben")
+        session.answer("no", question_id=question.id, source="carl")
+        assert [event.source for event in session.history] == ["ben", "carl"]
+
+
+def test_a_late_answer_of_somebody_who_is_never_wrong_is_checked(path):
+    with Session.open(path, X, lw.COBRAS(random_state=0), error_rate={"anna": 0, "": None}) as session:
+        question = session.questions(2, to="anna")[1]
+        session.add(question.first, question.second, "must-link", source="anna")
+        with pytest.raises(InfeasibleConstraintsError):
+            session.answer("no", question_id=question.id, source="anna")
+        assert len(session.history) == 1
+
+
+def test_what_is_to_follow_is_called_after_the_file_is_closed(path):
+    called = []
+    with Session.open(path, X, Neighbours()) as session:
+        session.call_after_close(lambda: called.append("closed"))
+        assert called == []
+    assert called == ["closed"]

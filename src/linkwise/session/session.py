@@ -246,7 +246,7 @@ class Session(SessionTransfer):
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows = check_rows(X)
         names = self._ids if ids is None else check_ids(ids, len(rows))
-        is_bound = bool(self._events or self._meta.get("examples") or self._meta.get("audits"))
+        is_bound = bool(self._events or self._meta.get("examples"))
         n_before = self.n_rows if is_bound else len(rows)  # without answers any rows will do
         here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
         kept = self._meta["source"] if source is None else to_json_value(source, "source")
