@@ -11,8 +11,8 @@ The number of clusters is the number of classes. (ecoli has 8; the paper's table
 Each method runs in up to three versions:
 
 - "METHOD, letter": what the paper prints, and nothing else. A trial has one start (Section 5.2: ten sets of
-  initial centres, one hundred trials), so the final k-means has one start, too. BCKM, CKM and RCKM are
-  `paper()`.
+  initial centres, one hundred trials), so the final k-means has one start, too, and all rounds of BCKM and
+  RCKM start from the same centres. BCKM, CKM and RCKM are `paper()`.
 - "METHOD": the default of linkwise.
 - "METHOD, authors": `authors()`, which follows the authors' public program. It has one start, too.
 

@@ -120,6 +120,7 @@ STUDIES = {
     "bckm": Study(
         {
             "default": lw.BCKM,
+            "same_centers=True": change(lw.BCKM, same_centers=True),
             "last_starts=1": change(lw.BCKM, last_starts=1),
             "first_tries=1, later_tries=1": change(lw.BCKM, first_tries=1, later_tries=1),
             'convergence="stable"': change(lw.BCKM, convergence="stable", last_starts=10),

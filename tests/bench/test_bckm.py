@@ -16,13 +16,11 @@ from bench.papers import (
     bckm_rival_readings,
 )
 from bench.speed import bckm as speed
-from sklearn.datasets import load_iris
 from sklearn.metrics import normalized_mutual_info_score
 
 import linkwise as lw
 from bench import harness
 from linkwise.cluster.similarity import kernel_boost
-from linkwise.cluster.similarity.spaces import Vectors
 
 
 @pytest.fixture
@@ -356,17 +354,24 @@ def test_readings_of_bckm(folder, tmp_path, capsys):
     assert letter == bckm.measure(("iris", "raw", "BCKM, letter", "5", "0"), 1, folder)["nmi"]
 
 
-def test_rounds_of_a_reading_start_from_the_same_centres(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    constraints = lw.Constraints.sample(y, 300, random_state=0)
-    draws = []
-    draw = Vectors.choose_centers
-    monkeypatch.setattr(Vectors, "choose_centers", lambda *args: draws.append(1) or draw(*args))
-    for kind, is_shared in ((lw.BCKM, False), (bckm_readings.SameCenters, True)):
-        draws.clear()
-        model = kind.paper(3, n_rounds=4, random_state=0).fit(X, constraints=constraints)
-        assert model.n_rounds_ > 1
-        assert len(draws) == (1 if is_shared else model.n_rounds_)
+def test_readings_share_centres_unless_they_say_otherwise(monkeypatch, folder):
+    fitted = []
+    fit = lw.BCKM.fit
+    monkeypatch.setattr(
+        lw.BCKM, "fit", lambda self, *args, **options: fitted.append(self) or fit(self, *args, **options)
+    )
+    readings = [reading for reading in bckm_readings.READINGS if bckm_readings.applies(reading, "iris")]
+    for reading in readings:
+        bckm_readings.measure(("iris", reading, "5", "0"), 1, folder)
+    assert [reading for reading, model in zip(readings, fitted, strict=True) if not model.same_centers] == [
+        "own centres",
+        "as authors",
+    ]
+
+
+def test_the_reading_as_authors_is_their_preset():
+    parameters = bckm_readings.PARAMETERS["as authors"]
+    assert lw.BCKM.paper(3, **parameters).get_params() == lw.BCKM.authors(3).get_params()
 
 
 @pytest.mark.nightly

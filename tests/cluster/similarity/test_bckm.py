@@ -405,8 +405,10 @@ def test_one_run_as_printed(seed):
     assert model.n_init == 1
 
 
+@pytest.mark.parametrize("init", ["k-means++", "farthest"])
+@pytest.mark.parametrize("same_centers", [True, False])
 @pytest.mark.parametrize("seed", range(12))
-def test_rounds_as_printed(seed):
+def test_rounds_as_printed(seed, same_centers, init):
     """Algorithm 3: no round is tried again, and none has more than one start."""
     X, y = blobs(spread=1.5 + seed % 3, seed=seed)
     c = lw.Constraints.sample(y, 150, seed)
@@ -416,9 +418,10 @@ def test_rounds_as_printed(seed):
     def draws(t):
         rng = rng_at(seed, 0, t, 0)
         shuffled = rng.permutation(len(signs))
-        return shuffled, Vectors(X).choose_centers(3, rng, "k-means++").at
+        return shuffled, Vectors(X).choose_centers(3, rng_at(seed, 1) if same_centers else rng, init).at
 
-    model = lw.BCKM.paper(3, n_rounds=12, random_state=seed).fit(X, constraints=c)
+    changes = {"init": init} | ({} if same_centers else {"same_centers": False})
+    model = lw.BCKM.paper(3, n_rounds=12, random_state=seed, **changes).fit(X, constraints=c)
     hypotheses, alphas, reason = plain.rounds_as_printed(X, pairs.ends, signs, draws, 12)
     assert (model.reason_, model.n_rounds_) == (reason, len(alphas))
     np.testing.assert_array_equal(model.hypotheses_.T, hypotheses)
@@ -455,6 +458,38 @@ def test_rounds_in_random_order_from_the_same_centres(init):
         if (same != pairs.must).mean() < 0.5:
             expected.append(labels)
     np.testing.assert_array_equal(model.hypotheses_.T, expected)
+
+
+@pytest.mark.parametrize("method", [lw.BCKM, lw.RCKM])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("same_centers", [True, False])
+def test_all_rounds_of_a_fit_share_their_centres_if_asked(monkeypatch, method, kernel, same_centers):
+    X, y = blobs(spread=2.5)
+    chosen = []
+    for space in (Vectors, Similarities):
+        draw = space.choose_centers
+        monkeypatch.setattr(
+            space,
+            "choose_centers",
+            lambda *args, draw=draw: chosen.append(draw(*args)) or chosen[-1],
+        )
+    parameters = {"n_rounds": 6, "kernel": kernel, "fallback": False, "random_state": 1}
+    model = method(3, same_centers=same_centers, **parameters)
+    model.fit(X, constraints=lw.Constraints.sample(y, 100, 0))
+    assert len(chosen) >= model.n_rounds_ == 6
+    starts = {repr(means) for means in chosen}
+    assert (len(starts) == 1) is same_centers
+
+
+def test_starts_from_the_same_centres_differ_in_order_alone():
+    X, y = blobs(spread=2.0)
+    c = lw.Constraints.sample(y, 6, 1)
+    one, many = (
+        lw.BCKM(3, same_centers=True, ties="columns", last_starts=n, random_state=0).fit(X, constraints=c)
+        for n in (1, 10)
+    )
+    assert one.reason_ == "consistent"
+    np.testing.assert_array_equal(one.labels_, many.labels_)
 
 
 @pytest.mark.parametrize("convergence", ["repeat", "stable", "first rise"])
@@ -546,7 +581,7 @@ def test_the_presets_say_what_they_change():
         (lw.CKM.authors, common | {"n_init": 1} | program),
         (lw.RCKM.paper, common | {"same_centers": True}),
         (lw.RCKM.authors, common | {"same_centers": True, "init": "farthest", "convergence": "first rise"}),
-        (lw.BCKM.paper, common | rounds),
+        (lw.BCKM.paper, common | rounds | {"same_centers": True}),
         (lw.BCKM.authors, common | rounds | program),
     ):
         method = preset.__self__

@@ -6,16 +6,15 @@ do in AdaBoost. Each round votes, with weight alpha, on which rows share a clust
 votes gives the clustering.
 
 Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the search. Settled where the
-paper is silent: equal priorities are ordered at random in every round, and every round draws centres of its
-own, as in the authors' program; priorities may start at the weights of the constraints. If the first round
-breaks half of all priority, all votes are 0 as printed (lines 8, 9, 13); here it is used alone, with a
-warning.
+paper is silent: equal priorities are ordered at random in every round; priorities may start at the weights of
+the constraints. If the first round breaks half of all priority, all votes are 0 as printed (lines 8, 9, 13);
+here it is used alone, with a warning.
 
-Changed, each by a parameter: a first round that breaks half or more is tried up to 10 times, and a later
-one 3 times, before the rounds end; each round returns its best pass, and ends after ten passes without a
-better one; the round that breaks nothing in effect decides the result, so it runs from several starts and the
-one of least inertia counts; plain k-means is returned if it satisfies more constraints. `BCKM.paper` is the
-method as printed, without these.
+Changed, each by a parameter: each round starts from centres of its own, as in the authors' program; a first
+round that breaks half or more is tried up to 10 times, and a later one 3 times, before the rounds end; each
+round returns its best pass, and ends after ten passes without a better one; the round that breaks nothing in
+effect decides the result, so it runs from several starts and the one of least inertia counts; plain k-means
+is returned if it satisfies more constraints. `BCKM.paper` is the method as printed, without these.
 
 The matrix of votes is never formed: K follows from the labels of the rounds, one byte for each row and round.
 
@@ -74,6 +73,9 @@ class BCKM(RoundsClusterer):
     init : {"k-means++", "farthest"}, default="k-means++"
         How a round chooses its first rows: drawn in proportion to their squared distance (from a sample of
         100 000 rows if there are more), or each the farthest from those before.
+    same_centers : bool, default=False
+        Whether all rounds start from the same centres. Then several tries or starts of a round differ only in
+        the order of constraints.
     n_init : int, default=10
         Number of starts of the final k-means.
     last_starts : int, optional
@@ -145,6 +147,7 @@ class BCKM(RoundsClusterer):
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "alpha_star": [Interval(Real, 0, None, closed="neither")],
         "init": [StrOptions({"k-means++", "farthest"})],
+        "same_centers": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "last_starts": [Interval(Integral, 1, None, closed="left"), None],
         "first_tries": [Interval(Integral, 1, None, closed="left")],
@@ -165,6 +168,7 @@ class BCKM(RoundsClusterer):
         n_rounds: int = 100,
         alpha_star: float = 100.0,
         init: Init = "k-means++",
+        same_centers: bool = False,
         n_init: int = 10,
         last_starts: int | None = None,
         first_tries: int = 10,
@@ -181,6 +185,7 @@ class BCKM(RoundsClusterer):
         self.n_rounds = n_rounds
         self.alpha_star = alpha_star
         self.init = init
+        self.same_centers = same_centers
         self.n_init = n_init
         self.last_starts = last_starts
         self.first_tries = first_tries
@@ -196,10 +201,10 @@ class BCKM(RoundsClusterer):
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as printed (Algorithms 2 and 3).
 
-        No round is tried again, each returns its last pass, the round that breaks nothing has one start, and
-        plain k-means is never returned. The paper leaves three things open: the final k-means keeps its 10
-        starts, each round draws its own centres, and a round has at most 100 passes, since passes may go on
-        without end.
+        All rounds start from one set of initial centres, drawn by k-means++, which is how we read Section
+        5.2. No round is tried again, each returns its last pass, the round that breaks nothing has one start,
+        and plain k-means is never returned. The paper leaves two more things open: the final k-means keeps
+        its 10 starts, and a round has at most 100 passes, since passes may go on without end.
 
         Parameters
         ----------
@@ -213,14 +218,14 @@ class BCKM(RoundsClusterer):
         BCKM
             The method, not fitted.
         """
-        return cls(n_clusters, **{**_PRINTED, **parameters})
+        return cls(n_clusters, **{**_PRINTED, "same_centers": True, **parameters})
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as in the authors' program.
 
-        It is the printed method, except that rounds start from rows far apart and end when the inertia does
-        not fall, and that constraints of equal priority are ordered row by row.
+        It is the printed method, except that each round starts from rows of its own, far apart, and ends when
+        the inertia does not fall, and that constraints of equal priority are ordered row by row.
 
         Parameters
         ----------
@@ -307,7 +312,7 @@ class BCKM(RoundsClusterer):
         if starts is None:
             starts = self.n_init if self.convergence == "repeat" else 1
         for attempt in range(1, starts):
-            other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
+            other = self._run(space, pairs, priority, k, seed, t, attempt)
             if not other.broken.any() and other.spread > weak.spread:
                 weak = other
         return weak
@@ -317,18 +322,26 @@ class BCKM(RoundsClusterer):
     ) -> WeakClustering:
         """Run constrained k-means, again if it breaks half of the priority."""
         for attempt in range(self.later_tries if t else self.first_tries):
-            weak = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
+            weak = self._run(space, pairs, priority, k, seed, t, attempt)
             if weak.loss < 0.5:
                 break
         return weak
 
     def _run(
-        self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, rng: np.random.Generator
+        self,
+        space: Space,
+        pairs: PairList,
+        priority: NDArray[np.float64],
+        k: int,
+        seed: int,
+        t: int,
+        attempt: int,
     ) -> WeakClustering:
+        rng = rng_at(seed, 0, t, attempt)
         share = np.exp(priority - priority.max())
         share /= share.sum()
         order = order_by_priority(pairs, priority, rng, self.ties)
-        means = space.choose_centers(k, rng, self.init)
+        means = space.choose_centers(k, rng_at(seed, 1) if self.same_centers else rng, self.init)
         return constrained_k_means(
             space,
             means,
