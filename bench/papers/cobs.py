@@ -259,8 +259,9 @@ def peers(options: argparse.Namespace) -> int:
 def pools(options: argparse.Namespace) -> int:
     """COBS over clusterers that take constraints: Table V."""
     s = read_setting(options)
-    found = collect_peers(s, both_versions(POOLS), (CONSTRAINTS,), dict.fromkeys(LONG, LONG_RUNS))
-    write_comparison(s, found, tuple(POOLS), "cobs_table5.csv", "table5")
+    runs = dict.fromkeys(LONG, LONG_RUNS)
+    found = collect_peers(s, both_versions(POOLS), (CONSTRAINTS,), runs)
+    write_comparison(s, found, tuple(POOLS), "cobs_table5.csv", "table5", runs)
     return 0
 
 
