@@ -59,12 +59,14 @@ def test_items_stay_unless_the_rows_change(path):
 
 
 # ---------------------------------------------------------------- error rates
-@pytest.mark.parametrize("rate", [1, 0, 0.2, None, {"anna": 0.1}])
+def test_a_rate_that_is_out_of_range_begins_no_file(path):
+    with pytest.raises(ValueError, match="error_rate"):
+        Session.open(path, X, Neighbours(), error_rate=1)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("rate", [0, 0.2, None, {"anna": 0.1}])
 def test_a_new_file_has_the_rate_that_was_given(path, rate):
-    if rate == 1:
-        with pytest.raises(ValueError, match="error_rate"):
-            Session.open(path, X, Neighbours(), error_rate=rate)
-        return
     with Session.open(path, X, Neighbours(), error_rate=rate) as session:
         assert session.assumed_error_rate == rate
     with Session.open(path) as session:

@@ -300,10 +300,13 @@ def _join_text(
             return _join_json(raw, columns)
         return _write_frame(read_json(raw, choices.get("keep_nested", False)).frame, columns, ending, ",")
     delimiter = choices["delimiter"]
+    is_same_form = ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter
+    if is_same_form and delimiter == ",":  # no number has a decimal comma
+        return _join_delimited(raw, delimiter, columns)
     frame = read_delimited(raw, delimiter, False)[0]
     parsed = parse_columns(frame, {choices.get("id_column")}, comma_free=delimiter != ",")
     has_commas = uses_decimal_commas(parsed)
-    if ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter:
+    if is_same_form:
         return _join_delimited(raw, delimiter, columns, has_commas)
     if ending == SHEET:
         note = "Numbers and dates are written as such, and other cells as they stand in the data."
@@ -319,7 +322,7 @@ def _delimiter_of(ending: str, own: str) -> str:
     return "," if ending == ".csv" and own == "\t" else own
 
 
-def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_commas: bool) -> Joined:
+def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_commas: bool = False) -> Joined:
     """Put three cells at the end of each record; blank lines stay."""
     records = _cut_records(decode(raw), delimiter)
     out = io.StringIO(newline="")

@@ -165,7 +165,7 @@ class Program(NamedTuple):
         Eight hexadecimal digits: a digest of its file and of the Python files that it imports from its own
         folders, directly or not, but of no installed packages.
     entries : tuple of str
-        Where these files enter linkwise.
+        The public names and modules of linkwise that these files use.
     """
 
     key: str
@@ -180,7 +180,7 @@ def read_program(file: Path, folders: Sequence[Path]) -> Program:
     file : Path
         A Python file.
     folders : sequence of Path
-        Where its own modules are.
+        The folders that may contain modules of its own.
 
     Returns
     -------

@@ -70,7 +70,7 @@ def build_declared(built: type[Built], declared: Mapping[str, Any], whose: str) 
         raise DataError(
             f"{whose} has the unknown field {unknown[0]!r}. Fields are {', '.join(sorted(types))}."
         )
-    for each in fields(built):  # type: ignore[arg-type]
+    for each in fields(built):  # type: ignore[arg-type]  # no type variable is bound to dataclasses
         if each.name not in declared and each.default is each.default_factory is MISSING:
             raise DataError(f"{whose} has no {each.name}. Give it.")
     values = {}

@@ -223,7 +223,7 @@ def _select_new(
     other : sequence of Event
         The settled events of the other session.
     rows : mapping of int to int
-        Where rows of the other session are in this one.
+        The position in this session of each row of the other one.
     source : str
         Who gave the answers that have no name.
     file : str
@@ -290,7 +290,7 @@ def _keys_of(event: Event) -> list[Key]:
 
 
 def _count_keys(events: Sequence[Event], *, as_certain: bool = True) -> Counter[Key]:
-    """How often each pair is said; an answer that is certain can also count as one that is not."""
+    """Count the answers by their keys; unless `as_certain`, a certain one counts as uncertain."""
     keys = (key for event in events for key in _keys_of(event))
     return Counter((*key[:3], as_certain and key[3]) for key in keys)
 
