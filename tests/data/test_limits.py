@@ -270,7 +270,7 @@ def test_what_does_not_fit_into_memory_is_a_data_error(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------- no regular files
 @pytest.mark.parametrize("reader", READERS)
-def test_pipes_sockets_and_devices_are_refused_at_once(tmp_path, reader):
+def test_pipes_sockets_and_devices_are_refused_at_once(tmp_path, reader, monkeypatch):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     (tmp_path / "device.csv").symlink_to("/dev/zero")
@@ -278,7 +278,7 @@ def test_pipes_sockets_and_devices_are_refused_at_once(tmp_path, reader):
     assert "This is a pipe" in refusal(reader, pipe)
     assert "is a device" in refusal(reader, tmp_path / "device.csv")
     assert "is a device" in refusal(reader, tmp_path / "nothing.csv")
-    os.chdir(tmp_path)  # the name of a socket is short
+    monkeypatch.chdir(tmp_path)  # the name of a socket is short
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("socket.csv")
         assert "is a socket" in refusal(reader, tmp_path / "socket.csv")
