@@ -21,14 +21,14 @@ class Entry:
 
     `exact`: asked until it is exhausted, it finds the truth among distinct rows.
     `known_k`: it is told the number of clusters: where it is `exact`, at least as many as the laws' classes.
-    `predicts`: it has `predict`.
+    `by_night`: another entry runs nearly all of its code by day, and what sweeps this one is nightly.
     """
 
     name: str
     make: Callable[..., Any]
     exact: bool
     known_k: bool = False
-    predicts: bool = False
+    by_night: bool = False
 
 
 QUICK = lw.PCKMeans(n_init=1)
@@ -42,82 +42,75 @@ def append_sum(X: np.ndarray) -> np.ndarray:
 OF_SUMS = lw.FeatureWeightClustering(transformation=FunctionTransformer(append_sum))
 
 LEARNERS = (
-    Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False, predicts=True),
-    Entry("COBRA, 6 parts", lambda **seed: lw.COBRA(6, **seed), exact=False, predicts=True),
-    Entry("COBRA, 25 parts", lambda **seed: lw.COBRA(**seed), exact=False, predicts=True),
-    Entry("COBRA, all rows", lambda **seed: lw.COBRA(10_000, n_init=1, **seed), exact=True, predicts=True),
-    Entry("COBRAS", lambda **seed: lw.COBRAS(**seed), exact=True, predicts=True),
+    Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False, by_night=True),
+    Entry("COBRA, 6 parts", lambda **seed: lw.COBRA(6, **seed), exact=False, by_night=True),
+    Entry("COBRA, 25 parts", lambda **seed: lw.COBRA(**seed), exact=False),
+    Entry("COBRA, all rows", lambda **seed: lw.COBRA(10_000, n_init=1, **seed), exact=True),
+    Entry("COBRAS", lambda **seed: lw.COBRAS(**seed), exact=True),
     Entry(
         "COBRAS of the paper",
         lambda **seed: lw.COBRAS.paper(enforce=True, **seed),
         exact=True,
-        predicts=True,
     ),
-    Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True, predicts=True),
+    Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True, by_night=True),
     Entry(
         "COBRAS, smallest half",
         lambda **seed: lw.COBRAS(descend="smallest", **seed),
         exact=True,
-        predicts=True,
+        by_night=True,
     ),
     Entry(
         "COBRAS, largest half, largest first",
         lambda **seed: lw.COBRAS(descend="largest", impure_first=False, n_init=1, **seed),
         exact=True,
-        predicts=True,
     ),
-    Entry("KIN", lambda **seed: lw.KIN(**seed), exact=True, predicts=True),
+    Entry("KIN", lambda **seed: lw.KIN(**seed), exact=True),
     Entry(
         "ExploreConsolidate",
         lambda **seed: lw.ExploreConsolidate(4, estimator=QUICK, **seed),
         exact=True,
-        predicts=True,
         known_k=True,
     ),
     Entry(
         "MinMax",
         lambda **seed: lw.MinMax(4, estimator=QUICK, **seed),
         exact=True,
-        predicts=True,
         known_k=True,
     ),
     Entry(
         "NPU",
         lambda **seed: lw.NPU(4, estimator=QUICK, n_trees=3, **seed),
         exact=True,
-        predicts=True,
         known_k=True,
     ),
     Entry(
         "MinMax, 2 clusters",
         lambda **seed: lw.MinMax(2, estimator=QUICK, **seed),
         exact=False,
-        predicts=True,
         known_k=True,
+        by_night=True,
     ),
     Entry(
         "ActiveFeatureWeights",
         lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, **seed),
         exact=False,
-        predicts=True,
         known_k=True,
     ),
     Entry(
         "ActiveFeatureWeights of the paper",
         lambda **seed: lw.ActiveFeatureWeights.paper(4, max_evals=20, enforce=True, **seed),
         exact=False,
-        predicts=True,
         known_k=True,
     ),
     Entry(
         "ActiveFeatureWeights, transformed",
         lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, estimator=OF_SUMS, **seed),
         exact=False,
-        predicts=True,
         known_k=True,
+        by_night=True,
     ),
-    Entry("RecordLinkage", lambda **seed: lw.RecordLinkage(**seed), exact=True, predicts=True),
-    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False, predicts=True),
+    Entry("RecordLinkage", lambda **seed: lw.RecordLinkage(**seed), exact=True),
+    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 
 
@@ -128,14 +121,13 @@ class Clusterer:
     `kind`: what the laws ask of its violations, whatever the method is. "hard": it breaks nothing, or raises.
     "soft": it never satisfies less than plain k-means from the same starts. "seeded": neither of the two.
     `is_kmeans`: without constraints it is plain k-means, it takes `init` and has `cluster_centers_`.
-    `predicts`: it has `predict`. `sparse`: X may be a sparse matrix.
+    `sparse`: X may be a sparse matrix.
     """
 
     name: str
     make: Callable[..., Any]
     kind: Literal["hard", "soft", "seeded"]
     is_kmeans: bool = False
-    predicts: bool = True
     sparse: bool = False
 
 
@@ -256,12 +248,18 @@ SPECTRAL_SEARCHES = (
 
 
 def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDecorator:
-    """Run a test once for each entry."""
-    return pytest.mark.parametrize("entry", entries, ids=lambda entry: entry.name)
+    """Run a test once for each entry, of those `by_night` in the nightly run only."""
+    return pytest.mark.parametrize(
+        "entry", [pytest.param(entry, id=entry.name, marks=night_marks(entry)) for entry in entries]
+    )
+
+
+def night_marks(entry: Entry | Clusterer) -> tuple[pytest.MarkDecorator, ...]:
+    """Marks of a test of an entry."""
+    return (pytest.mark.nightly,) if isinstance(entry, Entry) and entry.by_night else ()
 
 
 each_learner = sweep(LEARNERS)
-each_learner_that_predicts = sweep(tuple(entry for entry in LEARNERS if entry.predicts))
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)
@@ -271,8 +269,6 @@ each_soft_kmeans = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "s
 each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.make(2).get_params()))
 each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
 each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
-each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
-each_predictor = sweep((*(entry for entry in CLUSTERERS if entry.predicts), *SPECTRAL_SEARCHES))
-each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.is_kmeans))
+each_predictor = sweep((*CLUSTERERS, *SPECTRAL_SEARCHES))
 each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
 each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

@@ -30,7 +30,6 @@ from registry import (
     each_soft,
     each_soft_kmeans,
     each_sparse,
-    each_that_predicts,
     each_with_a_price,
 )
 
@@ -270,10 +269,9 @@ def test_sparse_rows_are_clustered_as_dense_ones(entry, n_pairs, form):
     dense = entry.make(3, random_state=0, **where).fit(X, constraints=constraints)
     sparse = entry.make(3, random_state=0, **where).fit(form(X), constraints=constraints)
     assert partition(sparse.labels_) == partition(dense.labels_)  # starts are drawn otherwise
-    if entry.predicts:
-        assert partition(sparse.predict(form(X))) == partition(dense.predict(X))
-        if entry.is_kmeans:
-            np.testing.assert_array_equal(sparse.predict(form(X)), dense.predict(X))
+    assert partition(sparse.predict(form(X))) == partition(dense.predict(X))
+    if entry.is_kmeans:
+        np.testing.assert_array_equal(sparse.predict(form(X)), dense.predict(X))
 
 
 @each_with_a_price
@@ -288,7 +286,7 @@ def test_heavier_pairs_are_a_higher_price(entry):
 
 
 # ---------------------------------------------------------------- new rows
-@each_that_predicts
+@each_clusterer
 def test_rows_in_no_constraint_are_predicted_where_they_are(entry):
     X, y = blobs(spread=3.0)
     constraints = lw.Constraints.sample(y, 20, 0)
@@ -299,7 +297,7 @@ def test_rows_in_no_constraint_are_predicted_where_they_are(entry):
     assert model.predict(X[:1]).shape == (1,)
 
 
-@each_that_predicts
+@each_clusterer
 def test_the_score_is_the_share_of_constraints_that_predictions_keep(entry):
     X, y = blobs(spread=4.0)
     model = entry.make(3, random_state=0).fit(X[:40], constraints=lw.Constraints.sample(y[:40], 20, 0))

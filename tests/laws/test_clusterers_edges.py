@@ -17,10 +17,8 @@ from registry import (
     each_dense,
     each_forgiving,
     each_hard,
-    each_inductive,
     each_kmeans,
     each_sparse,
-    each_that_predicts,
 )
 
 
@@ -291,7 +289,7 @@ def test_centres_of_another_shape_are_refused(entry, init):
         entry.make(2, init=init).fit([[0.0, 1.0], [2.0, 3.0], [4.0, 6.0]])
 
 
-@each_that_predicts
+@each_clusterer
 def test_new_rows_that_cannot_be_predicted(entry):
     model = entry.make(2, random_state=0)
     with pytest.raises(NotFittedError):
@@ -323,7 +321,7 @@ def test_given_centres_are_as_many_as_were_wanted_though_rows_repeat(entry):
     assert model.n_clusters_ == 2
 
 
-@each_inductive
+@each_kmeans
 @pytest.mark.parametrize(
     ("value", "words"),
     [(1e200, "Squared distances of X are out of range"), (np.nan, "first in row 0, column 1")],

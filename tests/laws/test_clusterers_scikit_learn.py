@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
-from registry import CLUSTERERS, each_clusterer, each_inductive, each_kmeans, each_that_predicts
+from registry import CLUSTERERS, each_clusterer, each_kmeans
 
 X, y = load_iris(return_X_y=True)
 C = lw.Constraints.sample(y, 60, 0)
@@ -45,8 +45,7 @@ def test_clones_and_pickles_do_the_same(entry):
     np.testing.assert_array_equal(clone(model).fit(X, constraints=C).labels_, model.labels_)
     thawed = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(thawed.labels_, model.labels_)
-    if entry.predicts:
-        np.testing.assert_array_equal(thawed.predict(X), model.predict(X))
+    np.testing.assert_array_equal(thawed.predict(X), model.predict(X))
 
 
 @each_clusterer
@@ -62,8 +61,7 @@ def test_in_a_pipeline(entry, routing):
     pipeline = make_pipeline(StandardScaler(), entry.make(3, random_state=0))
     key = "constraints" if routing else f"{pipeline.steps[-1][0]}__constraints"
     np.testing.assert_array_equal(pipeline.fit(X, **{key: C})[-1].labels_, alone.labels_)
-    if entry.predicts:
-        np.testing.assert_array_equal(pipeline.predict(X), alone.predict(StandardScaler().fit_transform(X)))
+    np.testing.assert_array_equal(pipeline.predict(X), alone.predict(StandardScaler().fit_transform(X)))
 
 
 FOLDS = KFold(2, shuffle=True, random_state=0)
@@ -76,7 +74,7 @@ def fitted_to_folds(entry):
 
 
 @routing
-@each_that_predicts
+@each_clusterer
 def test_in_cross_validation(entry, routing):
     found = cross_validate(
         entry.make(3, random_state=0), X, params={"constraints": C}, cv=FOLDS, return_estimator=True
@@ -90,7 +88,7 @@ def test_in_cross_validation(entry, routing):
 
 
 @routing
-@each_inductive
+@each_kmeans
 def test_in_a_grid_search(entry, routing):
     search = GridSearchCV(entry.make(3, random_state=0), {"n_clusters": [3, 4]}, cv=2)
     search.fit(X, constraints=C)
@@ -99,7 +97,7 @@ def test_in_a_grid_search(entry, routing):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@each_inductive
+@each_kmeans
 def test_a_pipeline_in_a_grid_search(entry):
     steps = make_pipeline(StandardScaler(), entry.make(3, random_state=0))
     name = f"{steps.steps[-1][0]}__n_clusters"

@@ -9,6 +9,7 @@ from linkwise.asking.advice import Advising
 from linkwise.asking.learner import Describing, Rating, Representing, Weighing
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from registry import night_marks
 
 ASKING = ("COBRA, 25 parts", "COBRAS", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS")
 WITH_A_SESSION = ("2 rows", "8 rows", "12 identical rows", "8 rows in 3 classes", "many rows")
@@ -26,7 +27,11 @@ def ways_to_answer(at, world):
 
 
 each_cell = pytest.mark.parametrize(
-    ("entry", "world"), CELLS, ids=[f"{entry.name}: {world.name}" for entry, world in CELLS]
+    ("entry", "world"),
+    [
+        pytest.param(entry, world, id=f"{entry.name}: {world.name}", marks=night_marks(entry))
+        for entry, world in CELLS
+    ],
 )
 BY_DAY = [(entry, world, ways_to_answer(at, world)) for at, (entry, world) in enumerate(CELLS)]
 BY_NIGHT = [(entry, world, tuple(ANSWERS)) for entry, world, ways in BY_DAY if len(ways) < len(ANSWERS)]
@@ -121,10 +126,17 @@ def test_large_worlds_take_all_ways_of_answering_together():
 
 @pytest.mark.parametrize(
     ("entry", "world", "ways"),
-    [*BY_DAY, *(pytest.param(*case, marks=pytest.mark.nightly) for case in BY_NIGHT)],
-    ids=[
-        *(f"{entry.name}: {world.name}" for entry, world, _ in BY_DAY),
-        *(f"{entry.name}: {world.name}, all ways to answer" for entry, world, _ in BY_NIGHT),
+    [
+        *(
+            pytest.param(entry, world, ways, id=f"{entry.name}: {world.name}", marks=night_marks(entry))
+            for entry, world, ways in BY_DAY
+        ),
+        *(
+            pytest.param(
+                *case, id=f"{case[0].name}: {case[1].name}, all ways to answer", marks=pytest.mark.nightly
+            )
+            for case in BY_NIGHT
+        ),
     ],
 )
 def test_it_asks_on_and_ends(entry, world, ways):
@@ -184,8 +196,7 @@ def test_an_oracle_that_raises_loses_nothing(entry, world, after, monkeypatch):
         assert model.constraints_.relation(*pair) == ("cannot-link" if number % 3 == 0 else "must-link")
     assert model.violations_ == 0
     assert len(model.labels_) == len(world.X)
-    if entry.predicts:
-        assert set(model.predict(world.X)) <= set(model.labels_)
+    assert set(model.predict(world.X)) <= set(model.labels_)
 
 
 @pytest.mark.parametrize(("entry", "world"), SESSIONS)

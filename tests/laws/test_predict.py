@@ -8,7 +8,7 @@ import linkwise as lw
 from laws.clustering import CENTERS, blobs, unnamed
 from linkwise.asking.oracles import TruthOracle
 from linkwise.select.base import route_constraints
-from registry import each_learner_that_predicts, each_predictor, each_sparse
+from registry import each_learner, each_predictor, each_sparse
 
 FAR = 3.0 * CENTERS  # groups that no method divides
 
@@ -115,7 +115,7 @@ def corners(n=120, seed=0, spread=1.0):
     return X, y
 
 
-@each_learner_that_predicts
+@each_learner
 @pytest.mark.parametrize("budget", [0, 3, 40])
 def test_learners_label_new_rows_by_the_row_alone(entry, budget):
     X, y = corners(spread=8.0)
@@ -128,7 +128,7 @@ def test_learners_label_new_rows_by_the_row_alone(entry, budget):
     np.testing.assert_array_equal(model.labels_, before)
 
 
-@each_learner_that_predicts
+@each_learner
 def test_learners_label_new_rows_without_an_oracle_too(entry):
     X, y = corners(spread=8.0)
     model = entry.make(random_state=0).fit(X, constraints=lw.Constraints.sample(y, 40, 0))
@@ -136,7 +136,7 @@ def test_learners_label_new_rows_without_an_oracle_too(entry):
     assert (model.predict(X) == model.labels_).mean() >= 0.8
 
 
-@each_learner_that_predicts
+@each_learner
 def test_most_fitted_rows_get_the_labels_that_a_learner_gave_them(entry):
     X, y = corners(spread=8.0)
     model = entry.make(random_state=0).fit(X, oracle=TruthOracle(y), budget=30)
@@ -145,7 +145,7 @@ def test_most_fitted_rows_get_the_labels_that_a_learner_gave_them(entry):
     assert (model.predict(X) == model.labels_).mean() >= 0.8
 
 
-@each_learner_that_predicts
+@each_learner
 def test_held_out_rows_get_the_clusters_that_asking_about_all_rows_gives_them(entry):
     X, y = corners(72)
     held = np.arange(len(X)) % 3 == 0
