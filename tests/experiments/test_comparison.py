@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare
+from scipy.stats import friedmanchisquare, norm
 
 from linkwise.experiments.comparison import (
     Wins,
+    correct_by_holm,
     count_wins,
     critical_distance,
     friedman_test,
     p_value_of_pairs,
     rank_aligned_scores,
     rank_within_tasks,
+    wilcoxon_tests,
 )
 
 
@@ -70,6 +72,25 @@ def test_critical_values_of_the_printed_table(n_methods, q):
 def test_the_p_value_counts_all_signs():
     assert p_value_of_pairs([0.1, 0.2, 0.3]) == pytest.approx(2 / 8)  # only + + + and - - - are as far
     assert p_value_of_pairs([0.1] * 8) == pytest.approx(2 / 2**8)
+
+
+def test_the_signed_ranks_of_a_printed_example():
+    """Demšar (2006), table 2: two trees on 14 tasks, two of them without a difference; T = 12, z = -2.54."""
+    one = [763, 599, 954, 628, 882, 936, 661, 583, 775, 1000, 940, 619, 972, 957]
+    other = [768, 591, 971, 661, 888, 931, 668, 583, 838, 1000, 962, 666, 981, 978]
+    tested = wilcoxon_tests(np.column_stack([one, other, one]) / 1000)
+    assert np.isnan(np.diag(tested)).all()
+    assert np.isnan(tested[0, 2])  # the same method under two names
+    assert tested[0, 1] == tested[1, 0] == tested[1, 2]
+    z = norm.isf(tested[0, 1] / 2 / 2)  # two pairs are tested, from both sides
+    assert z == pytest.approx(2.54, abs=0.05)
+
+
+def test_holm_by_hand():
+    corrected = correct_by_holm([0.01, 0.04, np.nan, 0.03, 0.9])
+    np.testing.assert_allclose(corrected, [0.04, 0.09, np.nan, 0.09, 0.9])
+    assert correct_by_holm([0.6, 0.7]).tolist() == [1, 1]
+    assert correct_by_holm([]).tolist() == []
 
 
 def test_a_run_without_a_score_is_no_win():

@@ -8,8 +8,10 @@ from linkwise.experiments.results import (
     LABELS,
     Results,
     draw_curves,
+    format_latex,
     gather_results,
     tabulate_summary,
+    tabulate_tests,
     tabulate_wins,
 )
 from linkwise.experiments.scores import SCORES
@@ -45,6 +47,23 @@ def test_the_summary_has_means_ranks_and_wins_and_the_best_first():
     wins = {line[:2]: line[2:] for line in tabulate_wins(made_up())[1]}
     assert wins["good", "bad"] == ("0:2", "2:0")
     assert wins["bad", "alike"] == ("2:0", "0:0")
+
+
+def test_each_two_methods_are_tested():
+    header, lines = tabulate_tests(made_up())
+    assert header == ("method", "against", "5", "20")
+    assert [line[:2] for line in lines] == [("bad", "good"), ("bad", "alike"), ("good", "alike")]
+    assert lines[1][2:] == ("1", "not testable")  # two tasks cannot show a difference
+
+
+def test_the_table_for_latex():
+    text = format_latex(("method", "10 %"), [("a_b.py:{c}", "0.5 ± 0.1"), (r"~^\x", "-")])
+    assert text == (
+        "\\begin{tabular}{lr}\n\\toprule\nmethod & 10 \\% \\\\\n\\midrule\n"
+        "a\\_b.py:\\{c\\} & 0.5 $\\pm$ 0.1 \\\\\n"
+        "\\textasciitilde{}\\textasciicircum{}\\textbackslash{}x & - \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+    )
 
 
 def test_too_few_runs_for_a_win_are_told_from_no_win():

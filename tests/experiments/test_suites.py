@@ -13,6 +13,7 @@ import linkwise
 from linkwise import Constraints, TruthOracle
 from linkwise.errors import DataError
 from linkwise.experiments.__main__ import main
+from linkwise.experiments.cell_store import THREADS
 from linkwise.experiments.constraint_sets import close_constraints, draw_constraints
 from linkwise.experiments.participants import find_participant, split_label
 from linkwise.experiments.suites import list_suites, read_suite
@@ -395,10 +396,39 @@ def test_a_suite_that_is_stopped_says_how_to_go_on(place, capsys):
     assert len(read(place / "out/mine/cells.csv")) == 2
 
 
-def test_a_program_that_fails_is_named(place):
-    with pytest.raises(ZeroDivisionError) as raised:
-        run("--methods", "peers.py:odd")
-    assert "peers.py:odd on lines in run 0" in raised.value.__notes__[0]
+def test_a_program_that_fails_is_named(place, capsys):
+    assert run("--methods", "peers.py:odd") == 2
+    shown = capsys.readouterr().err
+    assert "in odd\n" in shown  # where it failed
+    assert "ZeroDivisionError: no rows\nThis happened to peers.py:odd on lines in run 0." in shown
+    assert "No task is finished by all methods." in shown
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_where_a_method_fails_on_a_task_the_rest_goes_on(place, capsys, jobs, monkeypatch):
+    for name in THREADS:
+        monkeypatch.setenv(name, "1")
+    (place / "peers.py").write_text(
+        "def picky(X, constraints, n_clusters, seed):\n"
+        "    return [0] * len(X) if X[2, 1] < X[1, 1] else 1 / 0\n"  # so it is in `dots` alone
+    )
+    assert run("--methods", "peers.py:picky", "PCKMeans", "--jobs", jobs) == 2
+    found = capsys.readouterr()
+    assert "8 cells to run." in found.out
+    assert "Not finished: lines (2 of 4 cells)." in found.out
+    if jobs == "1":  # of two processes each may have begun a run
+        assert found.err.count("ZeroDivisionError") == 1  # another run could make no table of this task
+    assert {row["task"] for row in read(place / "out/mine/scores.csv")} == {"dots"}
+    assert run("--methods", "PCKMeans") == 0
+    assert "0 cells to run." in capsys.readouterr().out
+
+
+def test_a_reader_may_close_the_output(place):
+    command = [sys.executable, "-m", "linkwise.experiments", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        assert program.wait() == 1
 
 
 def test_a_program_that_returns_its_final_labels_is_asked_once_for_each_number(place):
@@ -558,7 +588,7 @@ def test_labels_and_methods_are_there_once(place, capsys):
 
 def test_finished_tasks_have_tables_before_the_others(place, capsys):
     assert run("--finished") == 2
-    assert "No task is finished. Run the same command without --finished." in capsys.readouterr().err
+    assert "No task is finished by all methods. Let their runs end, or leave" in capsys.readouterr().err
     assert run("--tasks", "lines") == 0
     (place / "out/mine/scores.csv").unlink()
     capsys.readouterr()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,18 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     options = build_parser().parse_args(arguments)
     try:
-        if options.command == "list":
-            print(
-                "\n".join(map(describe_suite, list_suites()))
-                if not options.suite
-                else list_tasks(options.suite)
-            )
-            return 0
-        return run_suite(options)
+        status = list_suite(options.suite) if options.command == "list" else run_suite(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads the output has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ConstraintError, DataError) as error:
-        print(
-            "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr
-        )
+        tell_error(error)
         return 2
     except KeyboardInterrupt:
         print(
@@ -93,6 +90,27 @@ def positive_number(text: str) -> int:
     return int(text)
 
 
+def list_suite(name: str | None) -> int:
+    """Print the suites of linkwise, or the tasks of one suite."""
+    print(list_tasks(name) if name else "\n".join(map(describe_suite, list_suites())))
+    return 0
+
+
+def tell_error(error: Exception) -> None:
+    """Print what is wrong; for a fault of a program, also where."""
+    if not isinstance(error, ConstraintError | DataError):
+        traceback.print_exception(error)
+        return
+    print("\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr)
+
+
+def tell_failure(_cell: Cell, error: Exception) -> None:
+    """Print what is wrong with a cell, below the number of finished ones."""
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    tell_error(error)
+
+
 def describe_suite(name: str) -> str:
     """Return what a suite is about, the number of its tasks, and its methods."""
     suite = read_suite(name)
@@ -115,7 +133,7 @@ def list_tasks(name: str) -> str:
 
 
 def run_suite(options: argparse.Namespace) -> int:
-    """Run a suite, write its results and print the summary."""
+    """Run a suite, write its results and print the summary; return the exit status."""
     suite = read_suite(options.suite)
     source = find_source(options)
     labelled = read_labels(options.methods or suite.methods)
@@ -159,9 +177,11 @@ def run_suite(options: argparse.Namespace) -> int:
         "uses": uses_of, "data": lambda cell: data_keys[cell[3]], "reuse": options.reuse
     }  # fmt: skip
     if options.finished:
-        rows = keep_finished_tasks(cells, read_cells(store, FIELDS, cells, **counting))
+        rows = read_cells(store, FIELDS, cells, **counting)
     else:
+        counting |= {"part": task_and_method, "on_failure": tell_failure}
         rows = run_cells(store, FIELDS, cells, work, jobs=options.jobs, progress=show_progress, **counting)
+    rows = keep_finished_tasks(cells, rows)
     label = {name: label for label, name in labelled.items()}
     results = gather_results(
         suite, tuple(labelled), [{**row, "method": label[row["method"]]} for row in rows]
@@ -169,7 +189,7 @@ def run_suite(options: argparse.Namespace) -> int:
     page = write_results(results, folder)
     print(format_table(*tabulate_summary(results)))
     print(f"\nAll tables are in {page}.")
-    return 0
+    return 0 if options.finished or len(rows) == len(cells) else 2
 
 
 def read_labels(named: Sequence[str]) -> dict[str, str]:
@@ -187,7 +207,9 @@ def keep_finished_tasks(cells: Sequence[Cell], rows: Sequence[Row]) -> list[Row]
     wanted, there = Counter(cell[task] for cell in cells), Counter(row["task"] for row in rows)
     finished = {name for name, number in wanted.items() if there[name] == number}
     if not finished:
-        raise DataError("No task is finished. Run the same command without --finished.")
+        raise DataError(
+            "No task is finished by all methods. Let their runs end, or leave out some with --methods."
+        )
     if left := [f"{name} ({there[name]} of {wanted[name]} cells)" for name in wanted if name not in finished]:
         print(f"Not finished: {', '.join(left)}.")
     return [row for row in rows if row["task"] in finished]
@@ -210,6 +232,11 @@ def choose_tasks(suite: Suite, source: Source, wanted: Sequence[str] | None) -> 
     if not chosen:
         raise DataError(f"None of the tasks of {suite.name} is here. Give the folder with --data.")
     return chosen
+
+
+def task_and_method(cell: Cell) -> tuple[str, str]:
+    """Return the part of a suite that ends where a cell of it fails: its table needs every run."""
+    return cell[FIELDS.index("task")], cell[FIELDS.index("method")]
 
 
 def uses_of(cell: Cell) -> tuple[str, ...]:

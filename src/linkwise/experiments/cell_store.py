@@ -10,8 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -25,6 +26,10 @@ Cell = tuple[str, ...]
 Row = dict[str, str]
 Entries = Sequence[str] | Callable[[Cell], Sequence[str]]
 """Where cells enter linkwise: public names or modules, the same for all cells or those of each."""
+
+
+Part = Callable[[Cell], Hashable]
+"""Names the part of an experiment that a cell belongs to."""
 
 
 class Progress(Protocol):
@@ -45,8 +50,10 @@ def run_cells(
     jobs: int = 1,
     reuse: bool = False,
     progress: Progress | None = None,
+    part: Part | None = None,
+    on_failure: Callable[[Cell, Exception], None] | None = None,
 ) -> list[Row]:
-    """Run the cells that `path` does not hold yet, and return the rows of all.
+    """Run the cells that `path` does not hold yet, and return the rows of all that are finished.
 
     Parameters
     ----------
@@ -68,6 +75,12 @@ def run_cells(
         several rows of a cell the one of today's code, or else the last one.
     progress : callable, optional
         ``progress(finished, total)``, before the first cell and after each.
+    part : callable, optional
+        Names the part of the experiment that a cell belongs to. After a cell that fails no other cell of its
+        part begins, and the other parts go on. By default all cells are one part.
+    on_failure : callable, optional
+        ``on_failure(cell, error)``, for each cell that fails. By default the first error is raised in the
+        end.
 
     Returns
     -------
@@ -81,12 +94,24 @@ def run_cells(
     missing = [cell for cell in cells if cell not in finished]
     show = progress or (lambda _finished, _total: None)
     show(0, len(missing))
-    for done, (cell, measured) in enumerate(_measure_cells(missing, work, jobs), 1):
-        row = {**dict(zip(fields, cell, strict=True)), **keys[cell], **measured}
-        append_row(path, row)
-        finished[cell] = row
+    errors: list[Exception] = []
+    for done, (cell, found) in enumerate(_measure_cells(missing, work, jobs, part or _name_one_part), 1):
+        if isinstance(found, Exception):
+            errors.append(found)
+            if on_failure is not None:
+                on_failure(cell, found)
+        elif found is not None:
+            row = {**dict(zip(fields, cell, strict=True)), **keys[cell], **found}
+            append_row(path, row)
+            finished[cell] = row
         show(done, len(missing))
-    return [finished[cell] for cell in cells]
+    if errors and on_failure is None:
+        raise errors[0]
+    return [finished[cell] for cell in cells if cell in finished]
+
+
+def _name_one_part(cell: Cell) -> None:
+    """All cells are one part."""
 
 
 def read_cells(
@@ -139,30 +164,52 @@ def _find_finished(
     return finished
 
 
-def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
+def _measure_cells(
+    cells: list[Cell], work: Callable[[Cell], Row], jobs: int, part: Part
+) -> Iterator[tuple[Cell, Row | Exception | None]]:
+    """Yield each cell with what was measured, the error, or None where its part had failed before."""
+    failed: set[Hashable] = set()
     if jobs <= 1 or len(cells) <= 1:
-        yield from ((cell, work(cell)) for cell in cells)
+        for cell in cells:
+            found = None if part(cell) in failed else _try(work, cell)
+            if isinstance(found, Exception):
+                failed.add(part(cell))
+            yield cell, found
         return
     os.environ.update(dict.fromkeys(THREADS, "1"))  # read by the new processes
     # spawn: a forked child may hang in OpenMP once the parent has used it
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
         waiting = {pool.submit(work, cell): cell for cell in cells}
-        first: BaseException | None = None
         try:
             for future in as_completed(waiting):
-                if future.cancelled():
-                    continue
-                error = future.exception()
-                if error is None:
-                    yield waiting[future], future.result()
-                elif first is None:
-                    first = error
-                    for other in waiting:  # those that run already end, and count
-                        other.cancel()
+                found = _result_of(future)
+                if isinstance(found, Exception):
+                    failed.add(part(waiting[future]))
+                    for other, cell in waiting.items():  # those that run already end, and count
+                        if part(cell) in failed:
+                            other.cancel()
+                yield waiting[future], found
         finally:
             pool.shutdown(cancel_futures=True)
-        if first is not None:
-            raise first
+
+
+def _try(work: Callable[[Cell], Row], cell: Cell) -> Row | Exception:
+    try:
+        return work(cell)
+    except Exception as error:
+        return error
+
+
+def _result_of(future: Future[Row]) -> Row | Exception | None:
+    """What a process has measured, or its error; None if it was not to begin any more."""
+    if future.cancelled():
+        return None
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, BrokenProcessPool) or not isinstance(error, Exception):
+        raise error  # nothing runs any more
+    return error
 
 
 def _die_with_parent() -> None:

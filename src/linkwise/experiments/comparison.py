@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2, permutation_test, rankdata, studentized_range
+from scipy.stats import chi2, permutation_test, rankdata, studentized_range, wilcoxon
 
 SIGNIFICANT = 0.05
 
@@ -119,6 +120,56 @@ def rank_within_tasks(scores: ArrayLike) -> NDArray[np.float64]:
         From 1 to ``n_methods``.
     """
     return np.asarray(rankdata(-np.round(np.asarray(scores, dtype=np.float64), 12), axis=1).mean(axis=0))
+
+
+def wilcoxon_tests(scores: ArrayLike) -> NDArray[np.float64]:
+    """Test for each two methods whether they differ over the tasks (Demšar, 2006, section 3.1.3).
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_tasks, n_methods)
+        The higher the better.
+
+    Returns
+    -------
+    ndarray of shape (n_methods, n_methods)
+        p-values of the signed-rank test (Wilcoxon, 1945) from both sides, corrected for the number of pairs
+        of methods (Holm, 1979). Half of the ranks of tasks without a difference count for each method. NaN on
+        the diagonal, and where two methods differ on no task.
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    n_methods = given.shape[1]
+    found = np.full((n_methods, n_methods), np.nan)
+    for one, other in combinations(range(n_methods), 2):
+        apart = np.round(given[:, one] - given[:, other], 12)
+        if apart.any():
+            found[one, other] = wilcoxon(apart, zero_method="zsplit").pvalue
+    above = np.triu_indices(n_methods, 1)
+    found[above] = correct_by_holm(found[above])
+    found.T[above] = found[above]
+    return found
+
+
+def correct_by_holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Correct p-values for their number (Holm, 1979).
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        NaN is no test, and stays.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        The smallest times the number of tests, the next one times one less, and so on; at most 1, and none
+        below a smaller one's.
+    """
+    corrected = np.array(p_values, dtype=np.float64)
+    tested = np.flatnonzero(~np.isnan(corrected))
+    ascending = tested[np.argsort(corrected[tested], kind="stable")]
+    times = corrected[ascending] * np.arange(len(ascending), 0, -1)
+    corrected[ascending] = np.minimum(np.maximum.accumulate(times), 1.0)
+    return corrected
 
 
 def p_value_of_pairs(differences: ArrayLike) -> float:

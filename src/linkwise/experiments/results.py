@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from linkwise.experiments.comparison import (
     friedman_test,
     rank_aligned_scores,
     rank_within_tasks,
+    wilcoxon_tests,
 )
 from linkwise.experiments.suites import Suite
 from linkwise.experiments.summaries import Mean, mean_of, quartiles
@@ -34,6 +36,16 @@ table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7r
 th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #888; }
 tbody tr:nth-child(even) { background: #f4f4f4; } img { max-width: 100%; }
 """
+
+LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Header and lines."""
@@ -159,6 +171,17 @@ def tabulate_ranks(results: Results) -> Table:
     return tuple(header), lines
 
 
+def tabulate_tests(results: Results) -> Table:
+    """Return for each two methods the p-value of their difference over the tasks, corrected by Holm."""
+    means = results.means()
+    tests = [wilcoxon_tests(means[:, :, at]) for at in range(len(results.numbers))]
+    lines = [
+        (one, other, *(format_p(float(test[i, j])) for test in tests))
+        for (i, one), (j, other) in combinations(enumerate(results.methods), 2)
+    ]
+    return ("method", "against", *results.numbers), lines
+
+
 def tabulate_wins(results: Results) -> Table:
     """Return on how many tasks each method is better than each other, and worse, beyond chance."""
     lines = []
@@ -206,9 +229,21 @@ def format_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
+def format_latex(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Write a table for LaTeX with the package booktabs: texts to the left, and numbers to the right."""
+    begin, end = f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", "\\end{tabular}"
+    rows = map(_latex_row, lines)
+    return "\n".join([begin, "\\toprule", _latex_row(header), "\\midrule", *rows, "\\bottomrule", end, ""])
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """A row of a table, with what has a meaning in LaTeX written as itself."""
+    return " & ".join(cell.translate(LATEX) for cell in cells) + " \\\\"
+
+
 # ---------------------------------------------------------------- files
 def write_results(results: Results, folder: Path) -> Path:
-    """Write the tables as CSV files, the learning curves as a picture, and a page of all.
+    """Write the tables as CSV files, the summary for LaTeX too, learning curves, and a page of everything.
 
     Parameters
     ----------
@@ -226,6 +261,7 @@ def write_results(results: Results, folder: Path) -> Path:
         "summary": tabulate_summary(results),
         "scores": tabulate_scores(results),
         "ranks": tabulate_ranks(results),
+        "tests": tabulate_tests(results),
         "wins": tabulate_wins(results),
     }
     for name, (header, lines) in tables.items():
@@ -233,6 +269,7 @@ def write_results(results: Results, folder: Path) -> Path:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(header)
             writer.writerows(lines)
+    (folder / "summary.tex").write_text(format_latex(*tables["summary"]), encoding="utf-8")
     picture = ""
     if find_spec("matplotlib") is not None:
         (folder / "curves.svg").write_text(draw_curves(results), encoding="utf-8")
@@ -244,6 +281,7 @@ def write_results(results: Results, folder: Path) -> Path:
         f"<style>{STYLE}</style><h1>{escape(suite.name)}</h1><p>{escape(suite.about)}</p>"
         f"<h2>Summary</h2>{_html(*tables['summary'])}{picture}"
         f"<h2>Ranks</h2>{_html(*tables['ranks'])}"
+        f"<h2>Differences over the tasks: p-values</h2>{_html(*tables['tests'])}"
         f"<h2>Tasks won and lost beyond chance</h2>{_html(*tables['wins'])}"
         f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n",
         encoding="utf-8",
