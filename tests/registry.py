@@ -51,6 +51,7 @@ LEARNERS = (
         "COBRAS of the paper",
         lambda **seed: lw.COBRAS.paper(enforce=True, **seed),
         exact=True,
+        by_night=True,
     ),
     Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True, by_night=True),
     Entry(
@@ -63,6 +64,7 @@ LEARNERS = (
         "COBRAS, largest half, largest first",
         lambda **seed: lw.COBRAS(descend="largest", impure_first=False, n_init=1, **seed),
         exact=True,
+        by_night=True,
     ),
     Entry("KIN", lambda **seed: lw.KIN(**seed), exact=True),
     Entry(
@@ -101,6 +103,7 @@ LEARNERS = (
         lambda **seed: lw.ActiveFeatureWeights.paper(4, max_evals=20, enforce=True, **seed),
         exact=False,
         known_k=True,
+        by_night=True,
     ),
     Entry(
         "ActiveFeatureWeights, transformed",

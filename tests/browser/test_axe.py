@@ -178,6 +178,7 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     look(page, "empty history")
 
 
+@pytest.mark.nightly
 def test_answers_that_are_probably_wrong(served, browse, look):
     session = doubtful()
     for number in (1, 2):
@@ -194,6 +195,7 @@ def test_answers_that_are_probably_wrong(served, browse, look):
     look(page, "suspects on a phone")
 
 
+@pytest.mark.nightly
 def test_pairs_that_need_a_review(served, browse, look):
     session = doubtful()
     for row in (0, 20):
@@ -219,6 +221,7 @@ def test_pairs_that_need_a_review(served, browse, look):
     look(page, "no pair to review any more")
 
 
+@pytest.mark.nightly
 def test_many_clusters(served, browse, look):
     page = browse(served(crowd(20)))  # axe-core compares every control with every other
     assert page.locator(".lw-legend").is_visible()

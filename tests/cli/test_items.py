@@ -412,8 +412,17 @@ table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Pat
 """
 
 
-@pytest.mark.parametrize("stop", [7, 22])
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("stop", "how"),
+    [
+        (7, signal.SIGKILL),
+        (22, signal.SIGINT),
+        *(
+            pytest.param(*case, marks=pytest.mark.nightly)
+            for case in ((7, signal.SIGINT), (22, signal.SIGKILL))
+        ),
+    ],
+)
 def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request):
     """The passes are 15 blocks each; those before the last one that was saved are not read again."""
 
