@@ -74,6 +74,20 @@ class SessionDamagedError(SessionError):
     """The file is not a linkwise session, or it is damaged."""
 
 
+class UnnamedAnswersError(ValueError):
+    """Answers of another session do not say who gave them, and nobody was named.
+
+    Attributes
+    ----------
+    reason : str
+        Which answers, without advice.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Say with source who gave them.")
+        self.reason = reason
+
+
 class ProgramError(RuntimeError):
     """A program that answers questions cannot be started, or it does not work."""
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.constraints.facts import Fact
-from linkwise.errors import DataMismatchError, InfeasibleConstraintsError, SessionError
+from linkwise.errors import DataMismatchError, InfeasibleConstraintsError, SessionError, UnnamedAnswersError
 from linkwise.session.store import Store, WriteConflict
 from linkwise.session.transfer import Combined
 from session.test_session import IDS, Neighbours, X
@@ -167,7 +167,9 @@ def test_answers_without_a_name_need_one(path):
     other.answer("yes")
     keep(other, path)
     with begin() as session:
-        with pytest.raises(ValueError, match=r"ben\.linkwise has 1 answer without a name\. Say with source"):
+        with pytest.raises(
+            UnnamedAnswersError, match=r"ben\.linkwise has 1 answer without a name\. Say with source"
+        ):
             session.combine(path)
         with pytest.raises(TypeError, match="source"):
             session.combine(path, source=3)

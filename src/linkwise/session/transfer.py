@@ -18,7 +18,7 @@ from typing import NamedTuple
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
-from linkwise.errors import DataMismatchError, SessionError
+from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
 from linkwise.session.events import (
     Event,
     certain_facts,
@@ -131,7 +131,7 @@ class SessionTransfer(SessionPeople):
             pairs of both contradict each other. Nothing is stored.
         DataMismatchError
             Rows have no ids on one side at least, and the data of the sessions differ.
-        ValueError
+        UnnamedAnswersError
             The other session has answers without a name, and `source` is missing.
         SessionError
             `path` is the file of this session.
@@ -149,9 +149,7 @@ class SessionTransfer(SessionPeople):
             theirs, rows = other.history, self._pair_rows(other)
         n_unnamed = sum(event.kind in ("answer", "add") and not event.source for event in theirs)
         if n_unnamed and name is None:
-            raise ValueError(
-                f"{file} has {count_noun(n_unnamed, 'answer')} without a name. Say with source who gave them."
-            )
+            raise UnnamedAnswersError(f"{file} has {count_noun(n_unnamed, 'answer')} without a name.")
         while True:
             self._catch_up()
             stored, settled = self._remaining_events(), self._settled_events()

@@ -438,7 +438,7 @@ def test_rounds_are_tried_as_often_as_asked(monkeypatch, first_tries, later_trie
     model = lw.BCKM(2, first_tries=first_tries, later_tries=later_tries)
     for t, expected in ((0, first_tries), (1, later_tries), (7, later_tries)):
         tried.clear()
-        model._round(None, None, None, 2, 0, t)
+        model._round(None, None, t)
         assert len(tried) == expected
 
 

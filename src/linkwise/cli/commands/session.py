@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from linkwise.constraints.error_rates import SourceRate
+from linkwise.errors import UnnamedAnswersError
 from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
 from linkwise.session.events import Event
 from linkwise.session.session import Session
@@ -32,7 +33,7 @@ from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_c
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.workspace.changed_options import name_backup
-from linkwise.workspace.exit_codes import UsageError, exit_code, say
+from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.held_items import hold_items
 from linkwise.workspace.item_rows import check_no_engine, is_of_items, open_engine
 from linkwise.workspace.joined_table import check_ending, join_session, write_joined
@@ -216,15 +217,15 @@ def combine(path: Path, other: Path, *, source: str | None = None, as_json: bool
     backup = name_backup(found)
     with Session.open(found) as session:
         session.save_copy(backup)
+        n_taken = 0
         try:
             counts = session.combine(theirs, source=source)
-        except BaseException as error:
-            backup.unlink()
-            if isinstance(error, ValueError) and exit_code(error) is None:
-                raise UsageError(str(error).replace("with source", "with --source NAME")) from None
-            raise
-        if counts.n_taken == 0:
-            backup.unlink()
+            n_taken = counts.n_taken
+        except UnnamedAnswersError as error:
+            raise UsageError(f"{error.reason} Say with --source NAME who gave them.") from None
+        finally:
+            if n_taken == 0:
+                backup.unlink()
         if as_json:
             kept = {"backup": str(backup)} if counts.n_taken else {}
             emit(type="combine", **counts._asdict(), **kept, **_status_as_json(session, found))

@@ -26,7 +26,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.asking.learner import Progress, rng_at
 from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
-from linkwise.cluster.similarity.spaces import Init, Kernel, Space
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space, SpaceMeans
 from linkwise.cluster.similarity.weak_learner import (
     Convergence,
     PairList,
@@ -53,6 +53,17 @@ _PRINTED: dict[str, Any] = {
     "later_tries": 1,
     "fallback": False,
 }
+
+
+class _Common(NamedTuple):
+    """What all rounds have in common."""
+
+    space: Space
+    pairs: PairList
+    k: int
+    seed: int
+    centers: SpaceMeans | None
+    """The centres that each round starts from; None: every round chooses its own."""
 
 
 class BCKM(RoundsClusterer):
@@ -244,20 +255,22 @@ class BCKM(RoundsClusterer):
 
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         self._pairs = pairs
+        same = space.choose_centers(k, rng_at(seed, 1), self.init) if self.same_centers else None
+        common = _Common(space, pairs, k, seed, same)
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         alphas: list[float] = []
         errors: list[float] = []
         priority = np.log(pairs.weight)  # in logarithms: it may grow beyond all numbers
         reason = "rounds"
         for t in range(self.n_rounds):
-            weak = self._round(space, pairs, priority, k, seed, t)
+            weak = self._round(common, priority, t)
             if progress is not None:
                 progress(t + 1, self.n_rounds)
             if weak.loss >= 0.5 and t > 0:
                 reason = "half is broken"
                 break
             if not weak.broken.any():
-                weak = self._best_consistent(space, pairs, priority, k, seed, t, weak)
+                weak = self._best_consistent(common, priority, t, weak)
             hypotheses[:, t] = weak.labels
             errors.append(weak.loss)
             if weak.loss >= 0.5:
@@ -298,50 +311,33 @@ class BCKM(RoundsClusterer):
             priority = priority + np.where(together != must, alpha, -alpha)
 
     def _best_consistent(
-        self,
-        space: Space,
-        pairs: PairList,
-        priority: NDArray[np.float64],
-        k: int,
-        seed: int,
-        t: int,
-        weak: WeakClustering,
+        self, common: _Common, priority: NDArray[np.float64], t: int, weak: WeakClustering
     ) -> WeakClustering:
         """Return the run of least inertia among several that break nothing; it decides the result."""
         starts = self.last_starts
         if starts is None:
             starts = self.n_init if self.convergence == "repeat" else 1
         for attempt in range(1, starts):
-            other = self._run(space, pairs, priority, k, seed, t, attempt)
+            other = self._run(common, priority, t, attempt)
             if not other.broken.any() and other.spread > weak.spread:
                 weak = other
         return weak
 
-    def _round(
-        self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, seed: int, t: int
-    ) -> WeakClustering:
+    def _round(self, common: _Common, priority: NDArray[np.float64], t: int) -> WeakClustering:
         """Run constrained k-means, again if it breaks half of the priority."""
         for attempt in range(self.later_tries if t else self.first_tries):
-            weak = self._run(space, pairs, priority, k, seed, t, attempt)
+            weak = self._run(common, priority, t, attempt)
             if weak.loss < 0.5:
                 break
         return weak
 
-    def _run(
-        self,
-        space: Space,
-        pairs: PairList,
-        priority: NDArray[np.float64],
-        k: int,
-        seed: int,
-        t: int,
-        attempt: int,
-    ) -> WeakClustering:
+    def _run(self, common: _Common, priority: NDArray[np.float64], t: int, attempt: int) -> WeakClustering:
+        space, pairs, k, seed, centers = common
         rng = rng_at(seed, 0, t, attempt)
         share = np.exp(priority - priority.max())
         share /= share.sum()
         order = order_by_priority(pairs, priority, rng, self.ties)
-        means = space.choose_centers(k, rng_at(seed, 1) if self.same_centers else rng, self.init)
+        means = space.choose_centers(k, rng, self.init) if centers is None else centers
         return constrained_k_means(
             space,
             means,

@@ -199,10 +199,11 @@ class RCKM(RoundsClusterer):
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         errors = np.empty(self.n_rounds)
         share = pairs.weight / pairs.weight.sum()
+        same = space.choose_centers(k, rng_at(seed, 1), self.init) if self.same_centers else None
         for t in range(self.n_rounds):
             rng = rng_at(seed, 0, t)
             order = rng.permutation(len(share)).astype(np.int32)
-            means = space.choose_centers(k, rng_at(seed, 1) if self.same_centers else rng, self.init)
+            means = space.choose_centers(k, rng, self.init) if same is None else same
             weak = constrained_k_means(
                 space,
                 means,
