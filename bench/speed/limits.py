@@ -60,6 +60,14 @@ def measure_machine(repeats: int) -> Machine:
     return Machine(steps, x.nbytes / best(lambda: x @ x, repeats))
 
 
+def prepare_passes(rng: np.random.Generator) -> tuple[Any, ...]:
+    """A million rows of 16 columns, 10 centres, the mean, and a million pairs with their order and shares."""
+    n = 1_000_000
+    X, pairs = rng.normal(size=(n, 16)), rng.integers(0, n, (n, 2), np.int32)
+    must, order = (rng.random(n) < 0.1).astype(np.uint8), rng.permutation(n).astype(np.int32)
+    return X, X[:10].copy(), X.mean(axis=0), pairs, must, order, np.full(n, 1 / n)
+
+
 def measure_kernels(machine: Machine, repeats: int) -> list[dict[str, str]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, COLUMNS))
@@ -69,6 +77,8 @@ def measure_kernels(machine: Machine, repeats: int) -> list[dict[str, str]]:
     others = np.where(rng.random(len(labels)) < 0.01, 3, labels).astype(np.int32)
     K, of = rng.random((5000, 5000)), rng.integers(0, 10, 5000).astype(np.int32)
     tall = rng.normal(size=(2_000_000, COLUMNS))
+    passes = prepare_passes(rng)
+    covariance = np.eye(2000, dtype=np.float32)
     cases: list[tuple[str, str, str, float, Callable[[], Any]]] = [
         (
             "nearest_points", f"{ROWS} rows, {COLUMNS} columns, {CENTERS} points", "arithmetic",
@@ -97,6 +107,14 @@ def measure_kernels(machine: Machine, repeats: int) -> list[dict[str, str]]:
         (
             "smallest_columns", "10 of 5000 columns in 5000 rows", "memory",
             K.nbytes, lambda: native.smallest_columns(K, 10, 1),
+        ),
+        (
+            "vector_passes", "5 passes, 1000000 rows and constraints, 16 columns, 10 clusters", "arithmetic",
+            5 * 3 * 1_000_000 * 16 * 10, lambda: native.vector_passes(*passes, 5, 0, 0, 1),
+        ),
+        (
+            "condition_on", "one of 2000 items", "memory",
+            covariance.nbytes, lambda: native.condition_on(covariance, 7, 1.0, np.ones(2000), 1),
         ),
     ]  # fmt: skip
     rows = []
