@@ -46,6 +46,19 @@ def values(found: Found, task: str, method: str, field: str) -> np.ndarray:
     ).T
 
 
+def largest_tree(found: Found, task: str, tree: str) -> float:
+    """The nodes of the largest tree in all trials."""
+    return float(np.nanmax(values(found, task, tree, "most_nodes")))
+
+
+def longest_fit(found: Found, task: str, tree: str) -> float:
+    """The seconds of the longest fit, with the number of constraints that takes longest.
+
+    It is the median over the sets of constraints, because any single fit may have waited for other programs.
+    """
+    return float(np.nanmax(np.nanmedian(values(found, task, tree, "most_seconds"), axis=0)))
+
+
 def less(found: Found, task: str, one: str, other: str, field: str) -> np.ndarray:
     """Values of one method less those of the other, for the sets of constraints that both have had."""
     a, b = (values(found, task, method, field) for method in (one, other))

@@ -183,6 +183,14 @@ def found_of(cop_last="0.9", nodes=("3", "25")):
     return found
 
 
+def test_a_fit_that_waited_is_not_the_longest():
+    found = found_of()
+    tree = next(iter(TREES))
+    found["iris", tree, 20] = [row(most_seconds=seconds) for seconds in ("0.7", "0.6", "90")]
+    found["iris", tree, 10] = found["iris", tree, 10] + found["iris", tree, 10][:1]
+    assert clusilc_curves.longest_fit(found, "iris", tree) == 0.7
+
+
 def check(claim, found, version="letter", ends=()):
     return clusilc_claims.CLAIMS[claim](found, version, ends)
 
