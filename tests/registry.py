@@ -125,6 +125,7 @@ class Clusterer:
     "soft": it never satisfies less than plain k-means from the same starts. "seeded": neither of the two.
     `is_kmeans`: without constraints it is plain k-means, it takes `init` and has `cluster_centers_`.
     `sparse`: X may be a sparse matrix.
+    `by_night`: as for an `Entry`.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Clusterer:
     kind: Literal["hard", "soft", "seeded"]
     is_kmeans: bool = False
     sparse: bool = False
+    by_night: bool = False
 
 
 FEW = Preset(clusters=(2, 3, 4), n_runs=2, n_eps=6, min_pts=(2, 5), neighbours=(3, 8), sigmas=(0.1, 1.0))
@@ -174,9 +176,16 @@ CLUSTERERS = (
         "soft",
         is_kmeans=True,
         sparse=True,
+        by_night=True,
     ),
     Clusterer("MPCKMeans", lw.MPCKMeans, "soft", is_kmeans=True),
-    Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft", is_kmeans=True),
+    Clusterer(
+        "MPCKMeans, diagonal",
+        partial(lw.MPCKMeans, metric="diagonal"),
+        "soft",
+        is_kmeans=True,
+        by_night=True,
+    ),
     Clusterer(
         "MPCKMeans of the paper",
         partial(lw.MPCKMeans, metric="diagonal", per_cluster=True),
@@ -194,6 +203,7 @@ CLUSTERERS = (
         "FeatureWeightClustering of columns, all at once",
         partial(lw.FeatureWeightClustering, svd="none", sequential=False, max_evals=60),
         "soft",
+        by_night=True,
     ),
     Clusterer(
         "FeatureWeightClustering, transformed",
@@ -202,17 +212,18 @@ CLUSTERERS = (
     ),
     Clusterer("CKM", lw.CKM, "soft", is_kmeans=True, sparse=True),
     Clusterer("CKM as printed", lw.CKM.paper, "seeded", is_kmeans=True, sparse=True),
-    Clusterer("CKM of the authors", lw.CKM.authors, "seeded", is_kmeans=True, sparse=True),
-    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", sparse=True),
+    Clusterer("CKM of the authors", lw.CKM.authors, "seeded", is_kmeans=True, sparse=True, by_night=True),
+    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", sparse=True, by_night=True),
     Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", sparse=True),
     Clusterer("BCKM", lw.BCKM, "soft", sparse=True),
-    Clusterer("BCKM as printed", lw.BCKM.paper, "seeded", sparse=True),
+    Clusterer("BCKM as printed", lw.BCKM.paper, "seeded", sparse=True, by_night=True),
     Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", sparse=True),
     Clusterer("BoostCluster", lw.BoostCluster, "soft"),
     Clusterer(
         "BoostCluster of the paper",
         partial(lw.BoostCluster, whiten=False, n_estimators=10),
         "soft",
+        by_night=True,
     ),
     Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft"),
     Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", sparse=True),
@@ -225,6 +236,7 @@ CLUSTERERS = (
         "ConstrainedAgglomerative, single",
         partial(without_seed(lw.ConstrainedAgglomerative), linkage="single"),
         "hard",
+        by_night=True,
     ),
     Clusterer(
         "COSC",
@@ -239,6 +251,7 @@ CLUSTERERS = (
         "FOSC of the paper, no noise",
         partial(fosc, ties="larger", noise="nearest"),
         "seeded",
+        by_night=True,
     ),
 )
 
@@ -259,7 +272,7 @@ def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDeco
 
 def night_marks(entry: Entry | Clusterer) -> tuple[pytest.MarkDecorator, ...]:
     """Marks of a test of an entry."""
-    return (pytest.mark.nightly,) if isinstance(entry, Entry) and entry.by_night else ()
+    return (pytest.mark.nightly,) if entry.by_night else ()
 
 
 each_learner = sweep(LEARNERS)
