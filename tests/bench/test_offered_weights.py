@@ -22,6 +22,7 @@ def test_each_reading_opens_its_set(name, options, tmp_path):
     assert reading.options() == tuple(same.split())
 
 
+@pytest.mark.nightly
 def test_accepted_weights_count_and_the_table_has_both_ways(tmp_path, monkeypatch):
     monkeypatch.setattr(offered_weights, "AT", (20, 30))
     given = ["--sets", "customers", "--rows", "0.25", "--runs", "1", "--out", str(tmp_path)]

@@ -2,9 +2,11 @@
 
 import csv
 
+import pytest
 from bench.speed import session
 
 
+@pytest.mark.nightly
 def test_both_kinds_are_timed(tmp_path):
     assert session.main(["--sizes", "500", "--out", str(tmp_path)]) == 0
     with (tmp_path / "speed_session.csv").open(newline="") as file:

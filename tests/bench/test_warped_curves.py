@@ -15,6 +15,7 @@ def test_sets_are_curves_with_classes(name):
     assert 3 <= len(set(classes)) <= 6
 
 
+@pytest.mark.nightly
 def test_the_table_has_both_ways(tmp_path, monkeypatch):
     monkeypatch.setattr(warped_curves, "AT", (0, 5))
     given = ["--sets", "cylinder, bell, funnel", "--runs", "1", "--out", str(tmp_path)]

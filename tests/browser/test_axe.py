@@ -144,6 +144,7 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     look(page, "end on a phone")
 
 
+@pytest.mark.nightly
 def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     X = np.array([[0, 0], [0, 1], [9, 9], [9, 8], [9, 7]], dtype=float)
     curves = np.where(X[:, :1] > 5, np.nan, X[:, :1]) + np.arange(12)

@@ -54,6 +54,7 @@ def test_the_time_grows_with_the_width_of_a_table_and_with_the_length_of_its_cel
     assert list(tried(names)) == [None] * len(names)
 
 
+@pytest.mark.nightly
 def test_what_takes_too_much_or_dies_is_found_and_the_next_case_is_tried():
     cases = ["!memory", "!error", str(SPACING), "!time", str(SPACING), "!death"]
     memory, error, good, time, again, death = tried(cases, cpu_s=1)

@@ -293,6 +293,7 @@ def test_progress_counts_the_passes():
     assert seen == [(done, 101) for done in range(1, found.model.n_iter_ + 2)]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     n_bytes = 96 * 2**20
