@@ -249,9 +249,12 @@ def peers(options: argparse.Namespace) -> int:
         curves = {(task, method, TIES[0]): means for (task, method), means in found.items()}
         write_curves(s.folder / "peers.csv", curves, at)
         for file, end in (("peers_letter.png", LETTER), ("peers.png", "")):
-            shown = {f"{name}{end}": name for name in ("cobs_u", *names)}
-            some = {(key[0], shown[key[1]], key[2]): curves[key] for key in curves if key[1] in shown}
-            draw_curves(s.folder / file, s.tasks, some, columns=5, at=at)
+            version = {
+                (task, name, TIES[0]): found[task, f"{name}{end}"]
+                for task in s.tasks
+                for name in ("cobs_u", *names)
+            }
+            draw_curves(s.folder / file, s.tasks, version, columns=5, at=at)
     print(f"\nMean ARI of all sets by number of random constraints, {s.runs} runs")
     means = [(m, *average_tasks(s.tasks, found, m)) for m in methods]
     write_csv(s.folder / f"peers_means_{'_'.join(map(str, at))}.csv", ("method", *map(str, at)), means)

@@ -114,7 +114,8 @@ def measure_kernels(machine: Machine, repeats: int) -> list[dict[str, str]]:
         ),
         (
             "condition_on", "one of 2000 items", "memory",
-            covariance.nbytes, lambda: native.condition_on(covariance, 7, 1.0, np.ones(2000), 1),
+            covariance.nbytes,  # half of it is read, and written again
+            lambda: native.condition_on(covariance, 7, 1.0, np.ones(2000), 1),
         ),
     ]  # fmt: skip
     rows = []
