@@ -39,6 +39,7 @@ from linkwise import (
     SilhouetteSearch,
     TruthOracle,
 )
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
 from linkwise.experiments.cell_store import Cell, Row
@@ -259,21 +260,29 @@ def npu_cells(tasks: Iterable[str], methods: Iterable[str], runs: int) -> list[C
 
 
 def measure_npu(cell: Cell, place: Place) -> Row:
-    """ARI on the rows in no question, of NPU that is not given the number of classes."""
+    """ARI on the rows in no question, of NPU that is not given the number of classes.
+
+    NPU clusters anew for each row that it places, and here for the scores, not for each answer.
+    """
     name, method, run = cell
     task, seed = load(name, place.source), int(run)
     askable = np.zeros(len(task.y), dtype=bool)
     askable[draw_pairs(len(task.y), seed)[0]] = True
     learner = NPU(len(task.y), estimator=Tuned(REFITTED[method](seed)), random_state=seed)
     evidence, oracle = Evidence(len(task.y)), TruthOracle(task.y)
-    driver = Run(learner, task.X, evidence, seed, askable=askable, budget=MOST)
+    driver = Run(learner, task.X, evidence, seed, askable=askable, budget=MOST, shows_labels=False)
     pairs: list[tuple[int, int]] = []
     curve: dict[int, float] = {}
+
+    def score() -> float:
+        labels = enforce_answers(driver.state.labels(), evidence)
+        return score_elsewhere(task.y, labels, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+
     while (question := driver.question) is not None:
         pair = question.first, question.second
         pairs.append(pair)
         driver.answer(check_answer(oracle(*pair), *pair))
         if len(pairs) in NPU_AT:
-            curve[len(pairs)] = score_elsewhere(task.y, driver.labels, np.array(pairs))
-    last = score_elsewhere(task.y, driver.labels, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+            curve[len(pairs)] = score()
+    last = score()
     return {str(n): f"{curve.get(n, last):.4f}" for n in NPU_AT}

@@ -25,6 +25,7 @@ from linkwise.errors import short_repr
 
 Labels = NDArray[np.int32]
 Reason = Literal["budget", "exhausted", "stopped"]
+NO_LABELS: Labels = np.empty(0, dtype=np.int32)  # of questions whose labels nobody sees
 
 
 @dataclass(frozen=True, slots=True, eq=False)

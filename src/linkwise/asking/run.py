@@ -62,6 +62,9 @@ class Run:
     memo : Memo, optional
         What earlier runs over the same prepared data have computed; a new one by default. It may be cleared
         at any moment without changing a result.
+    shows_labels : bool, default=True
+        Whether the learner computes labels for each question. Without them it may be faster, and `labels`
+        mean nothing.
 
     Attributes
     ----------
@@ -89,6 +92,7 @@ class Run:
         askable: NDArray[np.bool_] | None = None,
         budget: int | None = None,
         memo: Memo | None = None,
+        shows_labels: bool = True,
     ) -> None:
         self.evidence = evidence
         self.budget = budget
@@ -96,7 +100,7 @@ class Run:
         prepared = learner.prepare(X, seed) if prepared is None else prepared
         memo = Memo() if memo is None else memo
         self._learner, self._X, self._askable = learner, X, askable
-        self._problem = Problem(X, prepared, evidence, seed, askable, budget, memo)
+        self._problem = Problem(X, prepared, evidence, seed, askable, budget, memo, shows_labels)
         self._start()
         self.question: Question | None = None
         self.reason: Reason | None = None

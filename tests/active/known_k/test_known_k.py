@@ -209,6 +209,26 @@ def test_a_clusterer_that_gives_up_leaves_the_last_labels():
     assert made(lw.MinMax, 3, estimator=Picky()).fit(X, constraints=given).violations_ == 0
 
 
+@each
+def test_where_nobody_sees_labels_the_clusterer_is_fitted_for_the_choice_of_rows_alone(kind, monkeypatch):
+    fits = []
+    monkeypatch.setattr(base, "fit_labels", lambda *a: (fits.append(1), estimators.fit_labels(*a))[1])
+    X, y = make_blobs(40, centers=4, cluster_std=3.0, random_state=1)
+    oracle, asked_about, needed = TruthOracle(y), [], []
+    for shows_labels in (True, False):
+        fits.clear()
+        run = Run(made(kind, 4), X, Evidence(len(X)), 0, budget=30, shows_labels=shows_labels)
+        pairs = []
+        while (question := run.question) is not None:
+            pairs.append((question.first, question.second))
+            run.answer(oracle(*pairs[-1]))
+        asked_about.append((pairs, run.state.labels().tolist()))
+        needed.append(len(fits))
+    assert asked_about[0] == asked_about[1]
+    placed = len({first for first, _ in asked_about[0][0]})
+    assert needed == [31, placed + 1 if kind is lw.NPU else 1]
+
+
 def test_the_number_of_clusters_and_a_seed_are_set_the_rest_is_as_given():
     given = lw.PCKMeans(8, w=3.0, random_state=None)
     model = estimators.make_clusterer(given, 3, 4, 7)

@@ -70,7 +70,7 @@ from linkwise.active.kin.state import Asked, KINState, Turn
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.item_labels import ItemLabels
-from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
+from linkwise.asking.learner import NO_LABELS, Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
@@ -81,7 +81,6 @@ LIKELY = 0.3  # probability from which a relation is worth a question
 ROUNDING = 1e-8  # more than rounding to nine decimals changes
 EVEN = 0.5  # probability from which "yes" is the likelier answer
 STEPS = 5  # of `prepare`, for whoever waits
-NO_LABELS = np.empty(0, dtype=np.int32)  # of questions whose labels nobody sees
 
 
 class KIN(ActiveLearner):

@@ -1,7 +1,7 @@
 """Shared by the learners that take the number of clusters: the state of a run, and the clusterer they refit.
 
-Questions place rows in neighbourhoods (see `linkwise.active.neighbourhoods`). At every question a clusterer
-that takes constraints is fitted to the answers so far.
+Questions place rows in neighbourhoods (see `linkwise.active.neighbourhoods`). At every question whose
+labels somebody sees, a clusterer that takes constraints is fitted to the answers so far.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from linkwise.active.neighbourhoods import (
     find_neighbourhoods,
 )
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
+from linkwise.asking.learner import NO_LABELS, Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.base import prepare_fits
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
@@ -205,7 +205,8 @@ class KnownKState:
             nearest = ((self.X[members].astype(np.float64) - self.X[point]) ** 2).sum(axis=1).argmin()
             other = int(members[nearest])
             first, second = self.rows[[point, other]].tolist()
-            self._facts.hear(point, other, (yield Question(first, second, self.labels(), why)))
+            shown = self.labels() if self.problem.shows_labels else NO_LABELS
+            self._facts.hear(point, other, (yield Question(first, second, shown, why)))
 
     # ------------------------------------------------------------ the clustering
     def labels(self) -> Labels:
