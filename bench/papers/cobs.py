@@ -18,6 +18,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
@@ -27,6 +28,7 @@ from bench.papers.cobs_asking import (
     format_curves,
     format_sweeps,
     measure_curves,
+    read_curves,
     write_curves,
 )
 from bench.papers.cobs_peers import (
@@ -37,9 +39,11 @@ from bench.papers.cobs_peers import (
     PEER_FIELDS,
     PEERS,
     POOLS,
+    REFITS,
     REFITTED,
     measure_npu,
     measure_peer,
+    name_refit,
     npu_cells,
     npu_entries,
     peer_cells,
@@ -49,7 +53,6 @@ from bench.papers.cobs_runs import (
     BEST_FIELDS,
     CHOICE_FIELDS,
     CHOOSING,
-    GRID,
     PARTS,
     SELECTOR_FIELDS,
     SELECTORS,
@@ -63,7 +66,7 @@ from bench.papers.cobs_runs import (
     selector_entries,
 )
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Row
+from linkwise.experiments.cell_store import Row, read_rows
 from linkwise.experiments.summaries import Mean, mean_of
 
 CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
@@ -272,37 +275,43 @@ def pools(options: argparse.Namespace) -> int:
 
 
 def npu(options: argparse.Namespace) -> int:
-    """Active COBS beside NPU with clusterers that find the number of clusters: Figure 4."""
+    """Active COBS beside NPU with clusterers that find the number of clusters: Figure 4.
+
+    The table and the pictures show all finished runs, and active COBS as `active` has measured it. The
+    version as printed has "random" in the column of ties, which is how its active COBS breaks them.
+    """
     s = read_setting(options)
-    refitted = [name for name in REFITTED if options.only is None or name in options.only.split(";")]
-    work = bind_place(measure_npu, s.where, s.folder)
-    gathered: dict[tuple[str, str], list[list[float]]] = {}
-    for row in run_cells(
-        s.folder / "npu.csv",
-        NPU_FIELDS,
-        npu_cells(s.tasks, refitted, s.runs),
-        work,
-        uses=npu_entries,
-        jobs=s.jobs,
-        reuse=s.reuse,
-    ):
-        key = row["task"], row["method"]
-        gathered.setdefault(key, []).append([float(row[str(n)]) for n in NPU_AT])
-    curves = {(*key, TIES[0]): [mean_of(values) for values in zip(*runs, strict=True)]
-              for key, runs in gathered.items()}  # fmt: skip
-    asked = measure_curves(s, {"active COBS": ("active", "2", "1000")})
-    at = [GRID.index(n) for n in NPU_AT]
-    curves |= {key: [means[i] for i in at] for key, means in asked.items() if key[2] == TIES[0]}
+    methods = [name for name in REFITS if options.only is None or name in options.only.split(";")]
+    work, path = bind_place(measure_npu, s.where, s.folder), s.folder / "npu.csv"
+    cells = npu_cells(s.tasks, methods, s.runs)
+    run_cells(path, NPU_FIELDS, cells, work, uses=npu_entries, jobs=s.jobs, reuse=s.reuse)
+    runs = gather_runs(read_rows(path))
+    curves = read_curves(s.folder / "active.csv", {"active": "active COBS"}, NPU_AT)
+    for tie, end in (("random", LETTER), ("agreement", "")):
+        for task, name in product(s.tasks, REFITTED):
+            if found := runs.get((task, name_refit(task, name, end) or "")):
+                curves[task, name, tie] = [mean_of(scores) for scores in zip(*found, strict=True)]
+    draw_curves(s.folder / "npu_letter.png", s.tasks, curves, columns=5, at=NPU_AT, tie="random")
     draw_curves(s.folder / "npu.png", s.tasks, curves, columns=5, at=NPU_AT)
     write_curves(s.folder / "npu_curves.csv", curves, NPU_AT)
-    names = ("active COBS", *refitted)
-    lines = [
-        (task, *(" ".join(f"{m.value:.2f}" for m in curves.get((task, name, TIES[0]), ())) for name in names))
-        for task in s.tasks
-    ]
-    print(f"\nMean ARI of {s.runs} runs after {', '.join(map(str, NPU_AT))} questions")
-    print(format_table(("task", *names), lines))
+    print(f"\nMean ARI after {', '.join(map(str, NPU_AT))} questions")
+    for tie, version in (("random", "as printed"), ("agreement", "with our defaults")):
+        names = list(dict.fromkeys(name for _, name, t in curves if t == tie))
+        lines = [
+            (task, *(" ".join(f"{m.value:.2f}" for m in curves.get((task, name, tie), ())) for name in names))
+            for task in s.tasks
+        ]
+        print(format_table((version, *names), lines))
     return 0
+
+
+def gather_runs(rows: Iterable[Row]) -> dict[tuple[str, str], list[list[float]]]:
+    """The scores at each of NPU_AT of all runs, by task and method; the last of a run that is there twice."""
+    found = {(row["task"], row["method"], row["run"]): [float(row[str(n)]) for n in NPU_AT] for row in rows}
+    gathered: dict[tuple[str, str], list[list[float]]] = {}
+    for (task, method, _), scores in found.items():
+        gathered.setdefault((task, method), []).append(scores)
+    return gathered
 
 
 def both_versions(names: Iterable[str]) -> list[str]:
@@ -388,7 +397,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
             sub.add_argument("--only", metavar="A,B", help=f"methods, of {', '.join(PEERS)}")
         if command is npu:
-            sub.add_argument("--only", metavar="A;B", help=f"methods, of {'; '.join(REFITTED)}")
+            sub.add_argument("--only", metavar="A;B", help=f"methods, of {'; '.join(REFITS)}")
         sub.set_defaults(command=command)
     options = parser.parse_args(arguments)
     return int(options.command(options))

@@ -23,6 +23,7 @@ from bench.papers.cobs_runs import (
 )
 from bench.plots import Panel, plot_panels
 from bench.results import write_csv
+from linkwise.experiments.cell_store import read_rows
 from linkwise.experiments.summaries import Mean, mean_of
 
 SHOWN = (10, 25, 50, 100)
@@ -70,19 +71,31 @@ def write_curves(path: Path, curves: Curves, at: Sequence[int] = GRID) -> None:
     write_csv(path, ("task", "strategy", "ties", "constraints", "ari", "standard_error", "lowest"), rows)
 
 
+def read_curves(path: Path, names: Mapping[str, str], at: Sequence[int]) -> Curves:
+    """Curves that `write_curves` has written, under other names; none where there is no such file."""
+    found: dict[tuple[str, str, str], dict[int, Mean]] = {}
+    for row in read_rows(path):
+        if row["strategy"] in names:
+            mean = Mean(*(float(row[field]) for field in ("ari", "standard_error", "lowest")))
+            key = row["task"], names[row["strategy"]], row["ties"]
+            found.setdefault(key, {})[int(row["constraints"])] = mean
+    return {key: [means[n] for n in at] for key, means in found.items()}
+
+
 def draw_curves(
     path: Path,
     tasks: Sequence[str],
     curves: Curves,
     columns: int | None = None,
     at: Sequence[int] = GRID,
+    tie: str = TIES[0],
 ) -> None:
-    """One panel for each task, with standard errors; ties by our rule. Nothing without matplotlib."""
+    """One panel for each task, with standard errors. Nothing without matplotlib."""
     if find_spec("matplotlib") is None:
         return
     panels = []
     for task in tasks:
-        of = {name: means for (t, name, tie), means in curves.items() if (t, tie) == (task, TIES[0])}
+        of = {name: means for (t, name, broken), means in curves.items() if (t, broken) == (task, tie)}
         values = {name: np.array([mean.value for mean in means]) for name, means in of.items()}
         errors = {name: np.array([mean.error for mean in means]) for name, means in of.items()}
         panels.append(Panel(task, "ARI", values, at=at, errors=errors))

@@ -72,7 +72,7 @@ def _read_curves(folder: Path, tie: str) -> dict[tuple[str, str, str], float]:
     found = {}
     for name in ("active", "factors", "samples", "npu_curves"):
         for row in read_rows(folder / f"{name}.csv"):
-            if row["ties"] == tie or name == "npu_curves":
+            if row["ties"] == tie:
                 found[row["task"], row["strategy"], row["constraints"]] = float(row["ari"])
     return found
 
@@ -200,8 +200,8 @@ def _sample_matters_later(r: Results) -> Verdict:
     return text, all(few < many and few <= CLEAR for few, many in pairs.values())
 
 
-def _npu(r: Results) -> list[str]:
-    return list(dict.fromkeys(name for _, name, _ in r.curves if name.startswith("NPU")))
+def _npu(r: Results, task: str) -> list[str]:
+    return list(dict.fromkeys(name for t, name, _ in r.curves if t == task and name.startswith("NPU")))
 
 
 def _is_consistent_beside_npu(r: Results) -> Verdict:
@@ -209,18 +209,18 @@ def _is_consistent_beside_npu(r: Results) -> Verdict:
         t
         for t in CLEAR_TASKS
         for n in ("25", "50")
-        if r.curves[t, "active", n] < max(r.curves[t, name, n] for name in _npu(r)) - 2 * CLEAR
+        if r.curves[t, "active", n] < max(r.curves[t, name, n] for name in _npu(r, t)) - 2 * CLEAR
     ]
     return f"far behind the best of NPU on {len(set(behind))} of {len(CLEAR_TASKS)} sets", not behind
 
 
 def _glass_is_hard_for_all(r: Results) -> Verdict:
-    best = max(r.curves["glass", name, LAST] for name in ("active", *_npu(r)))
+    best = max(r.curves["glass", name, LAST] for name in ("active", *_npu(r, "glass")))
     return f"at most {best:.2f}", best < GOOD
 
 
 def _npu_learns_hepatitis(r: Results) -> Verdict:
-    npu = max(r.curves["hepatitis", name, LAST] for name in _npu(r) if "MPCKMeans" in name)
+    npu = max(r.curves["hepatitis", name, LAST] for name in _npu(r, "hepatitis") if "MPCKMeans" in name)
     own = r.curves["hepatitis", "active", LAST]
     return f"{npu:.2f} / {own:.2f}", npu >= GOOD > own
 

@@ -2,6 +2,7 @@
 
 import csv
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import linkwise as lw
 from bench import data, harness
 from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.summaries import Mean
 from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS, Preset
 
@@ -113,11 +115,35 @@ def test_pools_and_npu_are_written(place, tmp_path, monkeypatch, capsys):
     options = ["--runs", "1", "--out", str(tmp_path), "--data", str(tmp_path)]
     assert cobs.main(["pools", *options]) == 0
     assert {line["method"] for line in rows_of(tmp_path / "cobs" / "table5.csv")} == set(cobs_peers.POOLS)
-    options += ["--only", "NPU + MPCKMeans, SI;NPU + FOSC"]
+    assert cobs.main(["active", *options]) == 0
+    options += ["--only", "NPU + MPCKMeans, SI, letter;NPU + MPCKMeans, SI;NPU + FOSC"]
     assert cobs.main(["npu", *options]) == 0
     curves = rows_of(tmp_path / "cobs" / "npu_curves.csv")
-    assert {line["strategy"] for line in curves} == {"active COBS", "NPU + MPCKMeans, SI", "NPU + FOSC"}
+    names = {"active COBS", "NPU + MPCKMeans, SI", "NPU + FOSC"}
+    assert {(line["strategy"], line["ties"]) for line in curves} == {*product(names, cobs_runs.TIES)}
     assert "active COBS" in capsys.readouterr().out
+
+
+def test_what_is_the_same_in_both_versions_of_npu_runs_once():
+    cells = cobs_peers.npu_cells(["wine", "segmentation"], cobs_peers.REFITS, 2)
+    assert len(cells) == len(set(cells)) == 2 * (7 + 7)
+    assert {run for *_, run in cells[: len(cells) // 2]} == {"0"}
+    printed = {task: {m for t, m, _ in cells if t == task and m.endswith(", letter")} for task, *_ in cells}
+    tuned = {f"NPU + MPCKMeans, {tuning}, letter" for tuning in ("SI", "NumSat")}
+    assert printed == {"wine": tuned, "segmentation": {*tuned, "NPU + COSC, eigengap, letter"}}
+    for method, made in cobs_peers.REFITS.items():
+        twin = cobs_peers.REFITS[method.removesuffix(", letter")]
+        assert (repr(made(0)) == repr(twin(0))) is not method.endswith(", letter")
+
+
+def test_curves_are_read_as_they_were_written(tmp_path):
+    curves = {("wine", "active", tie): [Mean(0.5, 0.1, 0.2), Mean(0.75)] for tie in cobs_runs.TIES}
+    cobs.write_curves(tmp_path / "curves.csv", curves, (10, 25))
+    found = cobs.read_curves(tmp_path / "curves.csv", {"active": "active COBS"}, (25, 10))
+    assert {key: means[1] for key, means in found.items()} == {
+        ("wine", "active COBS", tie): Mean(0.5, 0.1, 0.2) for tie in cobs_runs.TIES
+    }
+    assert cobs.read_curves(tmp_path / "none.csv", {}, (10,)) == {}
 
 
 def test_as_printed_is_not_our_default():
