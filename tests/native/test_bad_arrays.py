@@ -50,6 +50,7 @@ def test_rows(rows, error, words):
         (lambda: native.lloyd(X, START[None], 1, 0.0, 1, np.ones(len(X))), TypeError, "weight .* of int64"),
         (lambda: native.lloyd(X, START[None], 0, 0.0, 1), ValueError, "max_iter must be at least 1, got 0"),
         (lambda: native.lloyd(X, START[None], 1, 0.0, 0), ValueError, "n_threads must be at least 1, got 0"),
+        (lambda: native.farthest_pairs(X, np.ones((1, 3))), ValueError, r"scales must have shape \(≥1, 2\)"),
         (
             lambda: native.two_means(X, np.zeros((3, 2)), 1, 0.0, 1),
             ValueError,

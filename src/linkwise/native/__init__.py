@@ -42,7 +42,13 @@ from linkwise.native.cuts import (
     slow_vector,
 )
 from linkwise.native.dbscan import all_dbscans
-from linkwise.native.distances import nearest_points, nearest_rows, smallest_columns, squared_distances
+from linkwise.native.distances import (
+    farthest_pairs,
+    nearest_points,
+    nearest_rows,
+    smallest_columns,
+    squared_distances,
+)
 from linkwise.native.forest import (
     PackedLeaves,
     count_leaf_mates,
@@ -159,6 +165,7 @@ __all__ = [
     "divide_rows",
     "evaluate_form",
     "exchange",
+    "farthest_pairs",
     "gaussian_weights",
     "greedy_colours",
     "hypotheses_k_means",

@@ -97,6 +97,27 @@ def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: i
     return library.squared_distances(X, points, n_threads)
 
 
+def farthest_pairs(X: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Find the two rows that are farthest apart under each of several diagonal metrics, on one thread.
+
+    Parameters
+    ----------
+    X : (n, d) float64, C-contiguous
+        The rows.
+    scales : (g, d) float64, C-contiguous
+        For each metric what features are multiplied by.
+
+    Returns
+    -------
+    (g, 2) int64
+        Row indices, the lower one first. Distances are those of `squared_distances`; of equal ones the first
+        pair in the order of these indices counts. If all rows are equal, the first is paired with itself.
+    """
+    check_array("X", X, (None, None))
+    check_array("scales", scales, (None, X.shape[1]))
+    return library.farthest_pairs(X, scales)
+
+
 def smallest_columns(table: NDArray[Any], k: int, n_threads: int) -> NDArray[np.int64]:
     """List the columns of the smallest values of each row.
 

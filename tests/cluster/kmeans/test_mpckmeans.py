@@ -193,23 +193,6 @@ def test_the_farthest_pair_and_the_extremes():
     np.testing.assert_allclose(np.abs(found), np.abs(a - b))
 
 
-@pytest.mark.parametrize("kind", ["normal", "grid", "far", "same", "one"])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_farthest_pair_is_the_first_of_all(kind, seed):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 200)), int(rng.integers(1, 6))
-    rows = {
-        "normal": lambda: rng.normal(size=(n, d)),
-        "grid": lambda: rng.integers(0, 3, (n, d)).astype(float),  # many pairs are equally far apart
-        "far": lambda: rng.normal(size=(n, d)) * 1e3 + 1e8,
-        "same": lambda: np.full((n, d), 0.1),
-        "one": lambda: rng.normal(size=(1, d)),
-    }[kind]()
-    squares = native.squared_distances(rows, rows, 1)
-    i, j = np.unravel_index(squares.argmax(), squares.shape)
-    assert learned.find_farthest_pair(rows) == (min(i, j), max(i, j))
-
-
 # ---------------------------------------------------------------- as printed
 @pytest.mark.parametrize(
     "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(5, 12))]

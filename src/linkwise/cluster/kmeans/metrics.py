@@ -18,7 +18,6 @@ from linkwise.metric.differences import scale_weights
 
 _CHUNK = 8192
 HEAVIEST = 1e290  # weight of a pair, times its squared length
-FEW = 64  # rows: distances between all of them are faster than a search
 LEAST = 1e-12  # variance in shares of the greatest, where that is beyond what inverses can hold
 
 Kind = Literal["diagonal", "full"]
@@ -196,34 +195,10 @@ def extreme_rows(X: NDArray[Any], at_most: int = 64) -> Array:
 
 def farthest_pairs(candidates: Array, metrics: Metrics) -> Array:
     """Compute (g, d) differences of the two candidates that are farthest apart under each metric."""
-    found = np.empty((len(metrics.maps), candidates.shape[1]))
-    for h, L in enumerate(metrics.maps):
-        i, j = find_farthest_pair(candidates @ L.T if metrics.full else candidates * L)
-        found[h] = candidates[i] - candidates[j]
-    return found
-
-
-def find_farthest_pair(rows: Array) -> tuple[int, int]:
-    """Find the first of the pairs of rows that are farthest apart, exactly.
-
-    Two scans give a distance that the farthest pair has at least. Two rows are no farther apart than their
-    distances to the mean together, so one of them has at least half of it, and most rows drop out.
-    """
-    if len(rows) <= FEW:
-        i, j = divmod(int(native.squared_distances(rows, rows, 1).argmax()), len(rows))
-        return i, j
-    radius = np.sqrt(((rows - rows.mean(axis=0)) ** 2).sum(axis=1))
-    least, row = 0.0, int(radius.argmax())
-    for _ in range(2):
-        distance = np.sqrt(((rows - rows[row]) ** 2).sum(axis=1))
-        row = int(distance.argmax())
-        least = max(least, float(distance[row]))
-    least *= 1 - 1e-9  # for rounding
-    outer, others = np.flatnonzero(2 * radius >= least), np.flatnonzero(radius + radius.max() >= least)
-    squares = native.squared_distances(
-        np.ascontiguousarray(rows[outer]), np.ascontiguousarray(rows[others]), 1
-    )
-    one, other = np.nonzero(squares == squares.max())
-    first, second = np.minimum(outer[one], others[other]), np.maximum(outer[one], others[other])
-    at = np.lexsort((second, first))[0]
-    return int(first[at]), int(second[at])
+    if metrics.full:
+        plain = np.ones((1, candidates.shape[1]))
+        pairs = np.concatenate([native.farthest_pairs(candidates @ L.T, plain) for L in metrics.maps])
+    else:
+        pairs = native.farthest_pairs(candidates, metrics.maps)
+    differences: Array = candidates[pairs[:, 0]] - candidates[pairs[:, 1]]
+    return differences

@@ -77,6 +77,7 @@ void register_two_means(nb::module_& m);
 void register_plusplus(nb::module_& m);
 void register_nearest(nb::module_& m);
 void register_points(nb::module_& m);
+void register_farthest(nb::module_& m);
 void register_sums(nb::module_& m);
 void register_dbscan(nb::module_& m);
 void register_together(nb::module_& m);

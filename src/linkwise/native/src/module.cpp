@@ -47,6 +47,7 @@ NB_MODULE(_native, m) {
     linkwise::register_plusplus(m);
     linkwise::register_nearest(m);
     linkwise::register_points(m);
+    linkwise::register_farthest(m);
     linkwise::register_sums(m);
     linkwise::register_dbscan(m);
     linkwise::register_together(m);
