@@ -79,7 +79,7 @@ def printed_cosc(seed: int) -> COSC:
 
 
 def printed_fosc(seed: int) -> FOSC:
-    """FOSC draws nothing at random."""
+    """FOSC as printed, which draws nothing at random."""
     return FOSC(min_samples=4, ties="larger", noise="nearest")
 
 
