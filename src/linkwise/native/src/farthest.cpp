@@ -1,8 +1,8 @@
 // The two rows that are farthest apart, under each of several diagonal metrics: exact, and seldom by all pairs.
 //
-// Two rows are no farther apart than their distances to any point together, here to the mean. Some distances to one row
-// give a least distance of the farthest pair, and pairs that cannot reach it are left out: with the rows in the order
-// of their distances to the mean, few tiles of partners are left for few rows.
+// The distance between two rows is at most the sum of their distances to a third point, here the mean. Two scans find a
+// distance that the farthest pair has at least, and pairs that cannot reach it are left out. The rows are in the order
+// of their distances to the mean, so a row is compared with few tiles, and most rows with none.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -15,9 +15,9 @@ namespace linkwise {
 namespace {
 
 inline constexpr double kRounded = 1 - 1e-9;  // more than rounding takes from a distance
-inline constexpr double kPrecise = 1e-290;      // least square of which this is true
+inline constexpr double kPrecise = 1e-290;    // least square of which this is true
 
-// What a pair with this squared distance keeps other pairs from being below, rounding included.
+// The distance that another pair must have to be as far apart as a pair with this squared distance, less rounding.
 double to_bound(double square) { return square < kPrecise ? 0 : std::sqrt(square) * kRounded; }
 
 // Squared distances from x to the rows of some tiles.
