@@ -40,7 +40,7 @@ def as_the_paper_says():
         curves |= {(t, "s = 50", n): 0.8 - 0.001 * int(n), (t, "s = 1000", n): 0.8}
     picked = {t: (0, 25, 0) if t == "ionosphere" else (5, 0, 20) for t in TASKS}
     alone["ionosphere", "dbscan_DBCV"] = 0.2
-    return Results(alone, peers, whole, picked, pools, curves)
+    return Results(alone, peers, whole, picked, pools, curves, dict.fromkeys(curves, 0.02))
 
 
 def test_every_claim_is_checked():
@@ -54,7 +54,7 @@ def test_a_claim_holds_where_the_tables_show_it(claim):
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_claim_without_its_experiment_has_no_verdict(claim):
-    nothing = Results({}, {}, {}, {}, {}, {})
+    nothing = Results({}, {}, {}, {}, {}, {}, {})
     assert cobs_claims._judge(claim, nothing) == ("not run", "not run")
 
 
@@ -68,7 +68,25 @@ def test_claims_fail_where_the_tables_contradict_them():
         ),
         {task: counts[::-1] if task != "ionosphere" else (25, 0, 0) for task, counts in shown.picked.items()},
         *({key: 0.9 - value for key, value in table.items()} for table in (shown.pools, shown.curves)),
+        shown.errors,
     )
     still = {claim for claim in CLAIMS if cobs_claims._judge(claim, turned)[1] != "does not"}
     # these are about spreads or about some sets in either direction, which turning round does not change
-    assert still <= {"q1-small", "q2-neither", "q3-none", "active-factor", "active-sample", "npu-first-eight"}
+    assert still <= {"q1-small", "q2-neither", "q3-none", "active-factor", "active-sample"}
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(0.05, "holds"), (0.1, "does not")])
+def test_a_lead_within_its_error_is_not_significant(error, verdict):
+    """Active COBS is 0.2 ahead of random constraints; two errors of 0.1 make 0.28."""
+    shown = as_the_paper_says()
+    unsure = shown._replace(errors=dict.fromkeys(shown.curves, error))
+    assert cobs_claims._judge("active-better", unsure)[1] == verdict
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(0.02, "does not"), (0.1, "holds")])
+def test_a_strategy_is_far_behind_beyond_chance_only(error, verdict):
+    """NPU with FOSC is 0.15 ahead of active COBS on one set."""
+    shown = as_the_paper_says()
+    curves = shown.curves | {("iris", "NPU + FOSC", "25"): 0.95}
+    behind = shown._replace(curves=curves, errors=dict.fromkeys(curves, error))
+    assert cobs_claims._judge("npu-first-eight", behind)[1] == verdict
