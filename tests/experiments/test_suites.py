@@ -416,8 +416,11 @@ def test_where_a_method_fails_on_a_task_the_rest_goes_on(place, capsys, jobs, mo
     found = capsys.readouterr()
     assert "8 cells to run." in found.out
     assert "Not finished: lines (2 of 4 cells)." in found.out
-    if jobs == "1":  # of two processes each may have begun a run
-        assert found.err.count("ZeroDivisionError") == 1  # another run could make no table of this task
+    failed = found.err.count("This happened to peers.py:picky on lines")
+    assert (
+        1 <= failed <= int(jobs)
+    )  # another run could make no table; of two processes each may have begun one
+    assert found.err.count("ZeroDivisionError") == failed
     assert {row["task"] for row in read(place / "out/mine/scores.csv")} == {"dots"}
     assert run("--methods", "PCKMeans") == 0
     assert "0 cells to run." in capsys.readouterr().out

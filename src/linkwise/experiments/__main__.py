@@ -98,10 +98,13 @@ def list_suite(name: str | None) -> int:
 
 def tell_error(error: Exception) -> None:
     """Print what is wrong; for a fault of a program, also where."""
-    if not isinstance(error, ConstraintError | DataError):
-        traceback.print_exception(error)
-        return
-    print("\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr)
+    if isinstance(error, ConstraintError | DataError):
+        text = "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())])
+    elif elsewhere := getattr(error.__cause__, "tb", ""):  # all that another process printed
+        text = elsewhere.strip('"\n')
+    else:
+        text = "".join(traceback.format_exception(error)).rstrip()
+    print(text, file=sys.stderr)
 
 
 def tell_failure(_cell: Cell, error: Exception) -> None:
