@@ -192,7 +192,7 @@ def _asking_beats_random(r: Results) -> Verdict:
     texts, holds = [], True
     for t in SWEPT:
         leads, errors = zip(*(_lead(r, t, "active", "random constraints", n) for n in AT), strict=True)
-        # the scores of one run depend on each other, so that their mean is not surer than they are
+        # the scores of a run depend on each other: their mean may be no surer than one of them
         texts.append(f"{t} {fmean(leads):+.2f} ± {fmean(errors):.2f}")
         holds &= fmean(leads) > 2 * fmean(errors)
     return ", ".join(texts), holds
@@ -223,7 +223,7 @@ def _npu(r: Results, task: str) -> list[str]:
 
 def _is_consistent_beside_npu(r: Results) -> Verdict:
     behind = [t for t in CLEAR_TASKS if any(_is_far_behind(r, t, n) for n in ("25", "50"))]
-    return f"far behind NPU on {', '.join(behind) or 'none'}", not behind
+    return f"far behind NPU on {', '.join(behind) or 'no set'}", not behind
 
 
 def _is_far_behind(r: Results, task: str, n: str) -> bool:

@@ -77,7 +77,7 @@ def test_claims_fail_where_the_tables_contradict_them():
 
 @pytest.mark.parametrize(("error", "verdict"), [(0.05, "holds"), (0.1, "does not")])
 def test_a_lead_within_its_error_is_not_significant(error, verdict):
-    """Active COBS is 0.2 ahead of random constraints; two errors of 0.1 make 0.28."""
+    """Active COBS is 0.2 ahead. With standard errors of 0.1, twice that of the lead is 0.28."""
     shown = as_the_paper_says()
     unsure = shown._replace(errors=dict.fromkeys(shown.curves, error))
     assert cobs_claims._judge("active-better", unsure)[1] == verdict

@@ -100,7 +100,7 @@ def tell_error(error: Exception) -> None:
     """Print what is wrong; for a fault of a program, also where."""
     if isinstance(error, ConstraintError | DataError):
         text = "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())])
-    elif elsewhere := getattr(error.__cause__, "tb", ""):  # all that another process printed
+    elif elsewhere := getattr(error.__cause__, "tb", ""):  # from another process; it ends with the error
         text = elsewhere.strip('"\n')
     else:
         text = "".join(traceback.format_exception(error)).rstrip()
