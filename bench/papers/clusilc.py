@@ -1,7 +1,7 @@
 """Figure 5 and the claims of Struyf and Džeroski (2007): Rand index of ClusILC and of COP-k-means.
 
-    python -m bench run clusilc --data DIR [--sets N] [--slow-sets N] [--quick] [--jobs N]
-        [--only "METHOD;METHOD"] [--tasks TASK,TASK] [--finished]
+    python -m bench run clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
+        [--tasks TASK,TASK] [--finished]
 
 The protocol of the paper: constraints between random pairs of rows, by their classes, with their closure.
 The score is the Rand index (not adjusted) on all rows, and on the tenth fold with constraints in the other
@@ -9,10 +9,9 @@ nine. There are 60 sets of constraints. Both methods run as printed (``letter``)
 (``authors``) and with our defaults.
 
 The trials run all data sets for one set of constraints before the next, so an interrupted run has whole sets.
-``--finished`` runs nothing and reports these. On one core twelve data sets take about three minutes for each
-set of constraints, without the printed ClusILC on pendig. Its trees have thousands of leaves there and take
-four minutes more, so it runs last, with fewer sets (``--slow-sets``). ``--quick`` runs two sets of
-constraints and tables of fewer than 300 rows.
+``--finished`` runs nothing and reports these. On one core twelve data sets take about seven minutes for each
+set of constraints, four of them for the printed ClusILC on pendig, where its trees have thousands of leaves.
+``--quick`` runs two sets of constraints and tables of fewer than 300 rows.
 """
 
 from __future__ import annotations
@@ -25,12 +24,11 @@ from pathlib import Path
 from bench.harness import add_common_options, find_source, out_folder, run_cells
 from bench.papers.clusilc_data import SETS, counts, names
 from bench.papers.clusilc_report import write_report
-from bench.papers.clusilc_runs import LETTER, METHODS, entries, measure
+from bench.papers.clusilc_runs import METHODS, entries, measure
 from linkwise.experiments.cell_store import Cell, Row, read_rows
 
 FIELDS = ("task", "method", "constraints", "set")
 QUICK_ROWS, QUICK_SETS = 300, 2
-SLOW = ("pendig", LETTER)
 
 
 def run_trials(options: argparse.Namespace) -> str:
@@ -60,17 +58,15 @@ def run_trials(options: argparse.Namespace) -> str:
 
 
 def list_cells(tasks: list[str], methods: list[str], options: argparse.Namespace) -> list[Cell]:
-    """All trials, set after set; the slow ones last."""
+    """All trials, set after set."""
     n_sets = min(options.sets, QUICK_SETS) if options.quick else options.sets
-    cells: list[Cell] = [
+    return [
         (task, method, str(count), str(number))
         for number in range(n_sets)
         for task in tasks
         for method in methods
         for count in counts(task)
     ]
-    slow = [cell for cell in cells if cell[:2] == SLOW and int(cell[3]) < options.slow_sets]
-    return [cell for cell in cells if cell[:2] != SLOW] + slow
 
 
 def read_whole_sets(path: Path, cells: list[Cell]) -> list[Row]:
@@ -94,9 +90,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench run clusilc", description="ClusILC, Figure 5")
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=60, metavar="N", help="sets of constraints")
-    parser.add_argument(
-        "--slow-sets", type=int, default=6, metavar="N", help=f"those of {' on '.join(SLOW[::-1])}"
-    )
     parser.add_argument("--finished", action="store_true", help="run nothing, report what is finished")
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")
     parser.add_argument("--only", metavar="A;B", help=f"methods, of {'; '.join(METHODS)}")

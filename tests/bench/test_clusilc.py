@@ -303,13 +303,15 @@ def test_finished_sets_are_reported(folder, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_slow_trials_come_last_and_are_fewer(folder, monkeypatch):
-    monkeypatch.setattr(clusilc, "SLOW", ("wine", LETTER))
-    options = Namespace(sets=3, slow_sets=1, quick=False)
-    cells = clusilc.list_cells(["iris", "wine"], [LETTER, OURS], options)
-    assert [cell[:2] for cell in cells[-2:]] == [("wine", LETTER)] * 2
-    assert sum(cell[:2] == ("wine", LETTER) for cell in cells) == 2
-    assert sum(cell[:2] == ("wine", OURS) for cell in cells) == 6
+def test_trials_run_set_after_set():
+    """So an interrupted run has whole sets of constraints."""
+    cells = clusilc.list_cells(["iris", "wine"], [LETTER, OURS], Namespace(sets=3, quick=False))
+    in_a_set = 2 * (len(clusilc.counts("iris")) + len(clusilc.counts("wine")))
+    assert len(cells) == len(set(cells)) == 3 * in_a_set
+    assert [cell[3] for cell in cells] == sorted(cell[3] for cell in cells)
+    assert list(dict.fromkeys(cell[:2] for cell in cells)) == [
+        (task, method) for task in ("iris", "wine") for method in (LETTER, OURS)
+    ]
 
 
 def test_without_data_nothing_is_run(tmp_path):
