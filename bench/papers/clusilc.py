@@ -58,7 +58,7 @@ def run_trials(options: argparse.Namespace) -> str:
 
 
 def list_cells(tasks: list[str], methods: list[str], options: argparse.Namespace) -> list[Cell]:
-    """All trials, set after set."""
+    """List all trials, set after set."""
     n_sets = min(options.sets, QUICK_SETS) if options.quick else options.sets
     return [
         (task, method, str(count), str(number))
@@ -80,7 +80,7 @@ def read_whole_sets(path: Path, cells: list[Cell]) -> list[Row]:
 
 
 def select_tasks(here: list[str], options: argparse.Namespace) -> list[str]:
-    """The sets that are here and wanted."""
+    """Keep the data sets that are here and wanted."""
     wanted = here if options.tasks is None else options.tasks.split(",")
     limit = QUICK_ROWS if options.quick else sys.maxsize
     return [name for name in here if name in wanted and int(SETS[name]["rows"]) < limit]
