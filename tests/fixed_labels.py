@@ -1,4 +1,4 @@
-"""A learner with the clusters that it is given, for tests of what is shown of many clusters."""
+"""Learners with the clusters that they are given, for tests of what is shown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Question
 
 
@@ -28,3 +29,17 @@ class FixedLabels:
         for row in range(1, n_rows):
             yield Question(0, row, self.labels, "because")
         return self.labels
+
+
+class FixedAdvice(FixedLabels):
+    """It also gives the same advice and sentences whatever the answers."""
+
+    def __init__(self, labels: Any, advice: StopAdvice | None, *sentences: str) -> None:
+        super().__init__(labels)
+        self.advice, self.sentences = advice, sentences
+
+    def describe(self, state: int) -> list[str]:
+        return list(self.sentences)
+
+    def advise(self, state: int) -> StopAdvice | None:
+        return self.advice

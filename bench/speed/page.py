@@ -104,7 +104,8 @@ class Stub:
             "axes": "", "map": None, "profiles": False,
             "budget": None, "seconds_per_answer": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
-            "advice": {"stop": None, "text": "", "wrong": None}, "more_clusters": 0, "learner": "stub",
+            "advice": {"stop": None, "text": "", "wrong": None, "most_wrong": None, "n_open": 0},
+            "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
             "columns": None,
             "clusters": [

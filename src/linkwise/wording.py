@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from math import ceil
 
 ANSWER_WORDS = {"yes": "Same", "no": "Different", "unsure": "Not sure"}  # as the buttons of the page say
 QUESTION = "Do these two belong together?"
@@ -36,6 +37,13 @@ def answer_word(answer: object) -> str:
 def count_noun(number: int, noun: str) -> str:
     """``1 answer``, ``2 answers``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def round_number(number: float, *, up: bool = False) -> int:
+    """Round to a whole number, of two digits from 100 on: 3423.4 is 3400, or 3500 rounded up."""
+    whole = ceil(round(number, 6)) if up else round(number)  # a share of the rows times the rows is inexact
+    unit: int = 10 ** max(0, len(str(whole)) - 2)
+    return (-(-whole // unit) if up else round(whole / unit)) * unit
 
 
 def join_names(names: Iterable[object], most: int = 8) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fixed_labels import FixedLabels
+from fixed_labels import FixedAdvice, FixedLabels
 from linkwise import datasets
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.active.kin.kin import KIN
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.oracles import TruthOracle
 from linkwise.data.demo_sets import as_demo
 from linkwise.data.items import Items, value_items
@@ -72,6 +73,18 @@ def crowd(n_clusters: int, a_cluster: int = 4) -> Callable[[], Presenter]:
         side = int(np.ceil(np.sqrt(n_clusters)))
         X = np.stack([labels % side, labels // side], axis=1) + rng.normal(0, 0.1, (len(labels), 2))
         session = Session(X, FixedLabels(labels))
+        return shown_as(session, X, value_items(X, ("x", "y")), places=X)
+
+    return begin
+
+
+def advised(advice: StopAdvice | None) -> Callable[[], Presenter]:
+    """A learner that always gives this advice, after an answer."""
+
+    def begin() -> Presenter:
+        X = np.random.default_rng(0).random((500, 2))
+        session = Session(X, FixedAdvice(np.arange(500) % 5, advice, "A is."))
+        session.answer("no")
         return shown_as(session, X, value_items(X, ("x", "y")), places=X)
 
     return begin

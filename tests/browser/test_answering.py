@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from browser.presenters import (
     QUESTION,
     Bundled,
+    advised,
     by_truth,
     describe_moved,
     pair,
@@ -17,8 +18,10 @@ from browser.presenters import (
     press_early,
     read,
 )
+from linkwise.asking.advice import StopAdvice
 
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
+STOP = "You can stop here: about 12 of 500 rows may be in a wrong cluster."
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,21 @@ def test_a_bar_shows_how_much_of_the_budget_is_done(served, browse):
     assert bar.get_attribute("aria-valuenow") == "3"
     told = page.locator(".lw-goal p").inner_text()
     assert re.fullmatch(r"3 of 4 answers · median [\d.]+ s per answer · about 1 minute left", told), told
+
+
+@pytest.mark.parametrize(
+    ("advice", "words", "stop"),
+    [
+        (StopAdvice(True, 0.024, n_open=3), f"A is. {STOP} 3 pairs of clusters may be one.", "true"),
+        (StopAdvice(False, 0.3), "A is.", "false"),
+        (None, "", "false"),
+    ],
+    ids=["stop", "go on", "none"],
+)
+def test_the_advice_is_that_of_the_learner(advice, words, stop, served, browse):
+    line = browse(served(advised(advice))).locator(".lw-advice")
+    assert line.inner_text() == words
+    assert line.get_attribute("data-stop") == stop
 
 
 def test_answer_unsure_undo(wine, browse):

@@ -138,17 +138,32 @@ def test_help():
     assert line in drawn(screen.help_text("", with_columns=True), width=100)
 
 
-@pytest.mark.parametrize("stop", [True, False])
-def test_advice_to_stop_is_shown_with_the_question(stop):
+@pytest.mark.parametrize(
+    ("advice", "words"),
+    [
+        (StopAdvice(True, None), ["You can stop here."]),
+        (StopAdvice(False, 0.0), []),
+        (StopAdvice(False, None, n_open=2), ["2 pairs of clusters may be one."]),
+        (
+            StopAdvice(True, 0.0, 1.0),
+            [
+                "You can stop here: almost none of 2 rows may be in a wrong cluster, and probably",
+                "at most 2.",
+            ],
+        ),
+    ],
+    ids=["stop", "go on", "open", "two lines"],
+)
+def test_advice_is_shown_with_the_question(advice, words):
     console = Console(file=io.StringIO(), width=80, height=24, color_system=None, force_terminal=False)
     lines = []
     terminal = Terminal(console, lambda question, width, most: lines.append(most) or "the pair", str)
     labels = np.zeros(2, dtype=np.int32)
-    found = replace(status((2,)), advice=StopAdvice(stop, 0.0))
+    found = replace(status((2,)), advice=advice)
     terminal.ask(Question(0, 1, labels, "They are near."), "0:0-1", found)
     shown = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    assert ("You can stop here." in shown) is stop
-    assert lines == [24 - LINES_AROUND - stop]
+    assert shown[2 : shown.index("Do these two belong together?")] == words
+    assert lines == [24 - LINES_AROUND - len(words)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A memo may be cleared at any moment without changing a result, and no run writes to what was prepared."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass
 
 import joblib
 import numpy as np
@@ -35,7 +35,7 @@ def report(learner, run):
         (Representing, lambda: learner.representatives(state)),
         (Weighing, lambda: learner.column_shares(state)),
         (Rating, lambda: learner.confidence(state)),
-        (Advising, lambda: [] if (found := learner.advise(state)) is None else [found.stop, found.wrong]),
+        (Advising, lambda: [] if (found := learner.advise(state)) is None else astuple(found)),
     )
     shown = [read() if isinstance(learner, kind) else None for kind, read in optional]
     asked = None if q is None else (q.first, q.second, q.why, q.expected, q.labels.tolist())

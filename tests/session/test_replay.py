@@ -394,7 +394,7 @@ class Forkable(Neighbours):
 
     def advise(self, state):
         self.notes.append(("advise",))
-        return StopAdvice(state.at > 1, 0.25)
+        return StopAdvice(state.at > 1, 0.25, 0.5, 3)
 
 
 ROWS = np.arange(60.0).reshape(30, 2)
@@ -495,7 +495,7 @@ def test_a_learner_advises_once_for_each_event():
     for n, is_enough in ((0, False), (3, True)):
         follow(replay, answers(n))
         learner.new_notes()
-        assert replay.advice() == replay.advice() == StopAdvice(is_enough, 0.25)
+        assert replay.advice() == replay.advice() == StopAdvice(is_enough, 0.25, 0.5, 3)
         assert learner.new_notes() == [("advise",)]
         assert replay.snapshot().advice == replay.advice()
     assert Replay(Neighbours(), X, SEED).advice() is None

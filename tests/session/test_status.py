@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from linkwise.active.kin.confidence import describe_certainty
 from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import SourceRate
@@ -174,19 +175,62 @@ def test_doubts_are_part_of_the_status():
 def test_the_advice_of_a_learner_is_put_into_words():
     labels = np.array([0, 0, 0, 1, 1, 2, 2])
     found = build_status(HISTORY, labels, KNOWN, None, ("Well done.",), None, StopAdvice(True, 0.01))
-    assert describe_status(found)[1:] == ["Well done.", "You can stop here."]
+    stop = "You can stop here: almost none of 7 rows may be in a wrong cluster."
+    assert describe_status(found)[1:] == ["Well done.", stop]
     assert describe_advice(replace(found, n_suspects=2)) == ["Check the suspects before you stop."]
-    assert describe_advice(replace(found, advice=StopAdvice(False, 0.2))) == []
+    assert describe_advice(replace(found, advice=StopAdvice(False, 0.2, 0.3))) == []
     assert describe_advice(replace(found, advice=None)) == []
 
 
-def test_advice_holds_plain_values_that_can_be_stored():
-    found = StopAdvice(np.bool_(True), np.float32(0.25))
-    assert (type(found.stop), type(found.wrong)) == (bool, float)
-    assert StopAdvice(False, None).wrong is None
-    for wrong in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match="Give one from 0 to 1"):
-            StopAdvice(False, wrong)
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((None,), ""),
+        ((0.024,), ": about 12 of 500 rows may be in a wrong cluster"),
+        ((0.024, 0.04), ": about 12 of 500 rows may be in a wrong cluster, and probably at most 20"),
+        ((0.0, 0.0005), ": almost none of 500 rows may be in a wrong cluster, and probably at most 1"),
+        ((0.024, 0.024), ": about 12 of 500 rows may be in a wrong cluster"),
+        ((0.3, 0.401), ": about 150 of 500 rows may be in a wrong cluster, and probably at most 210"),
+        ((0.98, 0.999), ": about 490 of 500 rows may be in a wrong cluster, and probably at most 500"),
+        ((None, 0.04), ": probably at most 20 of 500 rows are in a wrong cluster"),
+        ((None, 0.002), ": probably at most 1 of 500 rows is in a wrong cluster"),
+    ],
+)
+def test_the_advice_to_stop_says_how_many_rows_may_be_wrong(shares, words):
+    status = build_status([], np.arange(500) % 5, Evidence(500), None, (), None, StopAdvice(True, *shares))
+    assert describe_advice(status) == [f"You can stop here{words}."]
+
+
+@pytest.mark.parametrize("n_wrong", [0, 11.6, 123, 477])
+def test_a_number_that_the_learner_has_said_is_not_repeated(n_wrong):
+    said = describe_certainty(5, 5, n_wrong, 500)
+    advice = StopAdvice(True, n_wrong / 500)
+    status = build_status([], np.arange(500) % 5, Evidence(500), None, ("A is.", said), None, advice)
+    assert describe_advice(status) == ["You can stop here."]
+    bounded = replace(status, advice=replace(advice, most_wrong=1.0))
+    bound = "You can stop here: probably at most 500 of 500 rows are in a wrong cluster."
+    assert describe_advice(bounded) == [bound]
+    assert describe_advice(replace(status, n_rows=600)) != ["You can stop here."], "another number"
+
+
+@pytest.mark.parametrize(
+    ("stop", "n_suspects", "first"),
+    [
+        (False, 0, []),
+        (False, 2, []),
+        (True, 0, ["You can stop here."]),
+        (True, 2, ["Check the suspects before you stop."]),
+    ],
+)
+def test_pairs_of_clusters_that_may_be_one_are_counted(stop, n_suspects, first):
+    for n_open, words in (
+        (0, []),
+        (1, ["1 pair of clusters may be one."]),
+        (3, ["3 pairs of clusters may be one."]),
+    ):
+        advice = StopAdvice(stop, None, n_open=n_open)
+        status = build_status([], np.zeros(9, dtype=int), Evidence(9), None, (), None, advice)
+        assert describe_advice(replace(status, n_suspects=n_suspects)) == [*first, *words]
 
 
 def test_a_status_is_a_table_in_a_notebook():

@@ -389,17 +389,48 @@ def test_labels_are_read_with_what_the_learner_said(path, one):
 
 
 def test_labels_are_read_with_the_advice_of_the_learner(path, one):
-    one.put_snapshot(Snapshot(2, None, LABELS, advice=StopAdvice(True, 0.25)))
-    assert one.snapshot().advice == StopAdvice(True, 0.25)
-    one.put_snapshot(Snapshot(2, None, LABELS, advice=StopAdvice(False, None)))
-    assert one.snapshot().advice == StopAdvice(False, None)
+    for advice in (StopAdvice(True, 0.25, 0.5, 3), StopAdvice(False, None)):
+        one.put_snapshot(Snapshot(2, None, LABELS, advice=advice))
+        assert one.snapshot().advice == advice
     one.put_snapshot(Snapshot(3, None, LABELS))
     assert one.snapshot().advice is None
-    for wrong in ('{"stop": 1, "wrong": 0.1}', '{"stop": true, "wrong": 2}', '{"stop": true}', "[]"):
-        with closing(sqlite3.connect(path)) as db, db:
-            db.execute("UPDATE meta SET value = ? WHERE key = 'advice'", (wrong,))
-        with pytest.raises(SessionDamagedError, match="The advice of its learner"):
-            one.snapshot()
+
+
+def put_advice(path, text):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'advice'", (text,))
+
+
+def test_advice_of_earlier_versions_is_read(path, one):
+    one.put_snapshot(Snapshot(2, None, LABELS))
+    put_advice(path, '{"stop": true, "wrong": 0.25}')
+    assert one.snapshot().advice == StopAdvice(True, 0.25, None, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '{"stop": 1, "wrong": 0.1}',
+        '{"stop": true, "wrong": 2}',
+        '{"stop": true}',
+        "[]",
+        '"stop"',
+        '{"stop": true, "wrong": 0.1, "most_wrong": 2}',
+        '{"stop": true, "wrong": 0.1, "most_wrong": 0.05}',
+        '{"stop": true, "wrong": 0.1, "most_wrong": "0.2"}',
+        '{"stop": true, "wrong": 0.1, "most_wrong": true}',
+        '{"stop": true, "wrong": 0.1, "n_open": -1}',
+        '{"stop": true, "wrong": 0.1, "n_open": 1.0}',
+        '{"stop": true, "wrong": 0.1, "n_open": true}',
+        '{"stop": true, "wrong": 0.1, "n_open": null}',
+        '{"stop": true, "wrong": 0.1, "n_open": 9007199254740992}',
+    ],
+)
+def test_damaged_advice_is_found(path, one, wrong):
+    one.put_snapshot(Snapshot(2, None, LABELS))
+    put_advice(path, wrong)
+    with pytest.raises(SessionDamagedError, match="The advice of its learner"):
+        one.snapshot()
 
 
 def test_later_labels_stay(one):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from linkwise.asking.learner import Labels
-from linkwise.page.stopping import measure_change
+from linkwise.session.moves import measure_change
 from linkwise.session.session import Session
 
 

@@ -1,9 +1,11 @@
-"""Rows, questions, pairs to review and clusters as values for JSON."""
+"""Rows, questions, pairs to review, clusters and advice as values for JSON."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.facts import Answer
 from linkwise.page.answer_list import describe_suspect
@@ -11,6 +13,8 @@ from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_list import ClusterSummary
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.review import ReviewCase
+from linkwise.session.status import Status, describe_advice
+from linkwise.wording import NO_MORE_QUESTIONS
 from linkwise.workspace.cluster_search import RowHits
 
 
@@ -36,6 +40,28 @@ def render_question(
     likely = "yes" if labels[question.first] == labels[question.second] else "no"
     pair = render_pair(view, labels, question)
     return {"id": name, **pair, "why": question.why, "guess": expected or likely}
+
+
+def render_advice(status: Status, *, ended: bool) -> dict[str, Any]:
+    """Return the advice of the learner after its sentences, as the terminal has them.
+
+    Parameters
+    ----------
+    status : Status
+    ended : bool
+        Whether there are no more questions.
+
+    Returns
+    -------
+    dict
+        The fields of `StopAdvice`, where ``stop`` is None if the learner gives no advice, and ``text``.
+    """
+    fields = asdict(status.advice or StopAdvice(False, None))
+    if ended:
+        return {**fields, "stop": True, "text": f"{NO_MORE_QUESTIONS}."}
+    if status.advice is None:
+        return {**fields, "stop": None, "text": ""}
+    return {**fields, "text": " ".join([*status.description, *describe_advice(status)])}
 
 
 def describe_doubts(view: RowView, case: ReviewCase) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise.asking.learner import Labels
 from linkwise.data import Encoded
-from linkwise.page.adviser import give_advice
 from linkwise.page.answer_list import (
     AnswerList,
     serialize_event,
@@ -29,15 +27,16 @@ from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemp
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.recent_moves import RecentMoves
 from linkwise.page.rendering import (
+    render_advice,
     render_cluster,
     render_question,
 )
 from linkwise.page.requests import PERSONAL
 from linkwise.page.row_places import RowPlaces
-from linkwise.page.stopping import measure_change
 from linkwise.reasons.profiles import Profiles
 from linkwise.session.agreement import measure_pace, measure_recent_pace
 from linkwise.session.events import ASIDE, Event
+from linkwise.session.moves import measure_change
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, describe_doubts, describe_errors
@@ -137,7 +136,7 @@ class SessionState:
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            listed, advise = self._list_answers(), partial(give_advice, changes, status)
+            listed = self._list_answers()
             found = {
                 "protocol": PROTOCOL,
                 "title": self._title,
@@ -165,7 +164,7 @@ class SessionState:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": advise(ended=ended is not None),
+                "advice": render_advice(status, ended=ended is not None),
                 "axes": self._places.axes,
                 "map": None if people else self._places.describe(),
                 "clusters": [render_cluster(self._view, c) for c in self._clusters[:MOST_CLUSTERS]],
@@ -181,12 +180,12 @@ class SessionState:
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
                 **serialize_guidelines(*self._guidelines, self._view.name),
-                **({PERSONAL: self._personal_states(people, ended, advise)} if people or self._here else {}),
+                **({PERSONAL: self._personal_states(people, ended, status)} if people or self._here else {}),
             }
             return found
 
     def _personal_states(
-        self, people: Sequence[str], ended: str | None, advise: Callable[..., dict[str, Any]]
+        self, people: Sequence[str], ended: str | None, status: Status
     ) -> dict[str, dict[str, Any]]:
         """What each person is shown: their own question, undo and counts.
 
@@ -206,7 +205,7 @@ class SessionState:
             states[person] = {
                 "question": question,
                 "ended": (ended or "waiting") if question is None else None,
-                "advice": advise(ended=ended is not None and question is None),
+                "advice": render_advice(status, ended=ended is not None and question is None),
                 "undo": None if own is None else self._serialize(own),
                 "n_review": len(self._find_cases(person)),
                 "team": {

@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from math import isfinite
@@ -270,11 +271,14 @@ def read_advice(db: sqlite3.Connection) -> StopAdvice | None:
         return None
     try:
         stop, wrong = advice["stop"], advice["wrong"]
+        most, n_open = advice.get("most_wrong"), advice.get("n_open", 0)  # not in files of earlier versions
     except (KeyError, TypeError):
         raise Damage("The advice of its learner is incomplete") from None
-    if type(stop) is not bool or not (wrong is None or (_is_number(wrong) and 0 <= wrong <= 1)):
-        raise Damage("The advice of its learner is not a choice with a share from 0 to 1")
-    return StopAdvice(stop, wrong)
+    are_numbers = all(share is None or _is_number(share) for share in (wrong, most))
+    if type(stop) is bool and are_numbers and type(n_open) is int and _is_number(n_open):
+        with suppress(ValueError):
+            return StopAdvice(stop, wrong, most, n_open)
+    raise Damage("The advice of its learner is not a choice with shares from 0 to 1 and a count")
 
 
 def read_doubts(db: sqlite3.Connection) -> Doubts | None:

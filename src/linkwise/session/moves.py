@@ -1,4 +1,4 @@
-"""Which rows an event moved from cluster to cluster, and that in words."""
+"""Which rows an event moved from cluster to cluster, how many, and that in words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.asking.item_labels import count_shared_rows
 from linkwise.asking.learner import Labels
@@ -60,6 +61,38 @@ def find_moves(before: Labels, after: Labels) -> Moves:
         gone=tuple(sorted(was - now)),
         new=tuple(sorted(now - was)),
     )
+
+
+def count_moved_rows(before: Labels, after: Labels) -> int:
+    """Return how many rows moved from one clustering to the next.
+
+    There are two ways to count: the rows that left the largest part of their old cluster, and the rows that
+    joined the largest part of their new one. The result is the larger of the two counts. When a cluster
+    splits, its smaller parts therefore move; when clusters merge, the smaller ones do. The numbers of the
+    clusters do not matter.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (n_rows,)
+        Clusters 0, 1, ...; noise is -1.
+    """
+    if len(before) == 0:
+        return 0
+    source, target, rows = count_shared_rows(before, after)
+    return len(before) - min(_count_majority(source, rows), _count_majority(target, rows))
+
+
+def measure_change(before: Labels, after: Labels) -> float:
+    """Return the share of the rows that moved, by `count_moved_rows`."""
+    return count_moved_rows(before, after) / max(1, len(before))
+
+
+def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
+    """Return how many rows are in the largest part of their cluster."""
+    low = cluster.min()
+    largest = np.zeros(int(cluster.max() - low) + 1, dtype=np.int64)
+    np.maximum.at(largest, cluster - low, counts)
+    return int(largest.sum())
 
 
 def describe_moves(moves: Moves, names: Mapping[int, str]) -> str:

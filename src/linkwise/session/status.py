@@ -13,7 +13,7 @@ from linkwise.markup import draw_block
 from linkwise.session.agreement import SourceAgreement, SourceCounts
 from linkwise.session.events import Event
 from linkwise.session.suspects import Doubts, ErrorRate
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, round_number
 
 LEAST_SHARE = 0.005  # of wrong answers that is put into words: 1 in 200
 ENOUGH = 10  # answers that say yes or no; a share of fewer says little
@@ -52,8 +52,9 @@ class Status:
     cluster_numbers : tuple of int
         The numbers of the clusters in `cluster_sizes`, as `Session.labels` has them; noise is -1.
     advice : StopAdvice or None
-        Whether the learner advises to stop, and the expected share of the rows in a wrong cluster. None if it
-        gives no advice, or if the stored labels are older than the last answer.
+        Whether the learner advises to stop, how many rows may be in a wrong cluster, and how many pairs of
+        clusters may be one. None if it gives no advice, or if the stored labels are older than the last
+        answer.
     """
 
     n_rows: int
@@ -135,10 +136,34 @@ def describe_doubts(status: Status) -> str:
 
 
 def describe_advice(status: Status) -> list[str]:
-    """Put the advice of the learner into words: to stop, or to check suspects first; else nothing."""
-    if status.advice is None or not status.advice.stop:
-        return []
-    return ["Check the suspects before you stop." if status.n_suspects else "You can stop here."]
+    """Put the advice of the learner into words, the same for the page, the terminal and notebooks.
+
+    For example ``You can stop here: about 12 of 500 rows may be in a wrong cluster, and probably at most
+    20.`` and ``3 pairs of clusters may be one.`` While there are suspects, the first sentence asks to check
+    them. A number that the learner has just said is not repeated.
+    """
+    advice, sentences = status.advice, []
+    if advice is not None and advice.stop:
+        checking = "Check the suspects before you stop."
+        sentences = [checking if status.n_suspects else _describe_stop(status, advice)]
+    if advice is not None and advice.n_open:
+        sentences.append(f"{count_noun(advice.n_open, 'pair')} of clusters may be one.")
+    return sentences
+
+
+def _describe_stop(status: Status, advice: StopAdvice) -> str:
+    """Put into words that you can stop, and how many rows may be in a wrong cluster then."""
+    n_rows, number, rest = status.n_rows, 0, ""
+    if advice.wrong is not None:
+        number = round_number(advice.wrong * n_rows)
+        rows = f"{f'about {number}' if number else 'almost none'} of {n_rows} rows"
+        if not any(rows in sentence for sentence in status.description):
+            rest = f": {rows} may be in a wrong cluster"
+    most = min(n_rows, round_number((advice.most_wrong or 0) * n_rows, up=True))
+    if most > number:
+        where = f" of {n_rows} rows {'is' if most == 1 else 'are'} in a wrong cluster"
+        rest += f", and probably at most {most}" if rest else f": probably at most {most}{where}"
+    return f"You can stop here{rest}."
 
 
 def describe_errors(status: Status) -> str:

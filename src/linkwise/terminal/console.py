@@ -99,13 +99,13 @@ class Terminal:
 
     def ask(self, question: Question, name: str, status: Status) -> None:
         """Show the heading, both items and the keys."""
-        advice = describe_advice(status)
-        around = LINES_AROUND + len(advice)
+        advice = [Text(sentence, style="bold") for sentence in describe_advice(status)]
+        around = LINES_AROUND + sum(len(each.wrap(self.console, self.console.width)) for each in advice)
         lines = min(MOST_LINES, max(LEAST_LINES, self.console.height - around))
         self._show(Text())
         self._show(screen.draw_heading(status, self.budget))
         for sentence in advice:
-            self._show(Text(sentence, style="bold"))
+            self._show(sentence)
         self._is_fallible = status.is_fallible
         if question.why.startswith(CHECKING):
             self._show(Text(name_rows(question, self.name_of), style="yellow"))

@@ -164,8 +164,14 @@ export interface State {
   seconds_per_answer?: number | null;
   counts: Counts;
   changes: number[];
-  /** When to stop, in words, and the share of the rows that are probably in a wrong cluster, if the learner knows. */
-  advice: { stop: boolean | null; text: string; wrong?: number | null };
+  /** What the learner advises, also in words; see `StopAdvice`. `stop` is null, and `text` empty, if it gives no advice. */
+  advice: {
+    stop: boolean | null;
+    text: string;
+    wrong?: number | null;
+    most_wrong?: number | null;
+    n_open?: number;
+  };
   /** What the plot shows, as a sentence; empty if the places of the rows were given. */
   axes?: string;
   /** How the plot places the rows, and whether places by neighbours are being computed; null if they cannot be. */
