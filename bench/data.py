@@ -2,12 +2,15 @@
 
 Tables are in the folder given by ``--data`` or by LINKWISE_DATA. Without a folder there are the sets that
 come with scikit-learn, and, if asked, those that OpenML holds in the same form. `bench.made_sets` makes
-sets that need no source.
+sets that need no source, and `bench.multi_group_sets` others, some of them out of sets of scikit-learn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bench.made_sets import SHAPES, load_made
+from bench.multi_group_sets import MULTI_GROUP_SETS, load_multi_group
 from linkwise.errors import DataError
 from linkwise.experiments.tasks import (
     LabelledTask,
@@ -32,6 +35,13 @@ OF_OTHERS = frozenset(TASKS).difference(OF_COBRAS, BUNDLED)
 """Tasks that this paper does not have, such as those with many classes."""
 
 
+LOADERS: dict[str, Callable[[str], LabelledTask]] = {
+    **dict.fromkeys(SHAPES, load_made),
+    **dict.fromkeys(MULTI_GROUP_SETS, load_multi_group),
+}
+"""How the sets that need no source are made."""
+
+
 def names(source: Source) -> list[str]:
     """Tasks that this source can give."""
     return available_tasks(TASKS, source)
@@ -45,8 +55,8 @@ def load(name: str, source: Source) -> LabelledTask:
     DataError
         There is no such task here, or it has other counts than the paper's.
     """
-    if name in SHAPES:
-        return load_made(name)
+    if name in LOADERS:
+        return LOADERS[name](name)
     if name not in TASKS:
         raise DataError(f"There is no task {name!r}. Choose from {', '.join(names(source))}.")
     return load_task(TASKS[name], source)

@@ -49,14 +49,16 @@ def plot_panels(
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(high, wide, squeeze=False, sharey=columns is not None).ravel()
+    names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
+    lines = {}
     for axes, panel in zip(grid, panels, strict=False):
-        _draw(axes, panel, xlabel)
+        lines |= _draw(axes, panel, xlabel, names)
         if columns is not None:
             axes.label_outer()
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
-    names = grid[0].get_legend_handles_labels()
-    figure.legend(*names, loc="outside lower center", ncols=len(names[1]), frameon=False)
+    shown = [lines[name] for name in names]
+    figure.legend(shown, names, loc="outside lower center", ncols=len(names), frameon=False)
     save_small(figure, path, dpi=150 if high == 1 else 100)
 
 
@@ -70,11 +72,14 @@ def save_small(figure: Any, path: Path, dpi: int) -> None:
         picture.save(path, format="png", optimize=True)
 
 
-def _draw(axes: Any, panel: Panel, xlabel: str) -> None:
-    for number, (name, curve) in enumerate(panel.curves.items()):
+def _draw(axes: Any, panel: Panel, xlabel: str, names: Sequence[str]) -> dict[str, Any]:
+    """Draw a panel, each curve in the colour of its name; return the lines by name."""
+    lines = {}
+    for name, curve in panel.curves.items():
+        number = names.index(name)
         at = np.arange(1, len(curve) + 1) if panel.at is None else np.asarray(panel.at)
         colour, dash = COLOURS[number % len(COLOURS)], "-" if number < len(COLOURS) else "--"
-        axes.plot(at, curve, dash, color=colour, label=name, linewidth=1.6)
+        [lines[name]] = axes.plot(at, curve, dash, color=colour, label=name, linewidth=1.6)
         if name in panel.errors:
             error = panel.errors[name]
             axes.fill_between(at, curve - error, curve + error, color=colour, alpha=0.2, linewidth=0)
@@ -83,3 +88,4 @@ def _draw(axes: Any, panel: Panel, xlabel: str) -> None:
     axes.grid(axis="y", alpha=0.25)
     if panel.lower_is_better:
         axes.invert_yaxis()
+    return lines

@@ -6,11 +6,16 @@
 
 KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are given it, and ActiveCOBS
 chooses from a pool. KIN was developed on the first group of sets, of which "few" is a part, and on "many",
-which has sets with 10 to 36 classes; the second group is used for one final test. "made" has made-up sets
-with 20 to 200 classes (`bench.made_sets`), and "others" a regular grid and two sets with 10 and 15 classes.
-Groups with many classes have results of their own, whose names start with ``many_`` and ``made_``. The ARI
-covers all rows, also those in questions. A group is compared with its aims if all its sets are present, and
-a set if it has aims. `bench.papers.active_report` computes quartiles, ranks, wins and losses.
+which has sets with 10 to 36 classes, and on sets like those of "groups"; the second group is used for one
+final test. "made" has made-up sets with 20 to 200 classes (`bench.made_sets`), and "others" a regular grid
+and two sets with 10 and 15 classes. In "groups" a class consists of several groups of rows that lie far apart
+(`bench.multi_group_sets`). The results of these groups have names of their own, which start with ``many_``,
+``made_`` and ``groups_``; ``curves.png`` shows the first and the second group and "groups". The ARI covers
+all rows, also those in questions. A group is compared with its aims if all its sets are present, and a set if
+it has aims. `bench.papers.active_report` computes quartiles, ranks, wins and losses.
+
+A cell of KIN also holds its advice, and ``calibration.csv`` compares it with the truth
+(`bench.papers.active_calibration`): all groups of which all cells are finished, by whichever command.
 
 The ARI before the first question does not depend on the budget, so it is measured in cells of its own, in
 ``start.csv``. A3S is a program of others: `bench.peers.a3s` says where to get it. If it is not there, the
@@ -24,6 +29,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +39,13 @@ from sklearn.metrics import adjusted_rand_score
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.made_sets import SHAPES
+from bench.multi_group_sets import MULTI_GROUP_SETS
+from bench.papers.active_calibration import (
+    CALIBRATED_AT,
+    CALIBRATION_HEAD,
+    build_calibration,
+    describe_advice,
+)
 from bench.papers.active_report import (
     Runs,
     average_tasks,
@@ -46,8 +59,11 @@ from bench.papers.active_report import (
 from bench.peers import a3s
 from bench.results import write_csv
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.scores import score_curve
+from linkwise.asking.advice import Advising
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
+from linkwise.experiments.cell_store import Cell, Row, read_cells
+from linkwise.validation import check_rows, resolve_seed
 
 GROUPS = {
     "first": (
@@ -62,6 +78,7 @@ GROUPS = {
     "many": ("mfeat_fou", "coil20", "yale", "alphadigits", "letter", "cardio"),
     "made": tuple(SHAPES),
     "others": ("balance", "libras", "pendigits2000"),
+    "groups": tuple(MULTI_GROUP_SETS),
 }  # fmt: skip
 
 
@@ -73,6 +90,8 @@ class Part(NamedTuple):
     groups: tuple[str, ...]
     at: tuple[int, ...]
     """Numbers of questions, without 0."""
+    drawn: tuple[str, ...] = ()
+    """The groups of its picture; by default its own. A group of another part needs the same numbers there."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,9 +100,15 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("", ("first", "second", "few"), (3, 5, 10, 15, 25, 50, 100, 200)),
+    Part(
+        "",
+        ("first", "second", "few"),
+        (3, 5, 10, 15, 25, 50, 100, 200),
+        drawn=("first", "second", "groups"),
+    ),
     Part("many_", ("many",), (3, 5, 10, 15, 25, 50, 100, 200, 400)),
     Part("made_", ("made", "others"), (3, 5, 10, 15, 25, 50, 100, 200, 400)),
+    Part("groups_", ("groups",), (3, 5, 10, 15, 25, 50, 100, 200, 400)),
 )
 LEARNERS: dict[str, Callable[[int, int], Any]] = {
     "KIN": lambda k, seed: KIN(random_state=seed),
@@ -105,13 +130,20 @@ def find_part(task: str) -> Part:
 
 
 def measure(cell: Cell, where: data.Source, at: Sequence[int]) -> Row:
-    """ARI of one run after each number of questions."""
-    name, learner, run = cell
+    """ARI of one run after each number of questions, and after some of them what the learner advises."""
+    name, learner, number = cell
     task = data.load(name, where)
-    model = LEARNERS[learner](len(set(task.y)), int(run))
-    model.fit(task.X, oracle=TruthOracle(task.y), budget=max(at))
-    curve = score_curve(task.y, model.history_, max(at))
-    return {str(n): f"{curve[n - 1]:.4f}" for n in at}
+    model, oracle = LEARNERS[learner](len(set(task.y)), int(number)), TruthOracle(task.y)
+    X = check_rows(task.X, model)
+    run = Run(model, X, Evidence(len(X)), resolve_seed(model.random_state), budget=max(at))
+    row: Row = {}
+    for n in at:
+        while run.evidence.n_questions < n and (question := run.question) is not None:
+            run.answer(oracle(question.first, question.second))
+        row[str(n)] = f"{adjusted_rand_score(task.y, run.labels):.4f}"
+        if n in CALIBRATED_AT and isinstance(model, Advising):
+            row |= describe_advice(model.advise(run.state), task.y, run.labels, n)
+    return row
 
 
 def measure_start(cell: Cell, where: data.Source) -> Row:
@@ -166,8 +198,8 @@ def build_lines(runs: Runs, part: Part) -> list[tuple[str, ...]]:
     for (name, learner), values in found.items():
         means, aims = values.mean(axis=0), find_aims(name, learner, part.columns)
         shown = " ".join(aim or "-" for aim in aims) if any(aims) else ""
-        line = (name, learner, *format_values(means), format_bands(values), shown, check_aims(means, aims))
-        lines.append(line)
+        figures = *format_means(means, aims), format_bands(values)
+        lines.append((name, learner, *figures, shown, check_aims(means, aims)))
     return lines
 
 
@@ -203,8 +235,9 @@ def build_duel_lines(runs: Runs, part: Part) -> list[tuple[str, ...]]:
     return lines
 
 
-def format_values(values: Sequence[float] | np.ndarray) -> list[str]:
-    return [f"{value:.2f}" for value in values]
+def format_means(means: np.ndarray, aims: Sequence[str]) -> list[str]:
+    """Means with two digits, or with as many as their aim has."""
+    return [f"{mean:.{max(2, count_digits(aim))}f}" for mean, aim in zip(means, aims, strict=True)]
 
 
 def find_aims(name: str, learner: str, columns: Sequence[str]) -> list[str]:
@@ -215,16 +248,21 @@ def find_aims(name: str, learner: str, columns: Sequence[str]) -> list[str]:
     return [""] * len(columns)
 
 
-def check_aims(values: np.ndarray, aims: Sequence[str]) -> str:
-    """Whether no mean is below its aim, both to two digits."""
+def check_aims(means: np.ndarray, aims: Sequence[str]) -> str:
+    """Whether no mean is below its aim, both to the digits of the aim."""
     if not any(aims):
         return ""
-    missed = any(round(v, 2) < float(aim) for v, aim in zip(values.tolist(), aims, strict=True) if aim)
-    return "no" if missed else "yes"
+    pairs = [(mean, aim) for mean, aim in zip(means.tolist(), aims, strict=True) if aim]
+    return "no" if any(round(mean, count_digits(aim)) < float(aim) for mean, aim in pairs) else "yes"
+
+
+def count_digits(aim: str) -> int:
+    """The number of digits after the point."""
+    return len(aim.partition(".")[2])
 
 
 def report_part(part: Part, rows: Sequence[Row], runs: int, folder: Path) -> bool:
-    """Write and print the tables of a part and draw its curves; return whether an aim is missed."""
+    """Write and print the tables of a part; return whether an aim is missed."""
     found = group_runs(rows, part.columns)
     lines = build_lines(found, part)
     for name, title, head, shown in (
@@ -257,11 +295,31 @@ def report_part(part: Part, rows: Sequence[Row], runs: int, folder: Path) -> boo
         if shown:
             print(f"\n{title}")
             print(format_table(head, shown))
-    if find_spec("matplotlib") is not None:
-        groups = {group: GROUPS[group] for group in part.groups}
-        at = tuple(map(int, part.columns))
-        draw_curves(folder / f"{part.prefix}curves.png", found, groups, ALL, at)
     return any(line[-1] == "no" for line in lines)
+
+
+def draw_part(part: Part, rows: Sequence[Row], folder: Path) -> None:
+    """Draw the curves of a part, out of the rows of all parts; do nothing without matplotlib."""
+    if find_spec("matplotlib") is None:
+        return
+    groups = {group: GROUPS[group] for group in part.drawn or part.groups}
+    tasks = {task for group in groups.values() for task in group}
+    runs = group_runs([row for row in rows if row["task"] in tasks], part.columns)
+    draw_curves(folder / f"{part.prefix}curves.png", runs, groups, ALL, tuple(map(int, part.columns)))
+
+
+def report_calibration(options: argparse.Namespace, folder: Path) -> None:
+    """Write and print how well the advice of KIN agrees with the truth, for all groups that are finished."""
+    rows = []
+    for part in PARTS:
+        tasks = dict.fromkeys(task for group in part.groups for task in GROUPS[group])
+        cells = [(task, OURS, str(run)) for task in tasks for run in range(options.runs)]
+        file = folder / f"{part.prefix}runs.csv"
+        rows += read_cells(file, FIELDS, cells, uses=entries, reuse=options.reuse)
+    if lines := build_calibration(rows, GROUPS):
+        write_csv(folder / "calibration.csv", CALIBRATION_HEAD, lines)
+        print(f"\nThe advice of {OURS} beside the truth")
+        print(format_table(CALIBRATION_HEAD, lines))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -274,18 +332,21 @@ def main(arguments: list[str] | None = None) -> int:
     a3s.add_options(parser)
     options = parser.parse_args(arguments)
     where = find_source(options)
-    there = {*data.names(where), *SHAPES}
+    there = {*data.names(where), *data.LOADERS}
     in_groups = dict.fromkeys(t for group in options.groups for t in GROUPS[group] if t in there)
     chosen = options.tasks or list(in_groups)
     folder = out_folder(options, "active")
     program = a3s.find_program(options)
     if program is None and set(options.learners) & set(a3s.LEARNERS):
         print("A3S is left out, since its program was not found. Give its folder with --a3s.")
-    missed = False
+    missed, measured = False, dict[Part, list[Row]]()
     for part in PARTS:
         if tasks := [task for task in chosen if find_part(task) is part]:
-            rows = measure_part(part, tasks, options, where, folder, program)
-            missed |= report_part(part, rows, options.runs, folder)
+            measured[part] = measure_part(part, tasks, options, where, folder, program)
+            missed |= report_part(part, measured[part], options.runs, folder)
+    for part in measured:
+        draw_part(part, list(chain.from_iterable(measured.values())), folder)
+    report_calibration(options, folder)
     return int(missed)
 
 

@@ -24,6 +24,7 @@ TITLES = {
     "few": "few classes",
     "made": "made-up sets, 20 to 200 classes",
     "others": "other sets",
+    "groups": "classes of several groups",
 }
 
 

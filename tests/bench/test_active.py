@@ -5,13 +5,17 @@ import itertools
 
 import numpy as np
 import pytest
+from bench.multi_group_sets import MULTI_GROUP_SETS
 from bench.papers import active as bench
+from bench.papers import active_calibration as calibration
 from bench.papers import active_report as report
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data, made_sets
+from linkwise import KIN, Session, TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.experiments.scores import score_curve
 from linkwise.experiments.tasks import scale_rows
 from linkwise.validation import check_rows, resolve_seed
 
@@ -135,6 +139,77 @@ def test_a_missed_aim_is_marked():
     assert bench.check_aims(np.array([0.0, 0.484, 0.6, 0.7, 0.8, 0.9]), aims) == "no"
     assert bench.find_aims("second", "COBRAS", columns) == [""] * 6
     assert bench.check_aims(np.zeros(6), [""] * 6) == ""
+
+
+def test_an_aim_of_three_digits_is_compared_and_shown_with_three():
+    columns = ("50", "100", "200", "400")
+    aims = bench.find_aims("groups", "KIN", columns)
+    assert aims == ["", "0.97", "0.995", ""]
+    for reached, shown, verdict in ((0.9946, "0.995", "yes"), (0.9944, "0.994", "no")):
+        means = np.array([0.8, 0.966, reached, 1.0])
+        assert bench.check_aims(means, aims) == verdict
+        assert bench.format_means(means, aims) == ["0.80", "0.97", shown, "1.00"]
+
+
+def test_the_last_group_has_a_part_of_its_own():
+    part = bench.find_part("moons_4")
+    assert part.prefix == "groups_"
+    assert bench.GROUPS["groups"] == tuple(MULTI_GROUP_SETS)
+    assert len(bench.GROUPS["groups"]) == 18
+    first = bench.PARTS[0]
+    assert first.drawn == ("first", "second", "groups")
+    assert set(first.at) <= set(part.at)
+
+
+def test_a_picture_shows_groups_of_other_parts_at_its_own_numbers(monkeypatch, tmp_path):
+    parts = bench.Part("", ("a", "b"), (10,), drawn=("a", "c")), bench.Part("c_", ("c",), (10, 400))
+    rows = [
+        {"task": task, "learner": "KIN", "run": "0", "0": "0.1", "10": "0.2"} for task in ("x", "y", "free")
+    ]
+    rows.append({"task": "z", "learner": "KIN", "run": "0", "0": "0.3", "10": "0.4", "400": "0.5"})
+    monkeypatch.setattr(bench, "GROUPS", {"a": ("x",), "b": ("y",), "c": ("z",)})
+    drawn = []
+    monkeypatch.setattr(bench, "draw_curves", lambda *given: drawn.append(given))
+    for part in parts:
+        bench.draw_part(part, rows, tmp_path)
+    (path, runs, groups, _, at), (path_c, runs_c, groups_c, _, at_c) = drawn
+    assert (path.name, groups, at) == ("curves.png", {"a": ("x",), "c": ("z",)}, (0, 10))
+    assert {task: values.tolist() for (task, _), values in runs.items()} == {
+        "x": [[0.1, 0.2]],
+        "z": [[0.3, 0.4]],
+    }
+    assert (path_c.name, groups_c, at_c) == ("c_curves.png", {"c": ("z",)}, (0, 10, 400))
+    assert {task: values.tolist() for (task, _), values in runs_c.items()} == {"z": [[0.3, 0.4, 0.5]]}
+
+
+def test_a_cell_holds_the_run_of_fit_and_the_advice_on_its_way(small):
+    task, at = data.load("iris", None), (3, 10, 25)
+    oracle = TruthOracle(task.y)
+    for learner in bench.USUAL:
+        row = bench.measure(("iris", learner, "1"), None, at)
+        model = bench.LEARNERS[learner](3, 1).fit(task.X, oracle=oracle, budget=25)
+        curve = score_curve(task.y, model.history_, 25)
+        assert {n: row[n] for n in ("3", "10", "25")} == {str(n): f"{curve[n - 1]:.4f}" for n in at}
+        assert ("true 25" in row) == ("stop 25" in row) == (learner == "KIN")
+    session = Session(task.X, KIN(random_state=1))
+    for _ in range(25):
+        if session.question is not None:
+            session.answer(oracle(session.question.first, session.question.second))
+    row = bench.measure(("iris", "KIN", "1"), None, at)
+    advice = session.status.advice
+    assert row["stop 25"] == str(int(advice.stop))
+    assert float(row["wrong 25"]) == pytest.approx(advice.wrong, rel=1e-4)
+    assert row["true 25"] == "0.0000"
+
+
+def test_the_calibration_covers_all_finished_groups(small, tmp_path, capsys):
+    asked = ["--runs", "1", "--out", str(tmp_path), "--learners"]
+    bench.main([*asked, "KIN", "--tasks", "iris", "wine"])
+    assert "The advice of KIN" in capsys.readouterr().out
+    bench.main([*asked, "COBRAS", "--tasks", "yale"])  # another part, without KIN
+    for line in read(tmp_path / "active" / "calibration.csv"):
+        assert list(line) == list(calibration.CALIBRATION_HEAD)
+        assert (line["group"], line["answers"], line["runs"], line["true"]) == ("first", "25", "2", "0.000")
 
 
 @pytest.mark.parametrize("name", made_sets.SHAPES)

@@ -46,7 +46,7 @@ def test_options_of_an_experiment_are_handed_on(ran, tmp_path):
     run("active", "--quick", "--data", "there", "--jobs", 2, "--runs", 1, "--out", tmp_path)
     folder = ["--out", str(tmp_path)]
     assert ran.commands[0] == ["bench.speed.fosc", *folder, "--sizes", "100", "200"]
-    quick = ["--runs", "2", "--tasks", "iris", "wine"]
+    quick = ["--runs", "2", "--tasks", "iris", "wine", "iris_merged"]
     assert ran.commands[1] == [
         "bench.papers.active", *quick, *folder, "--data", "there", "--jobs", "2", "--runs", "1"
     ]  # fmt: skip

@@ -4,8 +4,8 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from bench.plots import Panel, plot_panels
-from PIL import Image
+from bench.plots import COLOURS, Panel, plot_panels
+from PIL import Image, ImageColor
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 2 * 2**20
@@ -34,3 +34,13 @@ def test_a_plot_has_a_palette_that_nobody_sees(tmp_path):
         assert picture.mode == "P"
         assert picture.size == (900, 675)
         assert np.asarray(picture.convert("RGB"))[0, 0].tolist() == [255, 255, 255]
+
+
+def test_a_curve_has_one_colour_in_all_panels(tmp_path):
+    path, curve = tmp_path / "curves.png", np.linspace(0, 1, 9)
+    plot_panels(path, [Panel("", "", {"a": curve, "b": 1 - curve}), Panel("", "", {"b": 1 - curve})])
+    with Image.open(path) as picture:
+        pixels = np.asarray(picture.convert("RGB"), dtype=int)[:500]  # without the legend
+    for colour, is_there in zip(COLOURS, ([True, False], [True, True]), strict=False):
+        halves = np.array_split(np.abs(pixels - ImageColor.getrgb(colour)).max(axis=2), 2, axis=1)
+        assert [bool(half.min() < 16) for half in halves] == is_there
