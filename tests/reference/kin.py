@@ -21,7 +21,9 @@ POWERS, UNKNOWN, DECAY = (1, 1.25, 1.5, 2, 2.5, 3), (0.01, 0.02, 0.04, 0.08, 0.1
 PRIOR, DEVIATION = ((0.25, -1.1), (2.3, -0.2), (0.2, 0.25)), (0.5, 0.5, 0.2)  # of the weights of similarity
 MET, PLACED = 0.4, 0.5  # shares of the expected classes
 GIVEN = 0.1  # weight of an item that nobody was asked about
-GUESS = 5
+GUESS = 1
+RATES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65)
+FAR, TOGETHER, PATIENCE = 0.15, 0.3, 12
 HOME, LOWEST, SLACK, SLACK_FOR_EACH, MOST_SLACK, SWEEPS, LEAST = 0.2, 0.02, 0.001, 5e-5, 0.005, 2, 0.001
 TEMPER, STAY = 0.25, 4.0
 FIRST_WEIGHTS, FIRST_FOREST, TREES, MOST_SHARE, HALF = 24, 12, 100, 0.5, 50
@@ -207,6 +209,16 @@ def best_sharpness(answers):
     return found
 
 
+def expected_rate(answers):
+    """How often what looks different is one, by answers and how likely they were to be yes without that."""
+    rates = np.array(RATES)
+    weight = rates**0.2 * (1 - rates) ** 0.8 * np.gradient(np.log(rates))
+    for chance, is_yes in answers:
+        yes = rates + (1 - rates) * chance
+        weight = weight * (yes if is_yes else 1 - yes)
+    return (weight @ rates) / weight.sum()
+
+
 def prior_weights(n_classes):
     return np.array([a + b * np.log(n_classes) for a, b in PRIOR])
 
@@ -358,6 +370,7 @@ class State:
         self.order, self.cover, self.doubtful, self.tried = [], {}, set(), set()
         self.blamed, self.placing = set(), None
         self.answers, self.sharpness = [], best_sharpness([])
+        self.far_answers = []  # how likely each was yes without the far rate, and whether it was
         self.weights, self.weighed_at = None, 0
         self.in_force = self.growing = None  # items learned from, known items then, shares of trees
 
@@ -563,6 +576,19 @@ class State:
             p = logistic(start.prior[0] + start.prior[1] * start.phi_fine + start.prior[2] * start.psi_fine)
             p = p[np.ix_(start.fine, start.fine)]
             return best_clustering(p, self.size, start.fine, np.zeros((n, n), bool), known, SLACK)
+        p, P, trust, groups, counts = self.pairs(homes)
+        known[items_of(groups)] = True
+        is_home = (trust * P.max(axis=1)).round(9) >= HOME
+        group = np.where(is_home, P.round(9).argmax(axis=1), len(groups) + start.fine)
+
+        apart = np.zeros((len(groups) + n, len(groups) + n), bool)
+        apart[: len(groups), : len(groups)] = self.table_of_apart(groups)
+        slack = max(SLACK, min(SLACK_FOR_EACH * known.sum(), MOST_SLACK)) if counts else SLACK
+        return best_clustering(p, self.size, group, apart, known, slack)
+
+    def pairs(self, homes):
+        """How likely two items belong together, and what that follows from."""
+        start, n = self.start, self.facts.n
         join, new, wanted = self.settle(homes)
         parts = self.waiting()
         join, new = self.rule_out(join, new, homes)
@@ -577,20 +603,71 @@ class State:
         P = np.zeros((n, len(groups)))
         P[:, :k] = join / np.maximum(join.sum(axis=1, keepdims=True), 1e-12)
         for at, group in enumerate(groups):
-            P[group], trust[group], known[group] = np.eye(len(groups))[at], 1, True
+            P[group], trust[group] = np.eye(len(groups))[at], 1
         belongs = [p * is_met[part].mean() for part, p in zip(parts, wanted, strict=True)]
         R, w = self.same(homes, parts, np.vstack([np.eye(k), *belongs]))
         q = logistic(w[0] + w[1] * start.phi_fine + w[2] * start.psi_fine)[np.ix_(start.fine, start.fine)]
         trusted = np.outer(trust, trust)
         U = np.where(trust[:, None] * P < LEAST, 0, trust[:, None] * P)
-        p = U @ R @ U.T + (1 - trusted) * q
-        is_home = (trust * P.max(axis=1)).round(9) >= HOME
-        group = np.where(is_home, P.round(9).argmax(axis=1), len(groups) + start.fine)
+        return U @ R @ U.T + (1 - trusted) * q, P, trust, groups, counts
 
-        apart = np.zeros((len(groups) + n, len(groups) + n), bool)
-        apart[: len(groups), : len(groups)] = self.table_of_apart(groups)
-        slack = max(SLACK, min(SLACK_FOR_EACH * known.sum(), MOST_SLACK)) if counts else SLACK
-        return best_clustering(p, self.size, group, apart, known, slack)
+    def certainty(self, homes, labels):
+        """How likely each item belongs to its cluster."""
+        p, P, trust, groups, _ = self.pairs(homes)
+        cluster = np.array([labels[home[0]] for home in homes])
+        together = np.empty(self.facts.n)
+        for i, own in enumerate(labels):
+            others = {c: [j for j in np.flatnonzero(labels == c) if j != i] for c in set(labels)}
+            mean = {c: np.average(p[i, j], weights=self.size[j]) for c, j in others.items() if j}
+            together[i] = mean[own] if own in mean else 1 - max(mean.values(), default=0)
+        together = together.clip(0, 1)
+        belongs = np.array([P[i, : len(homes)][cluster == own].sum() for i, own in enumerate(labels)])
+        for c in set(labels):
+            there = labels == c
+            mean = np.average(together[there], weights=self.size[there])
+            together[there] = (together[there] / np.sqrt(max(mean, 1e-12))).clip(0, 1)
+        certain = trust * belongs + (1 - trust) * together
+        certain[items_of(groups)] = 1
+        return certain.clip(0, 1)
+
+    def likely(self, homes):
+        """How likely the items of each neighbourhood belong to another, given those that they differ from."""
+        alike, found = self.alike(homes), np.zeros((len(homes), len(homes)))
+        for a, home in enumerate(homes):
+            differs = np.array([self.are_apart(home, other) for other in homes])
+            left = max(1 - alike[a][differs].sum(), 1e-6)
+            found[a] = np.where(differs, 0, np.minimum(alike[a] / left, 1))
+        return found
+
+    def worths_of_relations(self, homes, labels):
+        """Pairs of rows that an answer about two neighbourhoods is expected to correct."""
+        _, P, trust, _, _ = self.pairs(homes)
+        rows, sure = np.zeros(len(homes)), np.zeros(len(homes))
+        for i, own in enumerate(labels):
+            there = [at for at, home in enumerate(homes) if labels[home[0]] == own]
+            if there:
+                share = (P[i, there] + 1e-9) / (P[i, there] + 1e-9).sum()
+                rows[there] += share * self.size[i]
+                sure[there] += share * self.size[i] * trust[i]
+        likely, rate, found = self.likely(homes), expected_rate(self.far_answers), {}
+        for a, b in combinations(range(len(homes)), 2):
+            if not self.are_apart(homes[a], homes[b]):
+                chance = max(likely[a, b], likely[b, a])
+                one = max(chance, rate) if chance >= LIKELY else rate
+                right, gain = sure[a] * sure[b], TOGETHER * rows[a] * rows[b]
+                if labels[homes[a][0]] == labels[homes[b][0]]:
+                    found[a, b] = (1 - one) * TOGETHER * right
+                else:
+                    found[a, b] = one * (right - gain)
+        return found
+
+    def worth_of_item(self, item, homes, labels):
+        """Pairs of rows that an answer about an item is expected to correct."""
+        wrong, known, C = 1 - self.certainty(homes, labels), self.order, self.kernel_now()
+        inverse = np.linalg.inv(C[np.ix_(known, known)] + RIDGE * np.eye(len(known)))
+        left = C[item] - C[item, known] @ inverse @ C[known]
+        rows = np.array([self.size[labels == own].sum() for own in labels])
+        return (self.size * wrong * rows * left**2).sum() / (left[item] + RIDGE)
 
     def same(self, homes, parts, place):
         """How likely two groups of known items are one, and the weights of similarity that follow."""
@@ -681,11 +758,19 @@ def kin(facts, kernels, start, *, size, forest, jitter, askable):
         state.look()
         gone = {*state.order, *state.tried, *state.doubtful}
         able = [item for item in range(facts.n) if askable[item] and item not in gone]
-        if not able:
+        item = None
+        if able:
+            gain = state.worth() * (1 + 0.05 * jitter(len(state.tried)))
+            share = (gain / max(gain[able].max(), 1e-9)).round(5)
+            item = max(able, key=lambda item: share[item])
+        pair = worthiest(state, item)
+        if pair is not None:
+            said = yield from ask(pair)
+            if said != "unsure":
+                state.far_answers.append((0.0, said == "yes"))
+            continue
+        if item is None:
             break
-        gain = state.worth() * (1 + 0.05 * jitter(len(state.tried)))
-        share = (gain / max(gain[able].max(), 1e-9)).round(5)
-        item = max(able, key=lambda item: share[item])
         state.tried.add(item)
         yield from place(state, item, ask)
         state.learn(forest)
@@ -693,15 +778,29 @@ def kin(facts, kernels, start, *, size, forest, jitter, askable):
     return state.labels()
 
 
+def worthiest(state, item):
+    """Two neighbourhoods that look different, if they are worth far more than an item."""
+    homes = state.homes()
+    if len(homes) < 2:
+        return None
+    labels = state.labels()
+    worth = state.worths_of_relations(homes, labels)
+    least = 0 if item is None else PATIENCE * state.worth_of_item(item, homes, labels)
+    for a, b in sorted(worth, key=lambda pair: (-round(worth[pair], 6), pair)):
+        pair = state.pair(homes[a], homes[b]) if worth[a, b] > least else None
+        if pair is not None:
+            return pair
+    return None
+
+
 def compare(state, least, ask):
     """Neighbourhoods that may be one."""
     while True:
         homes, wanted = state.homes(), []
-        alike = state.alike(homes)
+        likely = state.likely(homes)
         for a in range(len(homes)):
             differs = [state.are_apart(homes[a], home) for home in homes]
-            left = max(1 - alike[a][differs].sum(), 1e-6)
-            wanted += [(alike[a, b] / left, a, b) for b in range(len(homes)) if b != a and not differs[b]]
+            wanted += [(likely[a, b], a, b) for b in range(len(homes)) if b != a and not differs[b]]
         for chance, a, b in sorted(wanted, key=lambda w: (-round(w[0], 9), w[1:])):
             pair = state.pair(homes[a], homes[b]) if round(chance, 9) >= least else None
             if pair is not None:
@@ -732,8 +831,11 @@ def place(state, item, ask):
         if pair is None:
             given_up.append(homes[best][0])
             continue
-        cover = min(np.maximum(scores, 0).sum(), 1) if cover is None else cover
+        is_first, chance = cover is None, p[best] / max(p[rest].sum() + new, 1e-9)
+        cover = min(np.maximum(scores, 0).sum(), 1) if is_first else cover
         said = yield from ask(pair)
+        if said != "unsure" and is_first and chance < FAR:
+            state.far_answers.append((chance, said == "yes"))
         doubtful |= said == "unsure"
         if said != "unsure":
             state.answers.append((scores, best, rest, said == "yes"))

@@ -38,6 +38,13 @@ def real(load):
     return X[rows], y[rows]
 
 
+def several_groups(n_rows, n_groups, n_classes):
+    """Rows in groups that are far apart, and classes of several groups each."""
+    rng = np.random.default_rng(0)
+    group = np.arange(n_rows) % n_groups
+    return rng.normal(size=(n_groups, 8))[group] + 0.1 * rng.normal(size=(n_rows, 8)), group % n_classes
+
+
 # ---------------------------------------------------------------- the same questions
 def forest_on(rows):
     """Trees as they are grown part by part."""
@@ -127,6 +134,14 @@ def test_real_sets(load, unsure, n_given):
     given_ones = lw.Constraints.sample(y, n_given, 0)
     oracle = TruthOracle(y, unsure=unsure, random_state=0)
     assert len(compared(X, oracle, budget=50, constraints=given_ones)) == 50
+
+
+@pytest.mark.parametrize("unsure", [0.0, pytest.param(0.2, marks=pytest.mark.nightly)])
+def test_classes_of_several_groups(unsure):
+    X, y = several_groups(n_rows=60, n_groups=10, n_classes=3)
+    pairs = compared(X, TruthOracle(y, unsure=unsure, random_state=0), budget=45)
+    far = np.linalg.norm(X[[a for a, _ in pairs]] - X[[b for _, b in pairs]], axis=1) > 1
+    assert any(is_far and y[a] == y[b] for is_far, (a, b) in zip(far, pairs, strict=True))
 
 
 def test_a_first_row_that_nobody_can_judge():
@@ -442,11 +457,16 @@ def test_it_describes_its_progress():
 
 
 def test_no_end_is_suggested_while_much_may_be_wrong():
-    assert confidence.advise_to_stop(confidence.Forecast(51, 0.1), 1000) == StopAdvice(False, 0.051)
-    assert confidence.advise_to_stop(confidence.Forecast(49, 0.1), 1000) == StopAdvice(True, 0.049)
-    assert confidence.advise_to_stop(confidence.Forecast(49, 3.0), 1000).stop is False
-    assert confidence.advise_to_stop(confidence.Forecast(49, None), 1000).stop is False
-    assert confidence.advise_to_stop(confidence.Forecast(None, 0.1), 1000) == StopAdvice(False, None)
+    def advise(*forecast):
+        return confidence.advise_to_stop(confidence.Forecast(*forecast), 1000)
+
+    assert advise(30, 49, 0, 0.1) == StopAdvice(True, 0.03, 0.049, 0)
+    assert advise(30, 51, 0, 0.1) == StopAdvice(False, 0.03, 0.051, 0)
+    assert advise(30, 49, 2, 0.1) == StopAdvice(False, 0.03, 0.049, 2)
+    assert advise(30, 49, 0, 3.0).stop is False
+    assert advise(30, 49, 0, None).stop is False
+    assert advise(None, None, 0, 0.1) == StopAdvice(False, None)
+    assert advise(None, None, 5, 0.1) == StopAdvice(False, None)
 
 
 def test_the_chance_of_a_row_is_not_that_of_a_pair():

@@ -16,8 +16,6 @@ the item in question, as in Gaussian process regression.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,26 +24,28 @@ from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.active.kin.model import Chances, Known, fit_model
 from linkwise.active.kin.pair_sums import estimate_belonging
 from linkwise.active.kin.posterior import (
+    Forecast,
     Posterior,
     PreparedItems,
     current_kernel,
     current_model,
     item_chances,
-    neighbourhood_chances,
 )
+from linkwise.active.kin.relations import count_open_pairs, home_chances, relation_chances
 from linkwise.active.kin.sharpness import Calibration
 from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
 from linkwise.active.kin.ties import first_largest
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, round_number
 
 UNLIKELY = 0.01  # probability below which a place is left out
 LITTLE = 0.002  # share of the rows; an answer that moves fewer changes almost nothing
 LEAST_TRUST = 0.5  # in the regression, on average, from which errors are estimated
 TINY = 1e-12
-FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, asking may end
+WITHIN = 1.28  # standard deviations above the mean that a normal variable stays below with probability 0.9
+FEW = 0.05  # share of the rows; if probably no more are in a wrong cluster, asking may end
 
 
 def certainty(posterior: Posterior) -> Table:
@@ -163,31 +163,36 @@ def describe_next_answer(expected: Forecast, n_rows: int) -> list[str]:
     return [f"The next answer will probably change the cluster of {rows}."]
 
 
-def round_number(number: float) -> int:
-    """A whole number, of two digits from 100 on: 3423.4 is 3400."""
-    whole = round(number)
-    return whole if whole < 100 else round(whole, 2 - len(str(whole)))
-
-
 # ---------------------------------------------------------------- the next answer
-class Forecast(NamedTuple):
-    """What is known of the clusters before the next answer."""
-
-    n_unsure: float | None
-    """The expected number of rows in a wrong cluster; None while it is too early to tell."""
-    n_changed: float | None
-    """The expected number of rows that the next answer moves; None where nothing is asked."""
-
-
 def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
     """Estimate how many rows are in a wrong cluster, and how many the next answer moves."""
     if asked not in posterior.forecasts:  # the sentences and the advice both need it
-        n_unsure = None
+        n_unsure = most = None
         if not is_early(posterior):
-            wrong = 1 - item_certainty(posterior).clip(0, 1)
-            n_unsure = float((wrong * posterior.task.items.size).sum())
-        posterior.forecasts[asked] = n_unsure, expected_changes(posterior, asked)
-    return Forecast(*posterior.forecasts[asked])
+            n_unsure, most = estimate_wrong(posterior)
+        least = LITTLE * len(posterior.task.items.of)
+        n_open = count_open_pairs(posterior, item_labels(posterior), least)
+        posterior.forecasts[asked] = Forecast(n_unsure, most, n_open, expected_changes(posterior, asked))
+    return posterior.forecasts[asked]
+
+
+def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
+    """Estimate how many rows are in a wrong cluster, and a number that this exceeds with probability 0.1.
+
+    A row is right if it belongs to its cluster and the cluster is the largest part of its class. Given the
+    far rate, clusters are that independently of each other. The share of rows that belong to their cluster is
+    as uncertain as if it were counted in a sample of as many rows as have a known place.
+    """
+    labels, size = item_labels(posterior), posterior.task.items.size.astype(np.float64)
+    certain, weight = item_certainty(posterior).clip(0, 1), posterior.learned.far_rate.weights()
+    homes, right = home_chances(posterior, labels), np.bincount(labels, size * certain)
+    by_rate, n_rows = homes @ right, size.sum()
+    mean = float(weight @ by_rate)
+    in_place, n_placed = right.sum() / n_rows, max(len(posterior.known.items), 1)
+    variance = n_rows**2 * in_place * (1 - in_place) / n_placed
+    variance += float(weight @ (np.square(by_rate - mean) + (homes * (1 - homes)) @ np.square(right)))
+    wrong = float(n_rows - mean)
+    return wrong, float(min(wrong + WITHIN * np.sqrt(variance), n_rows))
 
 
 def moves_little(expected: Forecast, n_rows: int) -> bool:
@@ -196,11 +201,13 @@ def moves_little(expected: Forecast, n_rows: int) -> bool:
 
 
 def advise_to_stop(expected: Forecast, n_rows: int) -> StopAdvice:
-    """Advise to stop when the next answer moves little and few rows may be in a wrong cluster."""
-    if expected.n_unsure is None:
+    """Advise to stop when probably few rows are in a wrong cluster, and no question would move many."""
+    if expected.n_unsure is None or expected.most_unsure is None:
         return StopAdvice(False, None)
-    is_settled = moves_little(expected, n_rows) and expected.n_unsure <= FEW * n_rows
-    return StopAdvice(is_settled, min(1.0, expected.n_unsure / n_rows))
+    is_right = expected.most_unsure <= FEW * n_rows
+    is_settled = is_right and expected.n_open == 0 and moves_little(expected, n_rows)
+    wrong, most = (min(1.0, number / n_rows) for number in (expected.n_unsure, expected.most_unsure))
+    return StopAdvice(is_settled, wrong, most, expected.n_open)
 
 
 def expected_changes(posterior: Posterior, asked: tuple[int, int] | None) -> float | None:
@@ -242,6 +249,6 @@ def _changes_by_joining(posterior: Posterior, first: int, second: int) -> float:
     if len(two) < 2:
         return 0.0
     a, b = two.tolist()
-    chance, cluster = neighbourhood_chances(posterior), labels[known.items[known.is_first()]]
+    one, cluster = relation_chances(posterior), labels[known.items[known.is_first()]]
     rows = min(float(posterior.task.items.size[labels == cluster[each]].sum()) for each in (a, b))
-    return float(max(chance[a, b], chance[b, a])) * rows
+    return float(one[a, b]) * rows

@@ -4,10 +4,12 @@ A neighbourhood is a set of items that answers have put together. A kernel is co
 (`linkwise.active.kin.kernels`) and changes as it learns from answers (`linkwise.active.kin.forest_kernel`).
 From it follow what to expect before any answer (`linkwise.active.kin.prior_belief`), how likely each item
 belongs to each neighbourhood, or to none of them (`linkwise.active.kin.model`,
-`linkwise.active.kin.posterior`), and the clustering to show (`linkwise.active.kin.best_clustering`). Three
+`linkwise.active.kin.posterior`), and the clustering to show (`linkwise.active.kin.best_clustering`). Four
 kinds of questions follow (`linkwise.active.kin.questions`):
 
 - two neighbourhoods that may be one, as long as one of their items is likely enough to belong to the other,
+- two neighbourhoods that look different, if an answer about them is worth far more than one about an item
+  (`linkwise.active.kin.relations`),
 - the item that explains most of what is uncertain, against the likeliest neighbourhood,
 - and against further ones, while they are likely enough.
 
@@ -63,7 +65,16 @@ from linkwise.active.kin.posterior import (
     verdicts,
 )
 from linkwise.active.kin.prior_belief import are_unit_rows, find_prior_belief
-from linkwise.active.kin.questions import answer_chance, choose_item, closest_open_pair, likeliest_pair
+from linkwise.active.kin.questions import (
+    PATIENCE,
+    answer_chance,
+    choose_item,
+    closest_open_pair,
+    item_worth,
+    likeliest_pair,
+    worthiest_pair,
+)
+from linkwise.active.kin.relations import LIKELY
 from linkwise.active.kin.sharpness import PlaceAnswer
 from linkwise.active.kin.shown import item_labels, prior_labels, row_labels, tells_apart
 from linkwise.active.kin.state import Asked, KINState, Turn
@@ -77,7 +88,6 @@ from linkwise.constraints.facts import Answer
 from linkwise.parallel import one_blas_thread
 from linkwise.validation import check_rows
 
-LIKELY = 0.3  # probability from which a relation is worth a question
 ROUNDING = 1e-8  # more than rounding to nine decimals changes
 EVEN = 0.5  # probability from which "yes" is the likelier answer
 STEPS = 5  # of `prepare`, for whoever waits
@@ -289,6 +299,11 @@ def _find_next_question(state: KINState) -> Asked | None:
         if state.is_last:
             return None
         turn = state.take_left() or _choose_turn(state)
+        pair = worthiest_pair(state, 0.0 if turn is None else PATIENCE * item_worth(state, turn.item))
+        if pair is not None:
+            state.put_back(turn)
+            why = "These two clusters look different. Are they one all the same?"
+            return Asked(_show(state, pair, why), chance=0.0)
         state.is_last = turn is None
         if turn is not None:
             state.placing, state.turn = turn.item, turn
@@ -344,7 +359,9 @@ def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
         if is_first:
             state.turn = turn._replace(coverage=at.coverage)
         why = "Placing row A helps most right now; row B is in its likeliest cluster."
-        return Asked(_show(state, pair, why), at.score, best, tuple(rest))
+        question = _show(state, pair, why)
+        chance = answer_chance(state, question.first, question.second) if is_first else 1.0
+        return Asked(question, at.score, best, tuple(rest), chance)
     return None
 
 
@@ -384,6 +401,8 @@ def _may_be_known(state: KINState, item: int) -> bool:
 def _hear(state: KINState, asked: Asked, answer: Answer) -> None:
     """Learn from the answer to the open question."""
     state.open = None
+    if answer != "unsure":
+        state.learn_rate(asked.chance, is_yes=answer == "yes")
     if asked.score is None or state.turn is None:
         return
     if answer == "unsure":

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from linkwise import native
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.covariance import Covariance
+from linkwise.active.kin.far_rate import FarRate
 from linkwise.active.kin.first_known import FirstKnown
 from linkwise.active.kin.forest_kernel import ForestKernel
 from linkwise.active.kin.kernels import Kernels, KINItems, Rows, Table, choose_shown_rows
@@ -36,6 +37,7 @@ REMEMBERED = 2**26  # bytes of what follows from beliefs; as many again of table
 TABLES = ("chances", "pairs", "settled")  # large, and of no use once what follows from them is remembered
 FORESTS = 6  # that are remembered
 MODELS = 2
+LEAST_LEFT = 1e-6  # chance that is left for neighbourhoods that are not ruled out
 
 Value = TypeVar("Value")
 
@@ -115,6 +117,7 @@ class Learned(NamedTuple):
     weights: tuple[float, ...]
     """Of the mean kernel and of the families; empty while the mean kernel counts alone."""
     sharpness: Sharpness
+    far_rate: FarRate
     n_known: int = 0
     """Known items when this kernel began to count."""
 
@@ -122,6 +125,19 @@ class Learned(NamedTuple):
     def kernel_key(self) -> bytes:
         """A short name for the kernel and when it began to count."""
         return (self.forest.key if self.forest else b"") + np.array([*self.weights, self.n_known]).tobytes()
+
+
+class Forecast(NamedTuple):
+    """What is known of the clusters before the next answer."""
+
+    n_unsure: float | None
+    """The expected number of rows in a wrong cluster; None while it is too early to tell."""
+    most_unsure: float | None
+    """A number that it exceeds with probability 0.1; None while it is too early to tell."""
+    n_open: int
+    """Pairs of clusters that may be one, and are worth a question."""
+    n_changed: float | None
+    """The expected number of rows that the next answer moves; None where nothing is asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +179,7 @@ class Posterior:
         return {}
 
     @cached_property
-    def forecasts(self) -> dict[tuple[int, int] | None, tuple[float | None, float | None]]:
+    def forecasts(self) -> dict[tuple[int, int] | None, Forecast]:
         """What `linkwise.active.kin.confidence.forecast` has computed, by the pair that is asked about."""
         return {}
 
@@ -310,6 +326,17 @@ def neighbourhood_chances(posterior: Posterior) -> Table:
         "neighbourhoods",
         compute=lambda: current_model(posterior).neighbourhood_chances(posterior.learned.sharpness),
     )
+
+
+def open_chances(posterior: Posterior) -> Table:
+    """(k, k) the same, given those to which each is known not to belong; 0 for these."""
+
+    def compute() -> Table:
+        chance, apart = neighbourhood_chances(posterior), posterior.placement.apart
+        left = np.maximum(1 - np.where(apart, chance, 0).sum(axis=1), LEAST_LEFT)
+        return np.asarray(np.where(apart, 0, np.minimum(chance / left[:, None], 1)))
+
+    return posterior.remember("open", posterior.placement_key, compute=compute)
 
 
 def kernel_between(posterior: Posterior, a: int, b: int) -> Table:

@@ -6,20 +6,25 @@ from hashlib import blake2b
 
 import numpy as np
 
+from linkwise.active.kin.confidence import item_certainty
+from linkwise.active.kin.first_known import RIDGE
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import TINY
 from linkwise.active.kin.placement import Mask
 from linkwise.active.kin.posterior import (
     Posterior,
     current_chances,
+    current_kernel,
     current_model,
     item_chances,
     kernel_between,
-    neighbourhood_chances,
+    open_chances,
     sum_up_chances,
     uncertainty_reductions,
     verdicts,
 )
+from linkwise.active.kin.relations import relation_chances, relation_worths
+from linkwise.active.kin.shown import item_labels, pair_chances
 from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
 from linkwise.active.kin.ties import first_largest
 from linkwise.asking.learner import rng_at
@@ -27,6 +32,7 @@ from linkwise.asking.learner import rng_at
 JITTER = 0.05
 ROUNDING = 1e-8  # more than rounding to nine decimals changes
 GAIN_DECIMALS = 5  # of a share of the largest gain, which is computed in 32 bits
+PATIENCE = 12.0  # an item is placed unless an open relation is worth so many times as much
 CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
 
@@ -44,18 +50,57 @@ def likeliest_pair(state: KINState, least: float) -> Pair | None:
     k = known.n_neighbourhoods
     if k < 2 or np.count_nonzero(apart) == k * (k - 1):
         return None
-    chance = neighbourhood_chances(posterior)
-    row, column = np.nonzero(apart)
-    left = np.maximum(1 - np.bincount(row, chance[row, column], k), 1e-6)
-    worth = np.flatnonzero(chance >= (least - ROUNDING) * left[:, None])
-    a, b = np.divmod(worth, k)
-    is_open = ~apart[a, b] & (a != b)
-    a, b = a[is_open], b[is_open]
-    likely = (chance[a, b] / left[a]).round(9)  # what is 0 but for rounding is 0
+    chance = open_chances(posterior)
+    a, b = np.nonzero((chance >= least - ROUNDING) & ~apart)
+    a, b = a[a != b], b[a != b]
+    likely = chance[a, b].round(9)  # what is 0 but for rounding is 0
     order = np.argsort(-likely, kind="stable")
     order = order[likely[order] >= least]
-    for one, other in zip(a[order].tolist(), b[order].tolist(), strict=True):
-        items, similarity = (known.members(one), known.members(other)), kernel_between(posterior, one, other)
+    return _first_open_pair(state, a[order], b[order])
+
+
+def worthiest_pair(state: KINState, least: float) -> Pair | None:
+    """The closest items of the two neighbourhoods whose relation is worth most; None if all are worth less.
+
+    Parameters
+    ----------
+    state : KINState
+    least : float
+        What the relation must be worth, in pairs of rows that are expected to be corrected.
+    """
+    posterior = state.believe()
+    k, apart = posterior.known.n_neighbourhoods, posterior.placement.apart
+    if k < 2 or np.count_nonzero(apart) == k * (k - 1):
+        return None
+    pairs = pair_chances(posterior)
+    worth = relation_worths(posterior, item_labels(posterior), pairs.join[:, :k], pairs.trust)
+    a, b = np.nonzero(np.triu(worth > least, 1))
+    order = np.argsort(-worth[a, b].round(6), kind="stable")
+    return _first_open_pair(state, a[order], b[order])
+
+
+def item_worth(state: KINState, item: int) -> float:
+    """Pairs of rows that an answer about the place of an item is expected to correct.
+
+    Each row counts by the chance that it is in a wrong cluster, times the rows there, times the share of its
+    variance that the answer explains.
+    """
+    posterior = state.believe()
+    if len(posterior.known.items) == 0:
+        return np.inf
+    labels, size = item_labels(posterior), posterior.task.items.size
+    wrong = 1 - item_certainty(posterior).clip(0, 1)
+    response = current_model(posterior).response(item, current_kernel(posterior).row(item).astype(np.float64))
+    variance = RIDGE / max(float(1 - response[item]), TINY)  # of the item, with the ridge
+    return float((size * wrong * np.bincount(labels, size)[labels]) @ np.square(response) * variance)
+
+
+def _first_open_pair(state: KINState, first: Rows, second: Rows) -> Pair | None:
+    """The closest items of the first two neighbourhoods that can be compared."""
+    posterior = state.believe()
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        items = posterior.known.members(one), posterior.known.members(other)
+        similarity = kernel_between(posterior, one, other)
         pair = closest_open_pair(state, *items, similarity)
         if pair is not None:
             return pair
@@ -100,8 +145,7 @@ def answer_chance(state: KINState, first: int, second: int) -> float:
     one, other = known.label[known.items == a], known.label[known.items == b]
     if len(one) == 0 or len(other) == 0:
         return 0.5
-    chance = neighbourhood_chances(posterior)[[one[0], other[0]], [other[0], one[0]]]
-    return float(min(chance.max(), 1.0))
+    return float(relation_chances(posterior)[one[0], other[0]])
 
 
 def choose_item(state: KINState) -> int | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.active.kin.far_rate import FarRate
 from linkwise.active.kin.forest_kernel import PARTS
 from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
 from linkwise.active.kin.kernels import Table
@@ -54,6 +55,8 @@ class Asked(NamedTuple):
     """The neighbourhood that the item is compared with."""
     rest: tuple[int, ...] = ()
     """All that it may be in."""
+    chance: float = 1.0
+    """How likely "yes" is if the far rate is 0; 1 where the answer tells nothing about that rate."""
 
 
 class KINState:
@@ -97,7 +100,7 @@ class KINState:
         self.shown_pairs: set[Pair] = set()
         self._incomparable: set[int] = set()  # doubtful items with which nothing could be compared
         self._calibration = Calibration.begin()
-        self._learned = Learned(None, (), self._calibration.best())
+        self._learned = Learned(None, (), self._calibration.best(), FarRate.begin())
         self._weighed_at = 0  # known items when kernels were weighed
         self._growing: TrainingItems | None = None
         self._posterior: Posterior | None = None
@@ -136,6 +139,14 @@ class KINState:
                 self.tried.add(item)
                 return Turn(item, coverage)
         return None
+
+    def put_back(self, turn: Turn | None) -> None:
+        """Let the item whose turn it would be wait for a later turn."""
+        if turn is None:
+            return
+        self.tried.discard(turn.item)
+        if turn.coverage is not None:
+            self.left = {turn.item: turn.coverage, **self.left}
 
     def last_posterior(self) -> Posterior:
         """The posterior with the kernel of now, whatever the facts."""
@@ -190,6 +201,12 @@ class KINState:
         """Learn from an answer how sharp the chances are."""
         self._calibration = self._calibration.learn(answer)
         self._learned = self._learned._replace(sharpness=self._calibration.best())
+
+    def learn_rate(self, chance: float, *, is_yes: bool) -> None:
+        """Learn from an answer how often what looks different is one."""
+        rate = self._learned.far_rate.learn(chance, is_yes=is_yes)
+        if rate is not self._learned.far_rate:
+            self._learned = self._learned._replace(far_rate=rate)
 
     def learn(self) -> None:
         """At fixed numbers of items: weigh the kernels, let a forest count, begin to grow the next one."""

@@ -1,0 +1,139 @@
+"""Clusters that look different and are one all the same: their chance, questions about them, and advice."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import beta
+
+import linkwise as lw
+from linkwise.active.kin.far_rate import FAR, MEAN, RATES, STRENGTH, FarRate
+from linkwise.active.kin.relations import LIKELY, component_sizes, home_chances, relation_chances
+from linkwise.active.kin.shown import item_labels
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
+
+SEED = 0
+LOOK_DIFFERENT = "These two clusters look different. Are they one all the same?"
+
+
+def several_groups(n_rows=300, n_groups=12, n_classes=6, seed=0):
+    """Rows in groups that are far apart, and classes of several groups each."""
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.arange(n_rows) % n_groups)
+    return rng.normal(size=(n_groups, 20))[group] + 0.1 * rng.normal(size=(n_rows, 20)), group % n_classes
+
+
+def learn(answers):
+    found = FarRate.begin()
+    for chance, is_yes in answers:
+        found = found.learn(chance, is_yes=is_yes)
+    return found
+
+
+# ---------------------------------------------------------------- the far rate
+def test_without_answers_it_is_the_prior():
+    found = FarRate.begin()
+    assert found.weights().sum() == pytest.approx(1)
+    assert found.mean() == pytest.approx(MEAN, abs=0.02)
+    prior = beta(STRENGTH * MEAN, STRENGTH * (1 - MEAN))
+    assert found.weights()[RATES <= 0.01].sum() == pytest.approx(
+        prior.cdf(0.0135) - prior.cdf(0.0004), abs=0.1
+    )
+
+
+def test_many_answers_tell_the_rate():
+    found = learn([(0.0, at % 5 == 0) for at in range(100)])
+    assert found.mean() == pytest.approx(0.2, abs=0.03)
+    assert learn([(0.0, False)] * 60).mean() < 0.01
+
+
+def test_answers_that_were_likely_anyway_say_nothing():
+    assert (learn([(FAR, True), (0.6, False)]).told == 0).all()
+    assert learn([(0.1, True)]).mean() < learn([(0.0, True)]).mean()
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=8), st.randoms())
+def test_the_order_of_answers_does_not_matter(answers, random):
+    mixed = random.sample(answers, len(answers))
+    np.testing.assert_allclose(learn(answers).weights(), learn(mixed).weights(), atol=1e-9)
+
+
+# ---------------------------------------------------------------- chances and worth
+def test_rows_of_a_cluster_are_shared_among_its_components():
+    join = np.array([[0.75, 0.25, 0.0], [0.0, 0.0, 1.0], [0.1, 0.9, 0.0], [0.0, 0.0, 0.0]])
+    labels, cluster, size = np.array([0, 1, 0, 2]), np.array([0, 0, 1]), np.array([4, 5, 10, 7])
+    np.testing.assert_allclose(component_sizes(join, labels, cluster, size), [4, 10, 5], atol=1e-6)
+
+
+def play(X, y, n, *, every=1):
+    """A run and its state after each `every` of n right answers."""
+    run = Run(lw.KIN(random_state=SEED), X, Evidence(len(X)), SEED)
+    for at in range(n):
+        if at % every == 0:
+            yield run
+        if run.question is None:
+            return
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+
+
+def test_the_largest_part_of_a_class_is_its_home():
+    X, y = several_groups()
+    for run in play(X, y, 60, every=6):
+        posterior = run.state.read()
+        if posterior.known.n_neighbourhoods == 0:
+            continue
+        labels = item_labels(posterior)
+        homes = home_chances(posterior, labels)
+        size = np.bincount(labels, posterior.task.items.size)
+        assert homes.shape == (len(RATES), len(size))
+        assert (homes[:, size.argmax()] == 1).all()
+        assert (np.diff(homes, axis=0) <= 1e-12).all()  # a larger rate leaves fewer homes
+        one = relation_chances(posterior)
+        assert (one[posterior.placement.apart] == 0).all()
+        np.testing.assert_array_equal(one, one.T)
+    assert (homes == 1).all()  # in the end all classes are known to differ
+
+
+# ---------------------------------------------------------------- questions and advice
+def wrong_share(y, labels):
+    table = np.zeros((labels.max() + 1, y.max() + 1))
+    np.add.at(table, (labels, y), 1)
+    return 1 - table[linear_sum_assignment(-table)].sum() / len(y)
+
+
+def test_it_joins_groups_that_look_different():
+    X, y = several_groups()
+    asked, learner = [], lw.KIN(random_state=SEED)
+    for run in play(X, y, 80):
+        if wrong_share(y, run.labels) == 0:
+            break
+        advice, question = learner.advise(run.state), run.question
+        assert advice is None or not advice.stop, f"stop after {len(asked)} answers"
+        asked.append(question.why == LOOK_DIFFERENT)
+        if asked[-1]:
+            chance = learner.chance(run.state, question.first, question.second)
+            assert chance == run.state.read().learned.far_rate.mean() < LIKELY
+            assert not asked[0]
+    assert wrong_share(y, run.labels) == 0
+    assert sum(asked) > 5
+
+
+def test_an_item_that_has_to_wait_gets_its_turn():
+    X, y = several_groups(n_rows=90)
+    waited = set()
+    for run in play(X, y, 200):
+        if run.question is not None and run.question.why == LOOK_DIFFERENT:
+            waited.add(len(run.state.tried))
+    assert len(waited) > 1
+    assert run.question is None
+    assert run.reason == "exhausted"
+    assert wrong_share(y, run.labels) == 0
+
+
+def test_where_nothing_is_far_and_one_the_rate_falls():
+    X, y = several_groups(n_groups=8, n_classes=8)
+    run = list(play(X, y, 120))[-1]
+    assert run.state.read().learned.far_rate.mean() < 0.02
+    assert lw.KIN().advise(run.state).n_open == 0
