@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 import linkwise as lw
 from linkwise.active.kin.far_rate import FAR, MEAN, RATES, STRENGTH, FarRate
-from linkwise.active.kin.relations import LIKELY, component_sizes, home_chances, relation_chances
+from linkwise.active.kin.relations import LIKELY, component_sizes, largest_part_chances, relation_chances
 from linkwise.active.kin.shown import item_labels
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -85,15 +85,15 @@ def test_the_largest_part_of_a_class_is_its_home():
         if posterior.known.n_neighbourhoods == 0:
             continue
         labels = item_labels(posterior)
-        homes = home_chances(posterior, labels)
+        parts = largest_part_chances(posterior, labels)
         size = np.bincount(labels, posterior.task.items.size)
-        assert homes.shape == (len(RATES), len(size))
-        assert (homes[:, size.argmax()] == 1).all()
-        assert (np.diff(homes, axis=0) <= 1e-12).all()  # a larger rate leaves fewer homes
+        assert parts.shape == (len(RATES), len(size))
+        assert (parts[:, size.argmax()] == 1).all()
+        assert (np.diff(parts, axis=0) <= 1e-12).all()  # a larger rate makes fewer clusters that
         one = relation_chances(posterior)
         assert (one[posterior.placement.apart] == 0).all()
         np.testing.assert_array_equal(one, one.T)
-    assert (homes == 1).all()  # in the end all classes are known to differ
+    assert (parts == 1).all()  # in the end all classes are known to differ
 
 
 # ---------------------------------------------------------------- questions and advice

@@ -16,6 +16,8 @@ the item in question, as in Gaussian process regression.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,9 +33,9 @@ from linkwise.active.kin.posterior import (
     current_model,
     item_chances,
 )
-from linkwise.active.kin.relations import count_open_pairs, home_chances, relation_chances
+from linkwise.active.kin.relations import count_open_pairs, largest_part_chances, relation_chances
 from linkwise.active.kin.sharpness import Calibration
-from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
+from linkwise.active.kin.shown import find_anchors, item_labels, name_labels, pair_chances
 from linkwise.active.kin.ties import first_largest
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels
@@ -56,17 +58,29 @@ def certainty(posterior: Posterior) -> Table:
 
 def item_certainty(posterior: Posterior) -> Table:
     """(n_items,) probability that the rows of each item are in their cluster; 0 while nothing is known."""
-    known, items = posterior.known, posterior.task.items
-    if len(known.items) == 0:
+    items = posterior.task.items
+    if len(posterior.known.items) == 0:
         return np.zeros(len(items.size))
-    labels, pairs = item_labels(posterior), pair_chances(posterior)
+    compute = partial(_item_certainty, posterior)
+    certain = posterior.remember("certainty", *name_labels(posterior), compute=compute).copy()
+    _lower_doubted(certain, items.of, posterior.task.problem.evidence)
+    return certain
+
+
+def _item_certainty(posterior: Posterior) -> Table:
+    """The same without doubts about answers."""
+    known, items, labels, pairs = (
+        posterior.known,
+        posterior.task.items,
+        item_labels(posterior),
+        pair_chances(posterior),
+    )
     cluster = labels[known.items[known.is_first()]]
     belongs = _sum_own(pairs.join[:, : len(cluster)], labels, cluster)
     together = estimate_belonging(pairs, labels.astype(np.int64))
     by_similarity = _certainty_by_pairs(together, labels, items.size)
     certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
     certain[find_anchors(posterior).items] = 1
-    _lower_doubted(certain, items.of, posterior.task.problem.evidence)
     return certain
 
 
@@ -185,12 +199,12 @@ def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
     """
     labels, size = item_labels(posterior), posterior.task.items.size.astype(np.float64)
     certain, weight = item_certainty(posterior).clip(0, 1), posterior.learned.far_rate.weights()
-    homes, right = home_chances(posterior, labels), np.bincount(labels, size * certain)
-    by_rate, n_rows = homes @ right, size.sum()
+    parts, right = largest_part_chances(posterior, labels), np.bincount(labels, size * certain)
+    by_rate, n_rows = parts @ right, size.sum()
     mean = float(weight @ by_rate)
     in_place, n_placed = right.sum() / n_rows, max(len(posterior.known.items), 1)
     variance = n_rows**2 * in_place * (1 - in_place) / n_placed
-    variance += float(weight @ (np.square(by_rate - mean) + (homes * (1 - homes)) @ np.square(right)))
+    variance += float(weight @ (np.square(by_rate - mean) + (parts * (1 - parts)) @ np.square(right)))
     wrong = float(n_rows - mean)
     return wrong, float(min(wrong + WITHIN * np.sqrt(variance), n_rows))
 

@@ -46,7 +46,7 @@ def relation_chances(posterior: Posterior) -> Table:
     return one
 
 
-def home_chances(posterior: Posterior, labels: NDArray[np.integer]) -> Table:
+def largest_part_chances(posterior: Posterior, labels: NDArray[np.integer]) -> Table:
     """(rates, C) how likely each cluster is the largest part of its class, for each far rate.
 
     Two clusters are one as likely as the likeliest of their components, and never if two of these are known

@@ -76,7 +76,7 @@ def row_labels(posterior: Posterior) -> ItemLabels:
     rows, own = NO_ROWS, numbered[:0]
     if len(known.items) and task.prepared.cells is not None:
         rows, label = posterior.remember(
-            "rows", *_name_labels(posterior), compute=lambda: _label_border_rows(posterior)
+            "rows", *name_labels(posterior), compute=lambda: _label_border_rows(posterior)
         )
         own = numbered[known.items[known.is_first()]][label]
     return ItemLabels(numbered, task.items.of, task.items.size, rows, own)
@@ -116,14 +116,16 @@ def _component(posterior: Posterior, item: int) -> list[int]:
 # ---------------------------------------------------------------- items
 def item_labels(posterior: Posterior) -> NDArray[np.int32]:
     """Cluster of each item, numbered 0, 1, ..."""
-    return posterior.remember("labels", *_name_labels(posterior), compute=lambda: _label_items(posterior))
+    return posterior.remember("labels", *name_labels(posterior), compute=lambda: _label_items(posterior))
 
 
-def _name_labels(posterior: Posterior) -> tuple[object, ...]:
+def name_labels(posterior: Posterior) -> tuple[object, ...]:
     """What labels depend on beside the chances: places, and what is known of the item in question."""
     if posterior.placing < 0 or posterior.placed.mask[posterior.placing]:
         return (posterior.placement_key,)
     ruled_out = verdicts(posterior, posterior.placing) if len(posterior.known.items) else []
+    if "no" not in ruled_out:
+        return (posterior.placement_key,)
     return posterior.placement_key, tuple(_component(posterior, posterior.placing)), tuple(ruled_out)
 
 
@@ -179,7 +181,7 @@ def find_anchors(posterior: Posterior) -> Anchors:
 def pair_chances(posterior: Posterior) -> PairChances:
     """How likely two items belong together, given at least one neighbourhood."""
     return posterior.remember(
-        "pairs", *_name_labels(posterior), compute=lambda: _compute_pair_chances(posterior)
+        "pairs", *name_labels(posterior), compute=lambda: _compute_pair_chances(posterior)
     )
 
 
