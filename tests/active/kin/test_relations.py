@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta
 
 import linkwise as lw
-from linkwise.active.kin.far_rate import FAR, MEAN, RATES, STRENGTH, FarRate
+from linkwise.active.kin.rates import FAR, MEAN, RATES, STRENGTH, FarRate
 from linkwise.active.kin.relations import LIKELY, component_sizes, largest_part_chances, relation_chances
 from linkwise.active.kin.shown import item_labels
 from linkwise.asking.run import Run

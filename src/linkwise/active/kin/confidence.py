@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.active.kin.first_known import RIDGE
 from linkwise.active.kin.kernels import Table
 from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.active.kin.model import Chances, Known, fit_model
@@ -33,13 +34,15 @@ from linkwise.active.kin.posterior import (
     current_model,
     item_chances,
 )
+from linkwise.active.kin.rates import RATES, weigh_exception_rates
 from linkwise.active.kin.relations import count_open_pairs, largest_part_chances, relation_chances
-from linkwise.active.kin.sharpness import Calibration
+from linkwise.active.kin.sharpness import Calibration, share_chances
 from linkwise.active.kin.shown import find_anchors, item_labels, name_labels, pair_chances
 from linkwise.active.kin.ties import first_largest
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
+from linkwise.parallel import one_blas_thread
 from linkwise.wording import count_noun, round_number
 
 UNLIKELY = 0.01  # probability below which a place is left out
@@ -194,19 +197,48 @@ def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
     """Estimate how many rows are in a wrong cluster, and a number that this exceeds with probability 0.1.
 
     A row is right if it belongs to its cluster and the cluster is the largest part of its class. Given the
-    far rate, clusters are that independently of each other. The share of rows that belong to their cluster is
-    as uncertain as if it were counted in a sample of as many rows as have a known place.
+    far rate, clusters are that independently of each other. An exception belongs to its cluster with a chance
+    that is the share of the known items there. Beside that, the share of rows that belong to their cluster is as
+    uncertain as if it were counted in a sample of as many rows as have a known place.
     """
     labels, size = item_labels(posterior), posterior.task.items.size.astype(np.float64)
     certain, weight = item_certainty(posterior).clip(0, 1), posterior.learned.far_rate.weights()
+    exceptions, known = weigh_exception_rates(*predict_known(posterior)), posterior.known
+    share = np.bincount(labels[known.items], minlength=int(labels.max()) + 1) / len(known.items)
+    less = np.maximum(certain - share[labels], 0)  # certain are exceptions
+    less[find_anchors(posterior).items] = 0
+    rate = float(exceptions @ RATES)
+    certain -= rate * less
     parts, right = largest_part_chances(posterior, labels), np.bincount(labels, size * certain)
     by_rate, n_rows = parts @ right, size.sum()
     mean = float(weight @ by_rate)
-    in_place, n_placed = right.sum() / n_rows, max(len(posterior.known.items), 1)
-    variance = n_rows**2 * in_place * (1 - in_place) / n_placed
+    in_place = right.sum() / n_rows
+    variance = n_rows**2 * in_place * (1 - in_place) / len(known.items)
+    variance += float(exceptions @ np.square(RATES - rate)) * float(size @ less) ** 2
     variance += float(weight @ (np.square(by_rate - mean) + (parts * (1 - parts)) @ np.square(right)))
     wrong = float(n_rows - mean)
     return wrong, float(min(wrong + WITHIN * np.sqrt(variance), n_rows))
+
+
+def predict_known(posterior: Posterior) -> tuple[Table, Table]:
+    """How likely known items belong to their neighbourhoods, by the others alone, and the share of items there.
+
+    Only neighbourhoods of several items count. The kernel is the one before any answer, because one that has
+    learned from these items predicts them too well. An item that resembles none of the others may belong
+    anywhere.
+    """
+    known = current_model(posterior).known
+    n, items, label = len(known.items), known.items, known.label
+    indicators = np.zeros((n, posterior.known.n_neighbourhoods))
+    indicators[np.arange(n), label] = 1
+    with one_blas_thread():
+        among = posterior.task.prepared.kernels.mean[np.ix_(items, items)].astype(np.float64)
+        inverse = np.linalg.inv(among + RIDGE * np.eye(n))
+        score = indicators - inverse @ indicators / inverse.diagonal()[:, None]
+    join, new = share_chances(score, posterior.learned.sharpness)
+    share = (indicators.sum(axis=0)[label] - 1) / max(n - 1, 1)
+    is_shared = share > 0
+    return (join[np.arange(n), label] + new * share)[is_shared], share[is_shared]
 
 
 def moves_little(expected: Forecast, n_rows: int) -> bool:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from linkwise import native
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.covariance import Covariance
-from linkwise.active.kin.far_rate import FarRate
 from linkwise.active.kin.first_known import FirstKnown
 from linkwise.active.kin.forest_kernel import ForestKernel
 from linkwise.active.kin.kernels import Kernels, KINItems, Rows, Table, choose_shown_rows
@@ -27,6 +26,7 @@ from linkwise.active.kin.mixed_kernel import MixedKernel
 from linkwise.active.kin.model import Chances, Known, Model, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
 from linkwise.active.kin.prior_belief import PriorBelief
+from linkwise.active.kin.rates import FarRate
 from linkwise.active.kin.sharpness import Sharpness
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
 from linkwise.active.neighbourhoods import PointEvidence, Points

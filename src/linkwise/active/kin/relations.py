@@ -1,7 +1,7 @@
 """Open relations: how likely two components are one, and what an answer about them is worth.
 
 Two components are one with the chance r that the regression gives, if it finds that likely. Otherwise they
-look different, and r is the far rate (`linkwise.active.kin.far_rate`), whatever the regression says, because
+look different, and r is the far rate (`linkwise.active.kin.rates`), whatever the regression says, because
 its small chances say little: on coil20 none of 60 pairs was one to which it gave 0.12 on average.
 
 The worth of a question is the number of pairs of rows that its answer is expected to correct. For components
@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.active.kin.far_rate import RATES
 from linkwise.active.kin.kernels import Table
 from linkwise.active.kin.placement import Mask
 from linkwise.active.kin.posterior import Posterior, open_chances
+from linkwise.active.kin.rates import RATES
 
 LIKELY = 0.3  # chance by the regression from which a relation is likely enough for a question
 TOGETHER = 0.3  # chance from which a pair of rows gains by being together

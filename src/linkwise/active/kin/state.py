@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.active.kin.far_rate import FarRate
 from linkwise.active.kin.forest_kernel import PARTS
 from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
 from linkwise.active.kin.kernels import Table
@@ -24,6 +23,7 @@ from linkwise.active.kin.posterior import (
     current_model,
     grow_forest,
 )
+from linkwise.active.kin.rates import FarRate
 from linkwise.active.kin.sharpness import Calibration, PlaceAnswer
 from linkwise.asking.learner import Problem, Question
 
