@@ -22,7 +22,7 @@ PRIOR, DEVIATION = ((0.25, -1.1), (2.3, -0.2), (0.2, 0.25)), (0.5, 0.5, 0.2)  # 
 MET, PLACED = 0.4, 0.5  # shares of the expected classes
 GIVEN = 0.1  # weight of an item that nobody was asked about
 GUESS = 1
-RATES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65)
+RATES = np.array([0.5, 1, 2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 950]) / 1000
 FAR, TOGETHER, PATIENCE = 0.15, 0.3, 12
 HOME, LOWEST, SLACK, SLACK_FOR_EACH, MOST_SLACK, SWEEPS, LEAST = 0.2, 0.02, 0.001, 5e-5, 0.005, 2, 0.001
 TEMPER, STAY = 0.25, 4.0
@@ -211,7 +211,7 @@ def best_sharpness(answers):
 
 def expected_rate(answers):
     """How often what looks different is one, by answers and how likely they were to be yes without that."""
-    rates = np.array(RATES)
+    rates = RATES
     weight = rates**0.2 * (1 - rates) ** 0.8 * np.gradient(np.log(rates))
     for chance, is_yes in answers:
         yes = rates + (1 - rates) * chance

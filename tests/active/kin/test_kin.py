@@ -453,7 +453,9 @@ def test_it_describes_its_progress():
     assert likely[1][0].startswith("The next answer will probably change the cluster of")
     assert likely[-1] == ["The next answer will probably change almost nothing."]
     assert learner.advise(run.state).stop is True
-    np.testing.assert_allclose(learner.advise(run.state).wrong, 1 - learner.confidence(run.state).mean())
+    unsure = 1 - learner.confidence(run.state).mean()  # here all clusters are known to differ
+    assert unsure <= learner.advise(run.state).wrong <= unsure + 0.01  # a row may be an exception
+    assert learner.advise(run.state).wrong < learner.advise(run.state).most_wrong < 0.05
 
 
 def test_no_end_is_suggested_while_much_may_be_wrong():

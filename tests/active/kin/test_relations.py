@@ -1,4 +1,4 @@
-"""Clusters that look different and are one all the same: their chance, questions about them, and advice."""
+"""Where similarity misleads: clusters that look different and are one, exceptions, and advice to stop."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,11 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta
 
 import linkwise as lw
-from linkwise.active.kin.rates import FAR, MEAN, RATES, STRENGTH, FarRate
+from linkwise.active.kin.confidence import predict_known
+from linkwise.active.kin.first_known import RIDGE
+from linkwise.active.kin.rates import FAR, FAR_PRIOR, RATES, FarRate, weigh_exception_rates
 from linkwise.active.kin.relations import LIKELY, component_sizes, largest_part_chances, relation_chances
+from linkwise.active.kin.sharpness import share_chances
 from linkwise.active.kin.shown import item_labels
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -36,11 +39,11 @@ def learn(answers):
 def test_without_answers_it_is_the_prior():
     found = FarRate.begin()
     assert found.weights().sum() == pytest.approx(1)
-    assert found.mean() == pytest.approx(MEAN, abs=0.02)
-    prior = beta(STRENGTH * MEAN, STRENGTH * (1 - MEAN))
-    assert found.weights()[RATES <= 0.01].sum() == pytest.approx(
-        prior.cdf(0.0135) - prior.cdf(0.0004), abs=0.1
-    )
+    prior, least = beta(*FAR_PRIOR), 0.0004  # where the grid begins
+    for rate, told in zip(RATES[:-1], found.weights().cumsum(), strict=False):
+        expected = (prior.cdf(1.2 * rate) - prior.cdf(least)) / prior.sf(least)
+        assert told == pytest.approx(expected, abs=0.06)
+    assert found.mean() == pytest.approx(prior.mean() / prior.sf(least), abs=0.01)
 
 
 def test_many_answers_tell_the_rate():
@@ -58,6 +61,45 @@ def test_answers_that_were_likely_anyway_say_nothing():
 def test_the_order_of_answers_does_not_matter(answers, random):
     mixed = random.sample(answers, len(answers))
     np.testing.assert_allclose(learn(answers).weights(), learn(mixed).weights(), atol=1e-9)
+
+
+# ---------------------------------------------------------------- the exception rate
+def test_rows_that_the_others_predict_are_no_exceptions():
+    def expect(*predicted):
+        share = np.full(len(predicted), 0.5)
+        return weigh_exception_rates(np.array(predicted), share) @ RATES
+
+    assert expect(*[0.9] * 40) < 0.02 < expect() < 0.2
+    assert expect(*[0.05, 0.95] * 20) > 0.8
+    assert expect(*[0.5] * 40) == pytest.approx(expect())  # what is as likely as by chance says nothing
+
+
+def test_known_rows_are_predicted_by_the_others_alone():
+    X, y = several_groups(n_rows=60, n_groups=4, n_classes=2)
+    *_, run = play(X, y, 25)
+    posterior = run.state.read()
+    known, sharpness = posterior.known, posterior.learned.sharpness
+    kernel = posterior.task.prepared.kernels.mean.astype(float)
+    expected = []
+    for at, item in enumerate(known.items):
+        rest, label = np.delete(known.items, at), np.delete(known.label, at)
+        if known.label[at] in label:
+            of = np.equal.outer(label, np.arange(known.n_neighbourhoods)).astype(float)
+            among = kernel[np.ix_(rest, rest)] + RIDGE * np.eye(len(rest))
+            join, new = share_chances(kernel[[item]][:, rest] @ np.linalg.solve(among, of), sharpness)
+            share = (label == known.label[at]).mean()
+            expected.append((join[0, known.label[at]] + new[0] * share, share))
+    assert len(expected) > 10
+    np.testing.assert_allclose(np.transpose(predict_known(posterior)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_stop_is_advised_while_answers_are_random(seed):
+    X, _ = several_groups(n_rows=120, n_groups=6, n_classes=3)
+    y, learner = np.random.default_rng(seed).integers(0, 2, len(X)), lw.KIN(random_state=SEED)
+    for run in play(X, y, 60):
+        advice = learner.advise(run.state)
+        assert advice is None or not advice.stop
 
 
 # ---------------------------------------------------------------- chances and worth

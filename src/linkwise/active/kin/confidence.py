@@ -198,8 +198,8 @@ def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
 
     A row is right if it belongs to its cluster and the cluster is the largest part of its class. Given the
     far rate, clusters are that independently of each other. An exception belongs to its cluster with a chance
-    that is the share of the known items there. Beside that, the share of rows that belong to their cluster is as
-    uncertain as if it were counted in a sample of as many rows as have a known place.
+    that is the share of the known items there. Beside that, the share of rows that belong to their cluster is
+    as uncertain as if it were counted in a sample of as many rows as have a known place.
     """
     labels, size = item_labels(posterior), posterior.task.items.size.astype(np.float64)
     certain, weight = item_certainty(posterior).clip(0, 1), posterior.learned.far_rate.weights()
@@ -221,7 +221,7 @@ def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
 
 
 def predict_known(posterior: Posterior) -> tuple[Table, Table]:
-    """How likely known items belong to their neighbourhoods, by the others alone, and the share of items there.
+    """How likely known items belong to their neighbourhoods by the others, and the shares of items there.
 
     Only neighbourhoods of several items count. The kernel is the one before any answer, because one that has
     learned from these items predicts them too well. An item that resembles none of the others may belong

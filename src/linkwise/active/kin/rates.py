@@ -7,7 +7,8 @@ such pairs tell how often that happens.
 The exception rate σ tells how often a row belongs anywhere, whatever the rows like it. If σ is large, the
 answers have little to do with the columns that are compared.
 
-What is known of a rate is a distribution on a grid: a beta prior times the likelihood of the answers.
+What is known of a rate is a distribution on a grid: a beta prior, cut off below the least rate of the grid,
+times the likelihood of the answers.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ from linkwise.active.kin.kernels import Table
 RATES = np.array([0.5, 1, 2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 950]) / 1000
 WIDTH = np.gradient(np.log(RATES))
 FAR = 0.15  # chance by the regression below which a row looks different from a cluster
-MEAN, STRENGTH = 0.1, 2.0  # of the prior of the far rate
-MEAN_OF_EXCEPTIONS, STRENGTH_OF_EXCEPTIONS = 0.03, 1.0
+FAR_PRIOR, EXCEPTION_PRIOR = (0.2, 1.8), (0.03, 0.97)  # of beta distributions; their means are 0.13 and 0.15
 TINY = 1e-12
 
 
@@ -46,7 +46,7 @@ class FarRate(NamedTuple):
 
     def weights(self) -> Table:
         """(rates,) the probability of each rate."""
-        return _weigh(self.told, MEAN, STRENGTH)
+        return _weigh(self.told, FAR_PRIOR)
 
     def mean(self) -> float:
         """The expected rate."""
@@ -65,12 +65,12 @@ def weigh_exception_rates(predicted: Table, share: Table) -> Table:
     """
     chance = np.multiply.outer(1 - RATES, predicted) + np.multiply.outer(RATES, share)
     told = np.log(np.maximum(chance, TINY)).sum(axis=1)
-    return _weigh(told, MEAN_OF_EXCEPTIONS, STRENGTH_OF_EXCEPTIONS)
+    return _weigh(told, EXCEPTION_PRIOR)
 
 
-def _weigh(told: Table, mean: float, strength: float) -> Table:
-    """The posterior of a rate whose prior is Beta(strength mean, strength (1 - mean))."""
-    a, b = strength * mean, strength * (1 - mean)
+def _weigh(told: Table, prior: tuple[float, float]) -> Table:
+    """(rates,) the posterior of a rate, given the log-likelihood of each."""
+    a, b = prior
     log = told + a * np.log(RATES) + (b - 1) * np.log1p(-RATES) + np.log(WIDTH)
     weight = np.exp(log - log.max())
     return np.asarray(weight / weight.sum())
