@@ -9,9 +9,11 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise.active import record_linkage
-from linkwise.active.record_linkage import find_threshold
+from linkwise.active.record_linkage import estimate_threshold
 from linkwise.asking.learner import Problem
+from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.data import encode, read_table
 from linkwise.errors import DataError
 
@@ -52,34 +54,86 @@ def test_answers_hold_whatever_the_threshold_is():
     assert model.violations_ == 0
 
 
-def heights_and_answers(answers):
-    """The threshold for pairs of rows that meet at heights 1, 2, ... with these answers; None: no answer."""
+def estimate_by_answers(answers):
+    """The threshold where pairs of rows meet at heights 1, 2, ... with these answers; None: no answer."""
     rows = 2 * len(answers)
     pairs = np.arange(rows).reshape(-1, 2)
     joins = np.column_stack([np.zeros(len(answers) - 1, dtype=np.int64), pairs[1:, 0]])
     heights = np.arange(1.0, len(answers) + 1)
     merges = record_linkage.LinkageMerges(
-        np.vstack([pairs, joins]), np.r_[heights, np.full(len(joins), 100.0)]
+        np.vstack([pairs, joins]), np.r_[heights, 100.0 + np.arange(len(joins))]
     )
     evidence = Evidence(rows)
     for pair, answer in zip(pairs.tolist(), answers, strict=True):
         if answer is not None:
             evidence.add(*pair, answer)
-    return find_threshold(merges, evidence)
+    return estimate_threshold(merges, evidence)
 
 
 @pytest.mark.parametrize(
-    ("answers", "threshold"),
+    ("answers", "low", "high"),
     [
-        (["yes", "yes", "no", "no"], 2.5),
-        (["yes", None, None, None, "no"], 3),
-        (["yes", "no", "yes", "yes", "no"], 4.5),
-        (["yes", "unsure", "no"], 2),
-        (["no", "no"], 0.5),
+        ([None] * 10, 9.5, 9.5),  # half of the 19 merges
+        (["unsure"] * 10, 9.5, 9.5),
+        (["yes"] * 10 + ["no"] * 10, 10.5, 10.5),
+        ([None] * 9 + ["yes", None, None, None, None, None, None, "no"] + [None] * 3, 11, 17),
+        (["yes", "yes", "no"] + ["yes"] * 5 + ["no"] * 12, 8.5, 8.5),  # one is wrong
+        (["yes"] * 8 + ["no"] * 8 + ["yes"] + ["no"] * 3, 8.5, 8.5),
+        (["yes"] * 5 + ["no", "yes"] * 5 + ["no"] * 5, 8, 13),
+        (["no"] * 20, 0, 2),
+        (["yes"] * 20, 100, 119),
     ],
 )
-def test_the_threshold_has_the_fewest_errors(answers, threshold):
-    assert heights_and_answers(answers) == threshold
+def test_yes_and_no_are_equally_likely_at_the_threshold(answers, low, high):
+    threshold = estimate_by_answers(answers)
+    assert low <= threshold.height <= high
+    assert (np.diff(threshold.chance) <= 0).all()
+    assert ((threshold.chance > 0) & (threshold.chance < 1)).all()
+    below, above = threshold.chances(np.array([threshold.height - 1, threshold.height]))
+    assert above - 0.1 <= 0.5 <= below + 0.1
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("unsure", 1.5), ("no", 0.5), ("yes", 1.5)])
+def test_merges_of_equal_height_count_all_or_none(answer, expected):
+    pairs = np.column_stack([np.zeros(8, dtype=np.int64), np.arange(1, 9)])
+    merges = record_linkage.LinkageMerges(pairs, np.repeat([1.0, 2.0], 4))
+    evidence = Evidence(9)
+    for pair in ((0, 1), (2, 3)):
+        evidence.add(*pair, answer)
+    assert estimate_threshold(merges, evidence).height == expected
+
+
+def make_records(seed, n_groups=40):
+    """Groups of two to five records, of which many are as near to those of other groups."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_groups), rng.integers(2, 6, n_groups))
+    width = 0.45 * np.exp(0.4 * rng.standard_normal(n_groups))
+    return rng.standard_normal((n_groups, 8))[y] + width[y, None] * rng.standard_normal((len(y), 8)), y
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_more_answers_about_overlapping_groups_do_no_harm(noise):
+    found = []
+    for seed in range(3):
+        X, y = make_records(seed)
+        oracle = lw.TruthOracle(y, noise=noise, random_state=seed)
+        model = lw.RecordLinkage().fit(X, oracle=oracle, budget=60, error_rate=None if noise else 0)
+        found.append([adjusted_rand_score(y, model.history_[at]) for at in (0, 9, 24, 59)])
+    start, *later = np.mean(found, axis=0)
+    assert min(later) > start - (0.05 if noise else 0.02)
+    assert later[-1] > start + (0.02 if noise else 0.08)
+
+
+def test_an_answer_that_the_distances_contradict_is_a_suspect():
+    X, y = make_groups(width=0.02)
+    evidence = FallibleEvidence(len(X), error_rate=0.1)
+    run = Run(lw.RecordLinkage(), X, evidence, 0)
+    for _ in range(30):
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    assert evidence.suspects() == []
+    far = int(np.abs(X[:, 0] - X[0, 0]).argmax())
+    run.tell(0, far, "yes")
+    assert [suspect.fact.pair for suspect in evidence.suspects()] == [(0, far)]
 
 
 def test_a_merge_that_nobody_can_judge_is_left_open():
@@ -122,7 +176,7 @@ def test_the_description_counts_the_rows_alone_that_the_session_has():
 
 def test_new_rows_join_a_group_or_none():
     X, y = make_groups()
-    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=9)
+    model = lw.RecordLinkage().fit(X, oracle=lw.TruthOracle(y), budget=20)
     assert (model.predict(X) == model.labels_).all()
     assert 0.02 <= model.threshold_ < 1
     assert model.predict(X[:3] + 0.001).tolist() == model.labels_[:3].tolist()

@@ -5,35 +5,47 @@ the open merge that is nearest to the threshold, so the first answers bisect the
 later ones check the merges that remain doubtful. Each answer holds in the clustering: must-linked rows start
 as one cluster, and a cannot-link forbids a merge. Identical rows belong together without a question.
 
-The threshold separates the answers "yes" and "no" by the heights at which their rows meet without any answer,
-with the fewest errors. So the answers near it correct a wrong turn of the bisection. The method is linkwise's
-own.
+The higher two rows meet in the merges without any answer, the less likely is a "yes" about them. This
+chance is taken for a logistic curve, and the threshold is where it is one half. The posterior of its place
+and its slope follows from all answers, so a wrong answer, or a pair that no threshold separates, moves it
+little. (A threshold that breaks the fewest answers follows a few of them, since "yes" and "no" mix near it.)
+If answers may be wrong, the curve also tells which of them are improbable. It follows the answers as they
+were given, because it would confirm itself by what is believed of them. The method is linkwise's own.
 
 Cost: O(n²) memory and time for n rows; O(m²) a question, for m components.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
+from linkwise.constraints.belief import Nearness, measure_nearness
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Groups
+from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import DataError
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 
 MOST_ROWS = 10_000  # their distances take 0.8 GB, twice during a merge
 MOST_UNSURE = 3  # answers "unsure" about a merge after which it is left open
+SLOPES = (0.003, 0.03, 0.3)  # widths of the curve of "yes", in shares of the merges; all as likely at first
+MIDDLE = 3.0  # both parameters of the beta prior of the threshold, in shares of the merges
+LEAST_ERRORS = 0.05  # share of the answers that the curve does not explain, at least
+ROUNDING = 1e-9  # of sums of chances
+DOUBT = 0.05  # of the curve, where it judges answers that may be wrong
 _WHY = "Groups as near as theirs are the hardest to judge: nearer ones probably belong together."
 
 
@@ -78,6 +90,28 @@ class Distances:
     merges: LinkageMerges
 
 
+class Threshold(NamedTuple):
+    """What the answers say about the heights of merges.
+
+    Attributes
+    ----------
+    height : float
+        Merges up to this height count.
+    heights : ndarray of float64, shape (m,)
+        The heights of the merges of rows that are not identical, the lowest first.
+    chance : ndarray of float64, shape (m + 1,)
+        The chance that two rows belong together, by the number of merges lower than theirs.
+    """
+
+    height: float
+    heights: NDArray[np.float64]
+    chance: NDArray[np.float64]
+
+    def chances(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chances that rows at these distances belong together."""
+        return self.chance[np.searchsorted(self.heights, distances)]
+
+
 @dataclass(slots=True, eq=False)
 class LinkageState:
     """One run of `RecordLinkage`.
@@ -86,6 +120,8 @@ class LinkageState:
     ----------
     problem : Problem
         The data and the facts of the run.
+    threshold : Threshold
+        What the answers said at the last question.
     labels : ndarray of shape (n_rows,), int32
         The clustering at the last question.
     open : Question or None
@@ -95,6 +131,7 @@ class LinkageState:
     """
 
     problem: Problem
+    threshold: Threshold
     labels: Labels
     open: Question | None = None
     merged: tuple[NDArray[np.int64], LinkageMerges] | None = None
@@ -166,12 +203,12 @@ class RecordLinkage(ActiveLearner):
     def start(self, problem: Problem) -> LinkageState:
         """Cluster by what is known before the first question."""
         merged = _merge_components(problem.prepared, problem.evidence)
-        threshold = find_threshold(problem.prepared.merges, problem.evidence)
-        return LinkageState(problem, _cut(*merged, threshold), merged=merged)
+        threshold = estimate_threshold(problem.prepared.merges, problem.evidence)
+        return LinkageState(problem, threshold, _cut(*merged, threshold.height), merged=merged)
 
     def fork(self, state: LinkageState, problem: Problem) -> LinkageState:
         """Copy a run; the copy first yields the question that is open."""
-        return LinkageState(problem, state.labels, state.open, state.merged)
+        return LinkageState(problem, state.threshold, state.labels, state.open, state.merged)
 
     def ask(self, state: LinkageState) -> Asking:
         """Ask about the open merge that is nearest to the threshold, until no merge is open."""
@@ -180,9 +217,10 @@ class RecordLinkage(ActiveLearner):
             if state.open is None:
                 number, merges = state.merged or _merge_components(prepared, problem.evidence)
                 state.merged = None
-                threshold = find_threshold(prepared.merges, problem.evidence)
-                state.labels = _cut(number, merges, threshold)
-                pair = _choose_pair(problem, number, merges, threshold)
+                state.threshold = estimate_threshold(prepared.merges, problem.evidence)
+                height = state.threshold.height
+                state.labels = _cut(number, merges, height)
+                pair = _choose_pair(problem, number, merges, height)
                 if pair is None:
                     return state.labels
                 state.open = Question(*pair, state.labels, _WHY)
@@ -192,6 +230,17 @@ class RecordLinkage(ActiveLearner):
     def current_labels(self, state: LinkageState) -> Labels:
         """The clustering at the last question."""
         return state.labels
+
+    def nearness(self, state: LinkageState) -> Nearness:
+        """How likely rows belong together by their distance alone, since most groups are tiny."""
+        threshold, between = state.threshold, state.problem.prepared.between
+        return replace(
+            measure_nearness(state.problem.X),
+            doubt=DOUBT,
+            chances=lambda rows: threshold.chances(between[np.ix_(rows, rows)]),
+            n_expected=np.inf,
+            key=blake2b(threshold.chance.tobytes(), digest_size=16).digest(),
+        )
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone, in which no threshold is learned."""
@@ -203,7 +252,8 @@ class RecordLinkage(ActiveLearner):
         """Keep the threshold, and the rows that new ones are compared with."""
         prepared = state.problem.prepared
         self._fitted = prepared.mean, prepared.rows, prepared.unit
-        self.threshold_ = find_threshold(prepared.merges, state.problem.evidence) * prepared.unit
+        threshold = estimate_threshold(prepared.merges, state.problem.evidence)
+        self.threshold_ = threshold.height * prepared.unit
 
     def predict(self, X: ArrayLike) -> Labels:
         """Predict the group of new rows: that of the nearest row of `fit`, if it is near enough.
@@ -244,8 +294,8 @@ def _scale_rows(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float6
 
 
 # ---------------------------------------------------------------- the threshold
-def find_threshold(merges: LinkageMerges, evidence: Evidence) -> float:
-    """Find the height that separates the answers with the fewest errors.
+def estimate_threshold(merges: LinkageMerges, evidence: Evidence) -> Threshold:
+    """Estimate the height at which "yes" and "no" are equally likely.
 
     Parameters
     ----------
@@ -256,29 +306,55 @@ def find_threshold(merges: LinkageMerges, evidence: Evidence) -> float:
 
     Returns
     -------
-    float
-        The median height of the merges that no answer decides, or the middle of the answers around it.
+    Threshold
+        The posterior median: without answers, half of the merges count.
     """
-    facts = [fact for fact in evidence.read_believed(0) if fact.answer != "unsure"]
-    if len(merges.heights) == 0:
-        return 0.0
     heights = merges.heights[merges.heights > 0]  # identical rows belong together without a question
+    n = len(heights)
+    if n == 0:
+        return Threshold(0.0, heights, np.ones(1))
+    rank, is_yes = _rank_answers(merges, heights, evidence)
+    share = (np.arange(n + 1) + 0.5) / (n + 1)
+    prior = (MIDDLE - 1) * (np.log(share) + np.log1p(-share))
+    prior[1:-1][heights[:-1] == heights[1:]] = -np.inf  # equal merges count all, or none of them
+    errors = _share_of_errors(evidence)
+    offset = np.arange(-n, n + 1) - 0.5  # of a threshold above k merges from a pair above r: k - r - 1 / 2
+    curves = [expit(offset / (slope * n)) for slope in SLOPES]
+    fits = np.stack([prior + _log_likelihood(errors + (1 - 2 * errors) * c, rank, is_yes) for c in curves])
+    posterior = np.exp(fits - fits.max())
+    posterior /= posterior.sum()
+    passed = posterior.sum(axis=0).cumsum()
+    k = int(np.searchsorted(passed, 0.5 - ROUNDING))
+    low, high = (0.0 if k == 0 else heights[k - 1]), heights[min(k, n - 1)]
+    chances = [np.correlate(c, weight)[::-1] for c, weight in zip(curves, posterior, strict=True)]
+    return Threshold(float((low + high) / 2), heights, np.sum(chances, axis=0))
+
+
+def _rank_answers(
+    merges: LinkageMerges, heights: NDArray[np.float64], evidence: Evidence
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The number of merges that are lower than the one where each answer's rows meet, and what it says."""
+    facts = [fact for fact in evidence if fact.answer != "unsure"]
     met = _meeting_heights(merges, [fact.pair for fact in facts], evidence.n_rows)
     is_yes = np.array([fact.answer == "yes" for fact in facts], dtype=bool)
-    order = np.argsort(met, kind="stable")
-    bounds = np.r_[-np.inf, met[order], np.inf]
-    # a cut below the first answer has each "yes" as an error; each answer that it passes changes that by one
-    errors = np.r_[0, np.cumsum(np.where(is_yes[order], -1, 1))]
-    low, high = bounds[:-1], bounds[1:]
-    first = np.searchsorted(heights, low, side="right")
-    inside = np.searchsorted(heights, high, side="left") - first
-    is_gap = low < high
-    best = np.flatnonzero(is_gap & (errors == errors[is_gap].min()))
-    chosen = best[np.argmax(inside[best])]
-    if inside[chosen] > 0:
-        return float(heights[first[chosen] + (inside[chosen] - 1) // 2])
-    a, b = max(low[chosen], 0.0), high[chosen]
-    return float(a if np.isinf(b) else (a + b) / 2)
+    return np.searchsorted(heights, met[met > 0]), is_yes[met > 0]
+
+
+def _share_of_errors(evidence: Evidence) -> float:
+    """The share of the answers that do not follow the curve."""
+    wrong = evidence.belief.error_rate if isinstance(evidence, FallibleEvidence) else 0.0
+    return max(wrong, LEAST_ERRORS)
+
+
+def _log_likelihood(
+    curve: NDArray[np.float64], rank: NDArray[np.int64], is_yes: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """(n + 1,) log likelihood of the answers, for a threshold above 0, 1, ... n merges."""
+    n = len(curve) // 2
+    of_yes, of_no, total = np.log(curve), np.log1p(-curve), np.zeros(n + 1)
+    for r, yes in zip(rank.tolist(), is_yes.tolist(), strict=True):
+        total += (of_yes if yes else of_no)[n - r : 2 * n + 1 - r]
+    return total
 
 
 def _meeting_heights(merges: LinkageMerges, pairs: list[tuple[int, int]], n_rows: int) -> NDArray[np.float64]:
