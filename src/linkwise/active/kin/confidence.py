@@ -216,7 +216,7 @@ def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
     variance = n_rows**2 * in_place * (1 - in_place) / len(known.items)
     variance += float(exceptions @ np.square(RATES - rate)) * float(size @ less) ** 2
     variance += float(weight @ (np.square(by_rate - mean) + (parts * (1 - parts)) @ np.square(right)))
-    wrong = float(n_rows - mean)
+    wrong = max(float(n_rows - mean), 0.0)  # but for rounding
     return wrong, float(min(wrong + WITHIN * np.sqrt(variance), n_rows))
 
 
