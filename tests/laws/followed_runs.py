@@ -75,7 +75,8 @@ class FollowedRun:
     """What happened in a run of a learner.
 
     `scores`: the adjusted Rand index at each checkpoint; that of the end, if the run ended earlier.
-    `longest_still`: the most answers in a row that changed nothing while the clustering was not the truth.
+    `longest_still`: the most answers in a row that changed nothing while the clustering was not the truth and
+    the learner did not advise to stop.
     `advice`: what was advised after each answer, and the true share of rows in a wrong cluster.
     """
 
@@ -103,13 +104,13 @@ def follow(name: str, of: str, seed: int, noise: float, budget: int) -> Followed
     while (q := run.question) is not None:
         run.answer(oracle(q.first, q.second))
         before, labels, n_answers = labels, run.labels, len(oracle.said)
+        said = learner.advise(run.state) if isinstance(learner, Advising) else None
         if are_equal_partitions(before, labels):
-            still += score < 1
+            still += score < 1 and not (said is not None and said.stop)
         else:
             still, score = 0, adjusted_rand_score(y, labels)
         longest = max(longest, still)
         scores.append(score)
-        said = learner.advise(run.state) if isinstance(learner, Advising) else None
         if said is not None:
             advice[n_answers] = said, share_of_wrong_rows(labels, y)
     at = tuple(scores[min(n, len(scores) - 1)] for n in CHECKPOINTS if n <= budget)

@@ -49,7 +49,7 @@ UNLIKELY = 0.01  # probability below which a place is left out
 LITTLE = 0.002  # share of the rows; an answer that moves fewer changes almost nothing
 LEAST_TRUST = 0.5  # in the regression, on average, from which errors are estimated
 TINY = 1e-12
-WITHIN = 1.28  # standard deviations above the mean that a normal variable stays below with probability 0.9
+WITHIN = 2.0  # standard deviations from the expected to the largest probable number of wrong rows
 FEW = 0.05  # share of the rows; if probably no more are in a wrong cluster, asking may end
 
 
@@ -194,7 +194,7 @@ def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
 
 
 def estimate_wrong(posterior: Posterior) -> tuple[float, float]:
-    """Estimate how many rows are in a wrong cluster, and a number that this exceeds with probability 0.1.
+    """Estimate how many rows are in a wrong cluster: the expected number, and two standard deviations more.
 
     A row is right if it belongs to its cluster and the cluster is the largest part of its class. Given the
     far rate, clusters are that independently of each other. An exception belongs to its cluster with a chance

@@ -133,7 +133,7 @@ class Forecast(NamedTuple):
     n_unsure: float | None
     """The expected number of rows in a wrong cluster; None while it is too early to tell."""
     most_unsure: float | None
-    """A number that it exceeds with probability 0.1; None while it is too early to tell."""
+    """Two standard deviations more; None while it is too early to tell."""
     n_open: int
     """Pairs of clusters that may be one, and are worth a question."""
     n_changed: float | None
