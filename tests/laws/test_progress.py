@@ -48,6 +48,11 @@ NIGHT = Plan(tuple(SETS), 3, 200, 100, chance=0.0)
 each_plan = pytest.mark.parametrize(
     "plan", [pytest.param(DAY, id="day"), pytest.param(NIGHT, id="night", marks=pytest.mark.nightly)]
 )
+# the share of runs with right advice needs more runs than the other laws
+ADVISED = Plan(("iris", "wine", "digits", "blobs", "far groups"), 3, 100, 100, chance=0.0)
+each_plan_of_advice = pytest.mark.parametrize(
+    "plan", [pytest.param(ADVISED, id="day"), pytest.param(NIGHT, id="night", marks=pytest.mark.nightly)]
+)
 each_adviser = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), Advising)))
 rarely_and_often_wrong = pytest.mark.parametrize("noise", [0.0, pytest.param(0.1, marks=pytest.mark.nightly)])
 
@@ -70,6 +75,8 @@ HARMS = {
     "ActiveFeatureWeights, transformed": 0.09,  # 0.074
 }
 STILLS = {
+    # It confirms rows until it is sure enough of all to advise to stop.
+    "KIN": 60,  # 55 on digits, where 1 % of the rows are in a wrong cluster meanwhile
     # COBRAS splits a super-instance and joins its parts again. If all its rows are of one class, the answers
     # change nothing.
     "COBRAS": 125,  # 118 on records, 92 on iris
@@ -129,7 +136,7 @@ def test_a_learner_without_a_further_question_says_so(entry):
         session.answer("yes")
 
 
-@each_plan
+@each_plan_of_advice
 @each_adviser
 @rarely_and_often_wrong
 def test_the_advice_to_stop_is_right(entry, plan, noise):
@@ -138,7 +145,7 @@ def test_the_advice_to_stop_is_right(entry, plan, noise):
     assert sum(mistaken) <= MOST_MISTAKEN * len(mistaken), wrong
 
 
-@each_plan
+@each_plan_of_advice
 @each_adviser
 @rarely_and_often_wrong
 def test_as_many_rows_are_wrong_as_is_expected(entry, plan, noise):

@@ -19,7 +19,7 @@ class StopAdvice:
         The expected share of the rows that are in a wrong cluster, from 0 to 1. None while it is too early to
         tell.
     most_wrong : float or None, default=None
-        An upper bound of that share, which holds with probability 0.9. None if there is none.
+        A share that the true one probably does not exceed. None if there is none.
     n_open : int, default=0
         How many pairs of shown clusters may be one, so that questions about them are still worth asking.
 
