@@ -45,16 +45,26 @@ class Plan(NamedTuple):
 
 DAY = Plan(("iris", "far groups", "records"), 1, 50, 50, chance=0.05)
 NIGHT = Plan(tuple(SETS), 3, 200, 100, chance=0.0)
-each_plan = pytest.mark.parametrize(
-    "plan", [pytest.param(DAY, id="day"), pytest.param(NIGHT, id="night", marks=pytest.mark.nightly)]
-)
 # the share of runs with right advice needs more runs than the other laws
 ADVISED = Plan(("iris", "wine", "digits", "blobs", "far groups"), 3, 100, 100, chance=0.0)
-each_plan_of_advice = pytest.mark.parametrize(
-    "plan", [pytest.param(ADVISED, id="day"), pytest.param(NIGHT, id="night", marks=pytest.mark.nightly)]
+
+
+def plans(entries: tuple[Entry, ...], day: Plan = DAY) -> pytest.MarkDecorator:
+    """Run a test once by day and once by night for each entry, of those `by_night` in the night only."""
+    by_day = [pytest.param(entry, day, id=f"{entry.name}, day") for entry in entries if not entry.by_night]
+    at_night = [
+        pytest.param(entry, NIGHT, id=f"{entry.name}, night", marks=pytest.mark.nightly) for entry in entries
+    ]
+    return pytest.mark.parametrize(("entry", "plan"), [*by_day, *at_night])
+
+
+each_learner_and_plan = plans(LEARNERS)
+each_adviser_and_plan = plans(
+    tuple(entry for entry in LEARNERS if isinstance(entry.make(), Advising)), ADVISED
 )
-each_adviser = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), Advising)))
 rarely_and_often_wrong = pytest.mark.parametrize("noise", [0.0, pytest.param(0.1, marks=pytest.mark.nightly)])
+STORABLE = tuple(entry for entry in LEARNERS if entry.name != "ActiveFeatureWeights, transformed")
+"""Those of which a session can store the parameters."""
 
 MOST_DROP = 0.02  # of the mean ARI, from the best so far
 MOST_HARM = 0.05  # of the mean ARI, below that of the start
@@ -97,36 +107,42 @@ STILLS = {
 APART_ON_RECORDS = ("COBRA, 25 parts", "ExploreConsolidate", "MinMax")
 
 
-@each_plan
-@each_learner
+@each_learner_and_plan
 def test_more_right_answers_do_no_harm(entry, plan):
     score = plan.score(entry)
     drop = (np.maximum.accumulate(score) - score).max()
     assert drop <= DROPS.get(entry.name, MOST_DROP) + plan.chance, score
 
 
-@each_plan
-@each_learner
+@each_learner_and_plan
 def test_a_tenth_of_wrong_answers_does_little_harm(entry, plan):
     score = plan.score(entry, noise=0.1)
     assert (score[0] - score).max() <= HARMS.get(entry.name, MOST_HARM) + plan.chance, score
 
 
-@each_plan
-@each_learner
+@each_learner_and_plan
 def test_answers_go_on_to_change_the_clusters(entry, plan):
     left_out = "records" if entry.name in APART_ON_RECORDS else None
     longest = {key: run.longest_still for key, run in plan.run(entry).items() if key[0] != left_out}
     assert max(longest.values()) <= STILLS.get(entry.name, MOST_STILL), longest
 
 
+def load_few_rows():
+    X, y = load_iris(return_X_y=True)
+    return X[::10], y[::10]
+
+
 @each_learner
-def test_a_learner_without_a_further_question_says_so(entry):
-    X, y = (a[::10] for a in load_iris(return_X_y=True))
-    for noise, rate in ((0.0, 0), (0.1, None)):
-        oracle = lw.TruthOracle(y, noise=noise, random_state=0)
-        model = entry.make(random_state=0).fit(X, oracle=oracle, error_rate=rate)
-        assert model.reason_ == "exhausted"
+@pytest.mark.parametrize(("noise", "rate"), [(0.0, 0), (0.1, None)])
+def test_a_learner_without_a_further_question_says_so(entry, noise, rate):
+    X, y = load_few_rows()
+    oracle = lw.TruthOracle(y, noise=noise, random_state=0)
+    assert entry.make(random_state=0).fit(X, oracle=oracle, error_rate=rate).reason_ == "exhausted"
+
+
+@sweep(STORABLE)
+def test_a_session_without_a_further_question_says_so(entry):
+    X, y = load_few_rows()
     session, oracle = lw.Session(X, entry.make(random_state=0)), lw.TruthOracle(y)
     while (q := session.question) is not None:
         assert session.status.reason is None
@@ -136,8 +152,7 @@ def test_a_learner_without_a_further_question_says_so(entry):
         session.answer("yes")
 
 
-@each_plan_of_advice
-@each_adviser
+@each_adviser_and_plan
 @rarely_and_often_wrong
 def test_the_advice_to_stop_is_right(entry, plan, noise):
     wrong = {key: run.share_at_first_stop() for key, run in plan.run(entry, noise).items()}
@@ -145,8 +160,7 @@ def test_the_advice_to_stop_is_right(entry, plan, noise):
     assert sum(mistaken) <= MOST_MISTAKEN * len(mistaken), wrong
 
 
-@each_plan_of_advice
-@each_adviser
+@each_adviser_and_plan
 @rarely_and_often_wrong
 def test_as_many_rows_are_wrong_as_is_expected(entry, plan, noise):
     runs = plan.run(entry, noise).values()
