@@ -80,7 +80,8 @@ def told_beside(learner, run):
         assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
         advice = learner.advise(run.state) if isinstance(learner, Advising) else None
         if advice is not None and advice.wrong is not None:  # else it is too early to tell
-            np.testing.assert_allclose(advice.wrong, (1 - sure).mean(), atol=1e-9)
+            # a row may be an exception, and its cluster only a part of its class
+            assert (1 - sure).mean() - 1e-9 <= advice.wrong <= advice.most_wrong <= 1
     return [words, *(None if part is None else part.tolist() for part in (rows, shares))]
 
 
