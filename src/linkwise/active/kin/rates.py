@@ -7,8 +7,8 @@ such pairs tell how often that happens.
 The exception rate σ tells how often a row belongs anywhere, whatever the rows like it. If σ is large, the
 answers have little to do with the columns that are compared.
 
-What is known of a rate is a distribution on a grid: a beta prior, cut off below the least rate of the grid,
-times the likelihood of the answers.
+Each rate has a posterior on a grid: a beta prior, cut off below the least rate of the grid, times the
+likelihood of the answers.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def relation_chances(posterior: Posterior) -> Table:
 def largest_part_chances(posterior: Posterior, labels: NDArray[np.integer]) -> Table:
     """(rates, C) how likely each cluster is the largest part of its class, for each far rate.
 
-    Two clusters are one as likely as the likeliest of their components, and never if two of these are known
-    to differ. Of a cluster without a component only the far rate is known.
+    The chance that two clusters are one is the largest chance of any two of their components, and 0 if two of
+    these are known to differ. For a cluster without a component it is the far rate.
     """
     size = np.bincount(labels, posterior.task.items.size)
     order = np.argsort(-size, kind="stable")
@@ -73,7 +73,7 @@ def count_open_pairs(posterior: Posterior, labels: NDArray[np.integer], least: f
 
 
 def _relate_clusters(posterior: Posterior, labels: NDArray[np.integer]) -> tuple[Table, Mask]:
-    """(C, C) the likely chances that two clusters are one, and which are not known to differ."""
+    """(C, C) the likely chances that two clusters are one, and whether their relation is open."""
     known, n_clusters = posterior.known, int(labels.max()) + 1
     of = labels[known.items[known.is_first()]]
     near, is_open = np.zeros((n_clusters, n_clusters)), np.ones((n_clusters, n_clusters), dtype=bool)
