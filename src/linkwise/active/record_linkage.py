@@ -121,7 +121,7 @@ class LinkageState:
     problem : Problem
         The data and the facts of the run.
     threshold : Threshold
-        What the answers said at the last question.
+        The estimate at the last question.
     labels : ndarray of shape (n_rows,), int32
         The clustering at the last question.
     open : Question or None

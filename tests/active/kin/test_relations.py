@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta
 
 import linkwise as lw
+from laws.followed_runs import share_of_wrong_rows
 from linkwise.active.kin.confidence import predict_known
 from linkwise.active.kin.first_known import RIDGE
 from linkwise.active.kin.rates import FAR, FAR_PRIOR, RATES, FarRate, weigh_exception_rates
@@ -139,17 +139,11 @@ def test_the_largest_part_of_a_class_is_its_home():
 
 
 # ---------------------------------------------------------------- questions and advice
-def wrong_share(y, labels):
-    table = np.zeros((labels.max() + 1, y.max() + 1))
-    np.add.at(table, (labels, y), 1)
-    return 1 - table[linear_sum_assignment(-table)].sum() / len(y)
-
-
 def test_it_joins_groups_that_look_different():
     X, y = several_groups()
     asked, learner = [], lw.KIN(random_state=SEED)
     for run in play(X, y, 80):
-        if wrong_share(y, run.labels) == 0:
+        if share_of_wrong_rows(run.labels, y) == 0:
             break
         advice, question = learner.advise(run.state), run.question
         assert advice is None or not advice.stop, f"stop after {len(asked)} answers"
@@ -158,7 +152,7 @@ def test_it_joins_groups_that_look_different():
             chance = learner.chance(run.state, question.first, question.second)
             assert chance == run.state.read().learned.far_rate.mean() < LIKELY
             assert not asked[0]
-    assert wrong_share(y, run.labels) == 0
+    assert share_of_wrong_rows(run.labels, y) == 0
     assert sum(asked) > 5
 
 
@@ -171,7 +165,7 @@ def test_an_item_that_has_to_wait_gets_its_turn():
     assert len(waited) > 1
     assert run.question is None
     assert run.reason == "exhausted"
-    assert wrong_share(y, run.labels) == 0
+    assert share_of_wrong_rows(run.labels, y) == 0
 
 
 def test_where_nothing_is_far_and_one_the_rate_falls():

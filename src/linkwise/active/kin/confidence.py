@@ -72,16 +72,12 @@ def item_certainty(posterior: Posterior) -> Table:
 
 def _item_certainty(posterior: Posterior) -> Table:
     """The same without doubts about answers."""
-    known, items, labels, pairs = (
-        posterior.known,
-        posterior.task.items,
-        item_labels(posterior),
-        pair_chances(posterior),
-    )
+    known, size = posterior.known, posterior.task.items.size
+    labels, pairs = item_labels(posterior), pair_chances(posterior)
     cluster = labels[known.items[known.is_first()]]
     belongs = _sum_own(pairs.join[:, : len(cluster)], labels, cluster)
     together = estimate_belonging(pairs, labels.astype(np.int64))
-    by_similarity = _certainty_by_pairs(together, labels, items.size)
+    by_similarity = _certainty_by_pairs(together, labels, size)
     certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
     certain[find_anchors(posterior).items] = 1
     return certain
@@ -184,11 +180,11 @@ def describe_next_answer(expected: Forecast, n_rows: int) -> list[str]:
 def forecast(posterior: Posterior, asked: tuple[int, int] | None) -> Forecast:
     """Estimate how many rows are in a wrong cluster, and how many the next answer moves."""
     if asked not in posterior.forecasts:  # the sentences and the advice both need it
-        n_unsure = most = None
+        n_unsure, most, n_open = None, None, 0
         if not is_early(posterior):
             n_unsure, most = estimate_wrong(posterior)
-        least = LITTLE * len(posterior.task.items.of)
-        n_open = count_open_pairs(posterior, item_labels(posterior), least)
+            least = LITTLE * len(posterior.task.items.of)
+            n_open = count_open_pairs(posterior, item_labels(posterior), least)
         posterior.forecasts[asked] = Forecast(n_unsure, most, n_open, expected_changes(posterior, asked))
     return posterior.forecasts[asked]
 

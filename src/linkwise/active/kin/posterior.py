@@ -135,7 +135,7 @@ class Forecast(NamedTuple):
     most_unsure: float | None
     """Two standard deviations more; None while it is too early to tell."""
     n_open: int
-    """Pairs of clusters that may be one, and are worth a question."""
+    """Pairs of clusters that may be one, and are worth a question; 0 while it is too early to tell."""
     n_changed: float | None
     """The expected number of rows that the next answer moves; None where nothing is asked."""
 

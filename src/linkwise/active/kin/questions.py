@@ -66,7 +66,7 @@ def worthiest_pair(state: KINState, least: float) -> Pair | None:
     ----------
     state : KINState
     least : float
-        What the relation must be worth, in pairs of rows that are expected to be corrected.
+        The least worth of the relation, in pairs of rows that are expected to be corrected.
     """
     posterior = state.believe()
     k, apart = posterior.known.n_neighbourhoods, posterior.placement.apart

@@ -2,7 +2,7 @@
 
 Two components are one with the chance r that the regression gives, if it finds that likely. Otherwise they
 look different, and r is the far rate (`linkwise.active.kin.rates`), whatever the regression says, because
-its small chances say little: on coil20 none of 60 pairs was one to which it gave 0.12 on average.
+its small chances say little: on coil20 none of 60 pairs was one, though it gave more than 0.1 to 38 of them.
 
 The worth of a question is the number of pairs of rows that its answer is expected to correct. For components
 with n and n' rows in all, of which e and e' are trusted to be there, that is
@@ -97,7 +97,7 @@ def component_sizes(
     cluster : ndarray of shape (k,)
         Cluster of each component.
     size : ndarray of shape (n,)
-        What each item counts.
+        The rows of each item, or the part of them that counts.
     """
     is_there = labels[:, None] == cluster
     part = np.where(is_there, join + TINY, 0)
