@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -275,13 +274,6 @@ class SessionView:
         return None if self._replay is None else self._current_replay().representatives()
 
     @property
-    def stand_ins(self) -> NDArray[np.int64] | None:
-        """Deprecated: the old name of `representatives`."""
-        text = "Session.stand_ins is deprecated. Use Session.representatives."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.representatives
-
-    @property
     @synchronized
     def column_shares(self) -> NDArray[np.float64] | None:
         """The share of each column of X in the distance between rows, for learners that learn it.
@@ -443,13 +435,6 @@ class SessionView:
             numbers = np.unique(snapshot.labels[snapshot.labels >= 0]).tolist()
             return {number: (at % N_FAMILIES, at // N_FAMILIES) for at, number in enumerate(numbers)}
         return dict(self._replay.shades)
-
-    @property
-    def cluster_colours(self) -> list[int]:
-        """Deprecated: the colour of each cluster in `labels`, which now is the number of the cluster."""
-        text = "Session.cluster_colours is deprecated. Use the numbers in Session.labels."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return list(range(int(self.labels.max(initial=-1)) + 1))
 
     @property
     @synchronized
