@@ -112,6 +112,14 @@ class Event:
         """Who wrote the note; empty if that is unknown."""
         return self.source if self.note_source is None else self.note_source
 
+    @property
+    def can_wait(self) -> bool:
+        """Whether the learner need not hear of it before somebody reads what follows.
+
+        Such events may come many at a time: pairs, and answers to several open questions.
+        """
+        return self.kind in ("add", "import") or self.place is not None
+
 
 Imported = dict[frozenset[int], tuple[int, Answer]]
 """The number of the event that imported each pair first, and its answer."""

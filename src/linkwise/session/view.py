@@ -594,7 +594,7 @@ class SessionView:
     def _certain_evidence(self) -> Evidence:
         """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
         if self._error_rate == 0:
-            return self._current_evidence()
+            return self._checking_evidence()
         return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
 
     def _is_current(self, stored: Snapshot) -> bool:

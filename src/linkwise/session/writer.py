@@ -68,6 +68,9 @@ class SessionWriter(SessionView):
     ) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
+        The pair is stored at once. The learner hears of it when you next read what follows, such as `labels`
+        or `question`, so many pairs in a row cost no more than one import.
+
         Parameters
         ----------
         first, second : int
@@ -455,10 +458,10 @@ class SessionWriter(SessionView):
         return check_row(row, self.n_rows)
 
     def _write(self, kind: EventKind, **event: Any) -> None:
-        """Store an event, then take the learner there; not yet after one of several open answers."""
+        """Store an event, then take the learner there unless it can wait until somebody reads."""
         self._events.append(self._store.append(kind, after=self._last_number, **event))
         self._follow_settings(self._settings())
-        if event.get("place") is None:
+        if not self._events[-1].can_wait:
             self._follow()
 
     def _follow(self) -> None:
@@ -490,7 +493,7 @@ class SessionWriter(SessionView):
     def _save_snapshot(self, *, always: bool = False) -> None:
         """Store the labels, for reading without data; if that fails now, a later call does it."""
         if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
-            waits = bool(self._events) and self._events[-1].place is not None
+            waits = bool(self._events) and self._events[-1].can_wait
             replay = self._current_replay() if waits else self._replay
             with suppress(SessionError):
                 self._store.put_snapshot(replay.snapshot())
