@@ -130,6 +130,8 @@ SETTINGS: tuple[EventKind, ...] = ("guidelines", "examples", "audit", "cost", "l
 ABOUT_PAIRS: tuple[EventKind, ...] = ("answer", "add", "import", "done")
 ASIDE: tuple[EventKind, ...] = ("name", "note", "guidelines", "examples", "audit", "cost")
 """No question depends on these."""
+LASTING: tuple[EventKind, ...] = ("cost", "audit")
+"""These have happened and cannot be undone."""
 
 
 def drop_undone(events: Sequence[Event]) -> list[Event]:
@@ -220,6 +222,14 @@ def _mark_if_gold(event: Event, imported: Imported) -> Event:
 def is_about_pairs(event: Event) -> bool:
     """Whether an event says something about pairs, and is not a revision."""
     return event.kind in ABOUT_PAIRS
+
+
+def find_undoable(remaining: Sequence[Event]) -> Event | None:
+    """The event that an undo without a number takes back: the last one, but for those that somebody chose.
+
+    A learner and an error rate were chosen when the session was opened, so they are undone by their numbers.
+    """
+    return next((e for e in reversed(remaining) if e.kind not in (*LASTING, "learner", "rate")), None)
 
 
 def names_of(events: Sequence[Event]) -> dict[int, str]:

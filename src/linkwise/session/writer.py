@@ -26,10 +26,12 @@ from linkwise.errors import (
 )
 from linkwise.session.events import (
     CONTRADICTION,
+    LASTING,
     Event,
     EventKind,
     certain_evidence_of,
     evidence_of,
+    find_undoable,
     name_rows_by_id,
     names_of,
 )
@@ -48,7 +50,6 @@ UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
     "or leave this answer unconfirmed."
 )
-LASTING = ("cost", "audit")  # kinds of events that cannot be undone
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
 
 
@@ -313,28 +314,29 @@ class SessionWriter(SessionView):
             No event of this number holds, or another client wrote at the same moment.
         """
         self._catch_up()
-        left = [event for event in self._remaining_events() if event.kind not in LASTING]
+        remaining = self._remaining_events()
         if number is None:
-            left = [event for event in left if event.kind not in ("learner", "rate")]
+            event = find_undoable(remaining)
         else:  # of changes only the last one: later answers may depend on the others
-            left = [e for e in left if e.number == number and e.kind != "change"]
-            if not left:
+            able = (e for e in remaining if e.number == number and e.kind not in (*LASTING, "change"))
+            event = next(able, None)
+            if event is None:
                 raise SessionError(
                     f"There is no event {number} that can be undone. Take a number from history."
                 )
-        if not left:
+        if event is None:
             return None
-        if left[-1].kind == "rate":
-            remaining = (event for event in self._remaining_events() if event is not left[-1])
-            self._check_new_rate(apply_settings(begin_settings(self._meta), remaining).error_rate)
+        if event.kind == "rate":
+            others = (each for each in remaining if each is not event)
+            self._check_new_rate(apply_settings(begin_settings(self._meta), others).error_rate)
         try:
-            self._write("undo", target=left[-1].number)
+            self._write("undo", target=event.number)
         except WriteConflict:
             raise SessionError(
                 "Another client changed the session at the same moment, and nothing is undone. "
                 "Read the session again and repeat."
             ) from None
-        return left[-1]
+        return event
 
     @synchronized
     def change(self, number: int, answer: Answer | bool) -> None:
