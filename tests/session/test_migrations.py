@@ -92,7 +92,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
 
 def test_a_file_that_is_not_of_its_format_is_damaged(path, monkeypatch):
     monkeypatch.setattr(migrations, "MIGRATIONS", (Migration(schema.SCHEMA, add_reliability),))
-    with pytest.raises(SessionDamagedError, match="'event' is not part|no table or index event"):
+    with pytest.raises(SessionDamagedError, match=r"'event' is not part|no table or index event"):
         lw.Session.open(path, X)
 
 
@@ -100,5 +100,5 @@ def test_a_file_of_a_later_format_needs_a_later_linkwise(path, monkeypatch):
     monkeypatch.setattr(migrations, "MIGRATIONS", (Migration(FORMAT_1, add_reliability),))
     lw.Session.open(path, X).close()
     monkeypatch.setattr(migrations, "MIGRATIONS", ())
-    with pytest.raises(SessionError, match="has format 2.*formats up to 1.*Update linkwise"):
+    with pytest.raises(SessionError, match=r"has format 2.*formats up to 1.*Update linkwise"):
         lw.Session.open(path)
