@@ -147,7 +147,7 @@ class Hub:
         self.clients: set[Client] = set()
         self.awaited = False  # whether a page was just opened, and joins as soon as the browser does
         self._tolerated = tolerated
-        self._requests = Turns()
+        self._requests: Turns[Client] = Turns()  # None: people have come or gone
         self._n_gathered = 0  # answers that are stored and not followed up
         self._places: bytes | None = None
         self._has_new_places = False
