@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from linkwise.asking.learner import check_answer
@@ -20,7 +19,7 @@ from linkwise.session.audit import (
     verdicts_of,
 )
 from linkwise.session.events import Place
-from linkwise.session.leases import OpenQuestion
+from linkwise.session.leases import OpenQuestion, time_after
 from linkwise.session.open_questions import LEASE_S, SessionQuestions, check_is_integer
 from linkwise.session.remarks import check_note
 from linkwise.session.review import ReviewCase, list_cases
@@ -116,7 +115,7 @@ class SessionPeople(SessionQuestions):
             return {"source": program, "value": write_plan(plan)} if pairs else None
 
         self._write_checked("audit", check_plan)
-        why, until = AUDIT_REASON.format(program), self._leases.now() + timedelta(seconds=LEASE_S)
+        why, until = AUDIT_REASON.format(program), time_after(LEASE_S)
         start = self._last_start()
         return [
             OpenQuestion(self._leases.name(Place(start, position), *pair), *pair, why, person, until)
