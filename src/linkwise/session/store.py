@@ -28,6 +28,7 @@ from linkwise.session import deserialize, schema
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, EventKind
 from linkwise.text_files import is_unicode
+from linkwise.whole_files import flush_folder
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
 
@@ -391,17 +392,7 @@ def _put_in_place(part: Path, target: Path) -> None:
     except OSError:  # without hard links: take the name first, then fill the file
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         part.rename(target)
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if the system supports it."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    flush_folder(target.parent)
 
 
 def _code_of(error: sqlite3.DatabaseError) -> int:

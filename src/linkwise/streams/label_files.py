@@ -24,11 +24,11 @@ from linkwise.parallel import HERE, Engine
 from linkwise.streams.chunks import BLOCK, Chunk, RowStream, read_blocks
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.table_files import call_polars
+from linkwise.whole_files import UNFINISHED, write_whole
 from linkwise.wording import shorten
 
 PART = 16 * BLOCK  # rows
 FORM = "labels.json"
-UNFINISHED = ".unfinished"
 
 
 class LabelForm(NamedTuple):
@@ -179,15 +179,12 @@ def read_column(path: Path, name: str) -> Any:
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name, and rename it when it is complete."""
-    free = path.with_name(f".{path.name}{UNFINISHED}")
+    """Write a file whole or not at all; an error names it."""
     try:
-        write(free)
-        os.replace(free, path)
+        with write_whole(path) as free:
+            write(free)
     except Exception as error:  # polars has exceptions of its own
         raise DataError(
             f"'{path}' cannot be written: {shorten(str(error), 300)}. Make room or choose another folder, and"
             " call this again. Complete parts stay."
         ) from error
-    finally:
-        free.unlink(missing_ok=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.array_archives import read_archive
 from linkwise.errors import DataError
+from linkwise.whole_files import write_whole
 from linkwise.wording import shorten
 
 JSON, TABLE = "json", "table"
@@ -44,21 +44,15 @@ def write_state(path: Path, state: State) -> None:
         table = io.BytesIO()
         state.frame.write_ipc(table)
         arrays[TABLE] = np.frombuffer(table.getvalue(), dtype=np.uint8)
-    free = path.with_name(f".{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with free.open("wb") as file:
+        with write_whole(path) as free, free.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(free, path)
     except OSError as error:
         raise DataError(
             f"'{path}' cannot be written: {error.strerror or error}. Make room, or store the session"
             " elsewhere by --session PATH."
         ) from error
-    finally:
-        free.unlink(missing_ok=True)
 
 
 def read_state(path: Path) -> State:
@@ -74,12 +68,11 @@ def read_state(path: Path) -> State:
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("It is too large.")
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
+        arrays = read_archive(path, is_packed=False)
         values = json.loads(arrays.pop(JSON).tobytes())
         table = arrays.pop(TABLE, None)
         return State(values, arrays, None if table is None else _read_table(table.tobytes()))
-    except (ValueError, KeyError, EOFError, BadZipFile) as error:
+    except (DataError, ValueError, KeyError) as error:
         raise DataError(f"'{path}' is damaged: {shorten(str(error), 100)}. Restore a copy of it.") from error
 
 
