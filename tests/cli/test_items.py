@@ -484,3 +484,47 @@ def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch)
     pl.read_parquet(part)[:200].write_parquet(part)
     assert ask("--items", 50).exit_code == 0
     assert seen[3] == 0
+
+
+# ---------------------------------------------------------------- files that change
+def rewrite(path, change):
+    """Write a file again with as many rows, as long after the first time as a person would."""
+    change(pl.read_parquet(path)).write_parquet(path)
+    later = path.stat().st_mtime_ns + 60_000_000_000
+    os.utime(path, ns=(later, later))
+
+
+@pytest.mark.parametrize("command", ["ask", "export", "extend"])
+def test_other_values_in_as_many_rows_are_noticed(ask, linkwise, tmp_path, command):
+    ask("--items", 50, said="y\nn\nq\n")
+    rewrite(tmp_path / "events" / "part-1.parquet", lambda frame: frame.with_columns(-pl.col("amount")))
+    path = tmp_path / "events.linkwise"
+    write_events(tmp_path / "more")
+    words = {"ask": ["--terminal"], "export": ["--labels", tmp_path / "out"], "extend": [tmp_path / "more"]}
+    found = linkwise(command, path, *words[command], said="q\n")
+    assert found.exit_code == 3
+    said = " ".join(found.stderr.split())
+    assert "part-1.parquet has changed since the items were made" in said
+    assert "Restore it, or begin another session" in said
+    assert not list(tmp_path.glob("out/*.parquet"))
+    assert linkwise("status", path).exit_code == 0
+
+
+def test_files_with_the_same_bytes_are_the_same_whenever_they_were_written(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    for part in (tmp_path / "events").iterdir():
+        rewrite(part, lambda frame: frame)
+    assert ask().exit_code == 0
+    assert linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out").exit_code == 0
+
+
+def test_damaged_files_of_labels_are_written_again(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    command, out = ["export", tmp_path / "events.linkwise", "--labels", tmp_path / "out"], tmp_path / "out"
+    linkwise(*command)
+    whole = {file.name: file.read_bytes() for file in out.iterdir()}
+    (out / "part-0-00001.parquet").write_bytes(b"")
+    (out / "part-1-00000.parquet").write_bytes(whole["part-1-00000.parquet"][:-9])
+    pl.read_parquet(out / "part-2-00002.parquet")[1:].write_parquet(out / "part-2-00002.parquet")
+    assert linkwise(*command).exit_code == 0
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == whole

@@ -24,6 +24,7 @@ from linkwise.parallel import HERE, Engine
 from linkwise.streams.border_rows import MOST_ROWS, list_entries
 from linkwise.streams.checkpoints import Checkpoint, hash_items, pack_totals, save_at_times, unpack_totals
 from linkwise.streams.chunks import Chunk
+from linkwise.streams.file_stamps import FileStamp, check_not_written
 from linkwise.streams.item_summary import SAMPLE
 from linkwise.streams.item_table import DataPart, ItemTable
 from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
@@ -89,7 +90,7 @@ def extend_items(
         A file cannot be read, and the error names it; or an id is not new.
     """
     names = list(items.encoding.file_columns)
-    counts, key = tables.count_rows(), hash_items(items, tables)
+    before, counts, key = tables.stamps(), tables.count_rows(), hash_items(items, tables)
     n_blocks = -(-sum(counts) // BLOCK)
 
     def step(done: int) -> None:
@@ -113,7 +114,9 @@ def extend_items(
     ]
     summary = replace(total.summary, n_rows=items.summary.n_rows + sum(counts))
     unfit = tuple((tables.files[file].path.name, n) for file, n in sorted(found.unfit.items()))
-    total = replace(total, summary=summary, parts=(*old, *new))
+    check_not_written(before, tables.stamps())
+    stamps = *items.stamps, *(FileStamp.of(file.path) for file in tables.files)
+    total = replace(total, summary=summary, parts=(*old, *new), stamps=stamps)
     return Extended(total, sum(counts), len(counts), total.n_items - items.n_items, unfit)
 
 

@@ -67,6 +67,7 @@ from linkwise.workspace.reading import (
     resolve_name,
     row_ids,
 )
+from linkwise.workspace.session_files import check_known_files
 
 SUFFIX = ".linkwise"
 NOTHING_KEPT = SessionOptions()
@@ -348,6 +349,8 @@ def _resume_project(
     pairs = None
     if constraints is not None:
         pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
+    if items is not None:
+        check_known_files(path, items)
     begin = partial(
         Session.open,
         path,
