@@ -61,10 +61,14 @@ def divide_items(
         found = split_items(items, tables, mixed, folder, progress, engine)
     except (DataError, OSError) as error:
         return items, [f"{count_noun(len(mixed), 'item')} cannot be divided as the answers show: {error}"]
-    if read_items(folder).hash == items.hash:  # if rows were added meanwhile, the next command divides
-        found.write(folder)
-        (folder / DIVIDED).unlink(missing_ok=True)
-    return found, [_describe(found, row) for row in mixed[:5]] + _describe_more(len(mixed) - 5)
+    told = [_describe(found, row) for row in mixed[:5]] + _describe_more(len(mixed) - 5)
+    try:
+        if read_items(folder).hash == items.hash:  # if rows were added meanwhile, the next command divides
+            found.write(folder)
+            (folder / DIVIDED).unlink(missing_ok=True)
+    except DataError as error:
+        told.append(f"The next command divides them again: {error}")
+    return found, told
 
 
 def _describe(items: ItemTable, row: int) -> str:

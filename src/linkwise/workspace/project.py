@@ -73,6 +73,7 @@ SUFFIX = ".linkwise"
 NOTHING_KEPT = SessionOptions()
 CHECKS = "from now on answers may be wrong, and linkwise checks the doubtful ones"
 TRUSTS = "from now on linkwise takes all answers as right"
+WAY_OUT = "Make room on its disk, or copy it into a folder that you can write to."
 SQLITE = b"SQLite format 3\0"
 
 
@@ -328,6 +329,8 @@ def _resume_project(
 ) -> Project:
     constraints = kept.constraints
     with Session.open(path) as stored:
+        if stored.is_read_only:
+            raise SessionError(f"{path} cannot be written. {WAY_OUT}")
         source, described = origin_of(stored, path), stored.learner
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
