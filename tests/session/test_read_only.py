@@ -1,15 +1,15 @@
 """Sessions that can only be read: in a folder that nobody may write to, or on a full disk."""
 
 import os
-import resource
 import shutil
 import sqlite3
 import struct
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from full_disk import full_disk
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import file_image, store
 from linkwise.session.file_image import read_image
@@ -36,17 +36,6 @@ def path(tmp_path):
 @pytest.fixture
 def unwritable(monkeypatch):
     monkeypatch.setattr(store.os, "access", lambda path, mode: False)
-
-
-@contextmanager
-def full_disk():
-    """No file can grow."""
-    most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, most)
 
 
 def contents(folder):
