@@ -173,9 +173,8 @@ def _assign(
     step: Callable[[int], object],
 ) -> _Arrived:
     """Assign the rows to the items, in a first pass."""
-    found, n_read, stored = _Arrived.start(len(items.steps)), 0, checkpoint.load()
-    if stored is not None:
-        found, n_read = _Arrived.unpack(stored), stored.values["n_read"]
+    stored = checkpoint.load(lambda state: (_Arrived.unpack(state), state.values["n_read"]))
+    found, n_read = stored or (_Arrived.start(len(items.steps)), 0)
 
     def save() -> None:
         if n_read:
@@ -202,12 +201,12 @@ def _collect(
     step: Callable[[int], object],
 ) -> tuple[ItemCenters, ItemTotals]:
     """Make items of the rows that fit none, in a second pass."""
-    stored, n_read = checkpoint.load(), 0
+    stored, n_read = checkpoint.load(lambda state: (*unpack_totals(state), state.values["n_read"])), 0
     if stored is None:
         centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
         totals = ItemTotals.start(centers.points.shape)
     else:
-        (centers, totals), n_read = unpack_totals(stored), stored.values["n_read"]
+        centers, totals, n_read = stored
 
     def save() -> None:
         if n_read:

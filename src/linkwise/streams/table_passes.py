@@ -128,10 +128,8 @@ def _survey(
     checkpoint: Checkpoint,
     step: Callable[[int], object],
 ) -> TableSurvey:
-    survey, stored = TableSurvey.start(), checkpoint.load()
-    if stored is not None:
-        survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
-    if stored is not None and stored.values["is_done"]:
+    survey, is_done = checkpoint.load(_unpack_survey) or (TableSurvey.start(), False)
+    if is_done:
         return survey
 
     def save(is_done: bool = False) -> None:
@@ -152,6 +150,11 @@ def _survey(
     return survey
 
 
+def _unpack_survey(state: State) -> tuple[TableSurvey, bool]:
+    survey = TableSurvey.from_json(state.values["survey"], state.arrays["sample"], state.frame)
+    return survey, state.values["is_done"]
+
+
 def _collect(
     tables: TableFiles,
     encoding: Encoding,
@@ -163,12 +166,12 @@ def _collect(
     """The centres, and what the second pass finds."""
     n_items, seed = plan
     scaling = without_scaling(len(encoding.features))
-    stored = checkpoint.load()
+    stored = checkpoint.load(unpack_totals)
     if stored is None:
         centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_items, (seed, 1))
         totals = ItemTotals.start(centers.points.shape)
     else:
-        centers, totals = unpack_totals(stored)
+        centers, totals = stored
 
     def save() -> None:
         if totals.n_rows:
