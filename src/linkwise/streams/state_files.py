@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 
 from linkwise.array_archives import read_archive
 from linkwise.errors import DataError
+from linkwise.streams.arrow_tables import pack_table, unpack_table
 from linkwise.whole_files import write_whole
-from linkwise.wording import shorten
+from linkwise.wording import shorten, strip_full_stop
 
 JSON, TABLE = "json", "table"
 LARGEST = 2**31  # bytes of a file that is read
@@ -41,9 +41,7 @@ def write_state(path: Path, state: State) -> None:
     arrays = dict(state.arrays)
     arrays[JSON] = np.frombuffer(json.dumps(state.values).encode(), dtype=np.uint8)
     if state.frame is not None:
-        table = io.BytesIO()
-        state.frame.write_ipc(table)
-        arrays[TABLE] = np.frombuffer(table.getvalue(), dtype=np.uint8)
+        arrays[TABLE] = np.frombuffer(pack_table(state.frame), dtype=np.uint8)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_whole(path) as free, free.open("wb") as file:
@@ -71,18 +69,10 @@ def read_state(path: Path) -> State:
         arrays = read_archive(path, is_packed=False)
         values = json.loads(arrays.pop(JSON).tobytes())
         table = arrays.pop(TABLE, None)
-        return State(values, arrays, None if table is None else _read_table(table.tobytes()))
+        return State(values, arrays, None if table is None else unpack_table(table.tobytes()))
     except (DataError, ValueError, KeyError) as error:
-        raise DataError(f"'{path}' is damaged: {shorten(str(error), 100)}. Restore a copy of it.") from error
-
-
-def _read_table(raw: bytes) -> Any:
-    import polars as pl
-
-    try:
-        return pl.read_ipc(io.BytesIO(raw))
-    except (Exception, pl.exceptions.PanicException) as error:
-        raise ValueError(str(error)) from error
+        why = strip_full_stop(shorten(str(error), 100))
+        raise DataError(f"'{path}' is damaged: {why}. Restore a copy of it.") from error
 
 
 def check_arrays(state: State, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
