@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,9 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from fuzz.stored_files import list_bombs
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
-from linkwise.streams import survey, table_files, table_passes
+from linkwise.streams import label_files, survey, table_files, table_passes
 from linkwise.streams.item_table import read_items
 from linkwise.workspace import item_rows
 from linkwise.workspace.item_rows import name_session
@@ -528,3 +531,40 @@ def test_damaged_files_of_labels_are_written_again(ask, linkwise, tmp_path):
     pl.read_parquet(out / "part-2-00002.parquet")[1:].write_parquet(out / "part-2-00002.parquet")
     assert linkwise(*command).exit_code == 0
     assert {file.name: file.read_bytes() for file in out.iterdir()} == whole
+
+
+def test_items_that_unpack_to_gigabytes_are_one_sentence(ask, linkwise, tmp_path, monkeypatch):
+    ask("--items", 50)
+    items = tmp_path / "events.linkwise.d" / "items.npz"
+    *_, (_, bomb) = list_bombs(items.read_bytes())
+    items.write_bytes(bomb)
+    unpacked, read = [], zipfile.ZipExtFile.read
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda file, n=-1: unpacked.append(n) or read(file, n))
+    found = linkwise("explain", tmp_path / "events.linkwise")
+    assert found.exit_code == 3
+    assert "items.npz' is damaged: The file has" in " ".join(found.stderr.split())
+    assert 0 <= min(unpacked) <= sum(unpacked) < 2**24
+
+
+def test_two_exports_into_one_folder_at_once(ask, linkwise, tmp_path, monkeypatch):
+    """The other one begins when this one has written a file and is about to name it."""
+    ask("--items", 50, said="y\nn\nq\n")
+    command = ["export", tmp_path / "events.linkwise", "--labels"]
+    linkwise(*command, tmp_path / "whole")
+    write, codes = label_files.write_whole, []
+
+    @contextmanager
+    def begin_another(path):
+        with write(path) as free:
+            yield free
+            if not codes:
+                codes.append(0)
+                codes[0] = linkwise(*command, tmp_path / "out").exit_code
+
+    monkeypatch.setattr(label_files, "write_whole", begin_another)
+    assert linkwise(*command, tmp_path / "out").exit_code == 0
+    assert codes == [0]
+    whole, both = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("whole", "out")
+    )
+    assert both == whole
