@@ -127,9 +127,9 @@ class Store:
             image = read_image(path)
             self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             self._db.deserialize(image)
-            self._db.execute("PRAGMA query_only=ON")  # who writes all the same gets an error
-        self.is_read_only = True
         self._check_form()
+        self.is_read_only = True
+        self._db.execute("PRAGMA query_only=ON")  # from now on who writes gets an error
 
     def _check_form(self) -> None:
         with self._translate_errors():
