@@ -19,6 +19,7 @@ from threading import Thread
 from typing import Protocol
 
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.whole_files import write_whole
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -271,9 +272,7 @@ def _read_header(path: Path) -> list[str]:
 
 def _replace_file(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
     """Write a CSV file beside the one that there is, which it then replaces as a whole."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    with beside.open("w", newline="", encoding="utf-8") as file:
+    with write_whole(path) as free, free.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    beside.replace(path)

@@ -27,9 +27,19 @@ from linkwise.errors import SessionDamagedError, SessionError, SessionLockedErro
 from linkwise.session import deserialize, schema
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import SETTINGS, Event, EventKind
+from linkwise.session.file_image import read_image
 from linkwise.text_files import is_unicode
+from linkwise.whole_files import flush_folder
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
+
+UNWRITABLE = (  # errors of SQLite if it cannot write beside a file, or its disk is full
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+)
 
 SAVE_SNAPSHOT = """
 INSERT OR REPLACE INTO snapshot SELECT 1, ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (
@@ -49,6 +59,8 @@ class Store:
     ----------
     path : Path or None
         None if the session is in memory.
+    is_read_only : bool
+        Whether the file can only be read. Then this shows it as it was when it was opened.
     """
 
     def __init__(self, database: str, path: Path | None) -> None:
@@ -56,7 +68,7 @@ class Store:
         self.name = "the session in memory" if path is None else str(path)
         self._n_rows: int  # set by `new` and `open`
         self._n_recoded: int | None = None  # how often the data were replaced; None: not yet read
-        self._closed = False
+        self._closed = self.is_read_only = False
         self._after_close = ExitStack()
         with self._translate_errors():
             self._db = sqlite3.connect(
@@ -76,7 +88,10 @@ class Store:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """Open a session file; its schema is checked before anything in it is read."""
+        """Open a session file; its schema is checked before anything in it is read.
+
+        A file that cannot be written to, or whose disk is full, can be read all the same.
+        """
         found = Path(path)
         if not found.exists():
             raise FileNotFoundError(f"There is no session file {found}.")
@@ -87,11 +102,34 @@ class Store:
         schema.check_header(found)
         store = cls(f"{found.absolute().as_uri()}?mode=rw", found)
         try:
-            store._check_form()
+            if not os.access(found, os.W_OK) or not store._is_writable():
+                store._read_into_memory(found)
         except BaseException:
             store._db.close()
             raise
         return store
+
+    def _is_writable(self) -> bool:
+        """Check the form of the file; False if SQLite cannot read it without writing beside it."""
+        try:
+            self._check_form()
+        except SessionError as error:
+            cause = error.__cause__
+            if not (isinstance(cause, sqlite3.DatabaseError) and _code_of(cause) in UNWRITABLE):
+                raise
+            return False
+        return True
+
+    def _read_into_memory(self, path: Path) -> None:
+        """Take a copy in memory in place of the file."""
+        self._db.close()
+        with self._translate_errors():
+            image = read_image(path)
+            self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._db.deserialize(image)
+        self._check_form()
+        self.is_read_only = True
+        self._db.execute("PRAGMA query_only=ON")  # from now on who writes gets an error
 
     def _check_form(self) -> None:
         with self._translate_errors():
@@ -393,17 +431,7 @@ def _put_in_place(part: Path, target: Path) -> None:
     except OSError:  # without hard links: take the name first, then fill the file
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         part.rename(target)
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if the system supports it."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    flush_folder(target.parent)
 
 
 def _code_of(error: sqlite3.DatabaseError) -> int:

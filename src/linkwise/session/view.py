@@ -133,6 +133,11 @@ class SessionView:
         return self._ids is not None
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether the file of the session can only be read, as of the time when it was opened."""
+        return self._store.is_read_only
+
+    @property
     def items(self) -> Any:
         """The items that a person sees, one for each row, as they were given; None for the columns of X."""
         return self._items
