@@ -15,7 +15,6 @@ from linkwise.session.session import Session
 from linkwise.session.store import Store
 from linkwise.streams import new_rows, repeated_rows, table_files
 from linkwise.streams.item_table import read_items
-from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.workspace import arrived_rows, held_items, item_rows
 from running_command import start_command
 
@@ -447,21 +446,6 @@ def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, va
     assert f"later.parquet: row 3 (counted from 0) {told}" in " ".join(found.stderr.split())
 
 
-def test_items_of_the_first_format(linkwise, path, tmp_path):
-    """They have neither limits nor steps; the spread tells roughly how far rows lie."""
-    folder = tmp_path / "events.linkwise.d"
-    state = read_state(folder / "items.npz")
-    values = state.values | {"format": 1, "parts": [part[:2] for part in state.values["parts"]]}
-    arrays = {name: one for name, one in state.arrays.items() if name not in ("limits", "steps")}
-    write_state(folder / "items.npz", State(values, arrays, state.frame))
-    take_hash(path)
-    items = read_items(folder)
-    assert items.steps.tolist() == [0] * 50
-    assert (items.summary.limits > 0).all()
-    write_new(tmp_path / "later.parquet", 100, 20)
-    assert "20 rows fit no item" in linkwise("extend", path, tmp_path / "later.parquet").stderr
-
-
 def test_a_session_about_all_rows(linkwise, fruit):
     linkwise("ask", fruit.path, "--json")
     found = linkwise("extend", fruit.session, fruit.path)
@@ -475,15 +459,6 @@ def take_hash(path):
         source = store.meta()["source"]
         source["items"]["hash"] = read_items(path.with_name(f"{path.name}.d")).hash
         store.put_meta({"source": source})
-
-
-def forget_paths(path):
-    """Let the items know of their files only the names, as those of earlier versions do."""
-    file = path.with_name(f"{path.name}.d") / "items.npz"
-    state = read_state(file)
-    state.values["parts"] = [[*part[:3], ""] for part in state.values["parts"]]
-    write_state(file, state)
-    take_hash(path)
 
 
 @pytest.fixture
@@ -520,19 +495,6 @@ def test_files_of_the_same_name_in_other_folders(linkwise, days, tmp_path, is_na
     assert "has the rows of data.parquet already" in known.stderr
     added = linkwise("extend", days, tmp_path / "day=1" / "data.parquet") if is_named else None
     added = added or linkwise("extend", pattern)
-    assert "40 rows in 1 file added" in added.stderr
-    check_days(linkwise, pattern, tmp_path / "out")
-
-
-def test_files_of_the_same_name_in_items_of_earlier_versions(linkwise, days, tmp_path):
-    forget_paths(days)
-    pattern = tmp_path / "day=*" / "data.parquet"
-    failed = linkwise("export", pattern, "--labels", tmp_path / "out")
-    assert "data.parquet new. Add their rows" in " ".join(failed.stderr.split())
-    unclear = linkwise("extend", pattern)
-    assert unclear.exit_code == 2
-    assert "names more files called data.parquet than the session has read" in unclear.stderr
-    added = linkwise("extend", pattern, tmp_path / "day=1" / "data.parquet")
     assert "40 rows in 1 file added" in added.stderr
     check_days(linkwise, pattern, tmp_path / "out")
 

@@ -16,7 +16,7 @@ from linkwise.limits import is_expanding
 from linkwise.select.clusterings import PoolClustering
 from linkwise.whole_files import write_whole
 
-FORMAT = 2
+FORMAT = 1
 
 
 def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:

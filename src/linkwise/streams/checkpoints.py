@@ -16,7 +16,7 @@ from linkwise.streams.state_files import State, read_state, write_state
 from linkwise.streams.table_files import TableFiles
 
 SAVE_S = 10.0  # seconds of work that may be lost if the machine fails
-PASSES = 3  # how passes are made; it changes if those of earlier versions cannot go on
+PASSES = 1  # how passes are made; it changes if those of before cannot go on
 OF_TOTALS = (
     "sizes", "squares", "counts", "medoid", "least", "rows", "far_rows", "border", "border_squares"
 )  # fmt: skip

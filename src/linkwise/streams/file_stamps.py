@@ -29,10 +29,8 @@ class FileStamp(NamedTuple):
         return cls(stat.st_size, stat.st_mtime_ns, hash_sample(path, stat.st_size))
 
     @classmethod
-    def from_json(cls, value: Any) -> FileStamp | None:
-        """Take a stamp from JSON; None if there is none, as in items of earlier versions."""
-        if value is None:
-            return None
+    def from_json(cls, value: Any) -> FileStamp:
+        """Take a stamp from JSON."""
         size, mtime_ns, digest = value
         return cls(int(size), int(mtime_ns), str(digest))
 

@@ -18,10 +18,10 @@ from linkwise.streams.file_stamps import FileStamp
 from linkwise.streams.item_summary import Summary
 from linkwise.streams.item_totals import N_BORDER
 from linkwise.streams.passes import Scaling
-from linkwise.streams.reach import Placed, find_limits, place_rows
+from linkwise.streams.reach import Placed, place_rows
 from linkwise.streams.state_files import State, check_arrays, read_state, write_state
 
-FORMAT = 2  # of the items that are written
+FORMAT = 1  # of the items that are written
 ITEMS = "items.npz"
 ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")  # of the summary
 OF_STEPS = ("steps", "parents", "cuts")
@@ -35,7 +35,7 @@ class DataPart(NamedTuple):
     known: int = 0
     """Steps that were known when its rows were read (`ItemTable.steps`)."""
     path: str = ""
-    """Where it lies, seen from the folder of the session; empty in items of earlier versions."""
+    """Where it lies, seen from the folder of the session."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ class ItemTable:
         The item that a border row is or was of; -1 for all others.
     cuts : ndarray of shape (n_items,)
         The part of a mixed item has its rows beyond so much of the way from the medoid to the border row.
-    stamps : tuple of FileStamp or None
-        What each file was like when its rows became items; None in items of earlier versions.
+    stamps : tuple of FileStamp
+        What each file was like when its rows became items.
     """
 
     summary: Summary
@@ -71,7 +71,7 @@ class ItemTable:
     steps: NDArray[np.int64]
     parents: NDArray[np.int64]
     cuts: NDArray[np.float64]
-    stamps: tuple[FileStamp | None, ...]
+    stamps: tuple[FileStamp, ...]
 
     @property
     def n_items(self) -> int:
@@ -99,17 +99,11 @@ class ItemTable:
         return self.encoding.show(self.frame, self.ids, self.summary.X)
 
     @property
-    def knows_paths(self) -> bool:
-        """Whether the items know where their files lie; older ones do since rows were added."""
-        return any(part.path for part in self.parts)
-
-    @property
     def hash(self) -> str:
         """A hash of all that decides the item of a row."""
         found = blake2b(repr(self.encoding.to_json()).encode(), digest_size=16)
         found.update(self.summary.centers.tobytes())
-        if self.knows_paths:
-            found.update(repr([tuple(part) for part in self.parts]).encode())
+        found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
 
     def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> Placed:
@@ -194,7 +188,7 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
     path = folder / name
     state = read_state(path)
     try:
-        values, arrays = _take_earlier_format(state)
+        values, arrays = state.values, state.arrays
         encoding = Encoding.from_json(values["encoding"])
         k, width = len(arrays["sizes"]), len(encoding.features)
         check_arrays(
@@ -220,7 +214,7 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
         parts = tuple(
             DataPart(str(name), int(n), int(known), str(at)) for name, n, known, at in values["parts"]
         )
-        stamps = tuple(map(FileStamp.from_json, values.get("stamps", [None] * len(parts))))
+        stamps = tuple(map(FileStamp.from_json, values["stamps"]))
         if len(stamps) != len(parts):
             raise ValueError("The stamps differ.")
         summary = Summary(
@@ -249,18 +243,6 @@ def _check_steps(steps: NDArray[np.int64], parents: NDArray[np.int64], cuts: NDA
     are_of_items = are_parents and (parents[parents[parents >= 0]] < 0).all()
     if not (are_steps and are_of_items and np.isfinite(cuts).all()):
         raise ValueError("The steps differ.")
-
-
-def _take_earlier_format(state: State) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Add what the first format lacks: limits, which the spread tells roughly, steps and border rows."""
-    values, arrays = state.values, state.arrays
-    if values["format"] == 1:
-        reach = 2 * np.sqrt(arrays["spread"])
-        arrays["limits"] = find_limits(reach, arrays["sizes"], arrays["centers"])
-        arrays["steps"], arrays["parents"] = np.zeros(len(reach), dtype=np.int64), np.full(len(reach), -1)
-        arrays["cuts"] = np.zeros(len(reach))
-        values |= {"format": FORMAT, "parts": [[name, n, 0, ""] for name, n in values["parts"]]}
-    return values, arrays
 
 
 def without_scaling(width: int) -> Scaling:

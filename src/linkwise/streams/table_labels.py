@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine, map_in_order
 from linkwise.streams.chunks import BLOCK
+from linkwise.streams.file_stamps import FileStamp
 from linkwise.streams.item_table import DataPart, ItemTable
 from linkwise.streams.label_files import (
     PART,
@@ -188,7 +189,8 @@ def take_new_tables(items: ItemTable, tables: TableFiles) -> ItemTable:
     check_types(items, tables, items.encoding.feature_columns)
     parts = tuple(DataPart(file.path.name, file.count_rows(), items.n_steps) for file in tables.files)
     summary = replace(items.summary, n_rows=sum(part.n_rows for part in parts))
-    return replace(items, parts=parts, summary=summary, stamps=(None,) * len(parts))
+    stamps = tuple(FileStamp.of(file.path) for file in tables.files)
+    return replace(items, parts=parts, summary=summary, stamps=stamps)
 
 
 def check_types(
@@ -260,7 +262,7 @@ def check_files(tables: TableFiles, items: ItemTable) -> None:
 def check_unchanged(paths: Sequence[Path], items: ItemTable) -> None:
     """Check that files hold the bytes that they held; one that is not there is passed over."""
     for path, stamp in zip(paths, items.stamps, strict=True):
-        difference = stamp.find_difference(path) if stamp is not None and path.is_file() else None
+        difference = stamp.find_difference(path) if path.is_file() else None
         if difference is not None:
             raise DataError(f"{path.name} has changed since the items were made: {difference}. {RESTORE}")
 

@@ -32,7 +32,7 @@ from linkwise.workspace.item_rows import (
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.project import data_path
 from linkwise.workspace.reading import row_ids
-from linkwise.workspace.session_files import find_read_files
+from linkwise.workspace.session_files import list_known_files
 
 
 def extend_session(
@@ -79,7 +79,7 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
     items, data = read_session_items(path, source), data_path(path, source)
     assert data is not None  # as the session is about items
     given = () if new is None else find_files(new)
-    old = find_read_files(data, path, items, given)
+    old = list_known_files(path, items)
     files = given if given else find_files(data)
     known = {each.resolve() for each in old}
     if new is None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from linkwise.errors import DataError
 from linkwise.streams.chunks import find_files
 from linkwise.streams.item_table import ItemTable
 from linkwise.streams.table_labels import check_unchanged
-from linkwise.wording import join_names, quote_command
-from linkwise.workspace.exit_codes import UsageError
+from linkwise.wording import join_names
 
 
 def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
@@ -23,8 +20,6 @@ def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
     DataError
         A file is not there, or the data name a file that is new.
     """
-    if not items.knows_paths:
-        return find_files(data)  # `check_files` compares their names
     files = list_known_files(path, items)
     known = {each.resolve() for each in files}
     if new := [each.name for each in find_files(data) if each.resolve() not in known]:
@@ -36,7 +31,13 @@ def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
 
 
 def list_known_files(path: Path, items: ItemTable) -> tuple[Path, ...]:
-    """List the files of items that know their paths, which must be there."""
+    """List the files whose rows a session has, which must be there.
+
+    Raises
+    ------
+    DataError
+        A file is not there.
+    """
     files = _locate_parts(path, items)
     if gone := [each.name for each in files if not each.is_file()]:
         raise DataError(
@@ -58,32 +59,4 @@ def check_known_files(path: Path, items: ItemTable) -> None:
     DataError
         A file has changed, and the error names it.
     """
-    if items.knows_paths:
-        check_unchanged(_locate_parts(path, items), items)
-
-
-def find_read_files(data: Path, path: Path, items: ItemTable, given: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """Find the files whose rows a session has.
-
-    Items of earlier versions know only the names of their files, and files in other folders may have the same
-    names. Then `given`, which are new, tell which ones of those that the data name now.
-    """
-    if items.knows_paths:
-        return list_known_files(path, items)
-    named, known = find_files(data), Counter(part.name for part in items.parts)
-    if Counter(each.name for each in named) - known:
-        new = {each.resolve() for each in given}
-        several = [name for name, n in known.items() if sum(each.name == name for each in named) > n]
-        named = tuple(each for each in named if each.name not in several or each.resolve() not in new)
-        if unclear := [name for name in several if sum(each.name == name for each in named) != known[name]]:
-            raise UsageError(
-                f"{data} names more files called {join_names(unclear, 5)} than the session has read. Name the"
-                " new ones: " + quote_command("linkwise", "extend", path, "NEW")
-            )
-    files, found = iter(named), []
-    for part in items.parts:
-        here = next((each for each in files if each.name == part.name), None)
-        if here is None:
-            raise DataError(f"{part.name}, whose rows the session has, is not there. Restore it.")
-        found.append(here)
-    return tuple(found)
+    check_unchanged(_locate_parts(path, items), items)
