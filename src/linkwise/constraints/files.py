@@ -40,13 +40,16 @@ def index_ids(ids: Sequence[str]) -> dict[str, int]:
     return position
 
 
-def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
+def read_records(path: str | os.PathLike[str], *, by_words: bool) -> list[tuple[int, list[str]]]:
     """Read the records of a CSV file in linkwise's own form, such as pairs.
 
     Parameters
     ----------
     path : path
-        File in UTF-8 or UTF-16, or in another encoding that is certain.
+        File in UTF-8 or UTF-16.
+    by_words : bool
+        Whether the file may be in an encoding that its words decide. Nobody is told which one, so only for
+        texts that are compared with known ones.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
     OSError
         The file cannot be read.
     """
-    delimiter, text = cut_separator_line(_decode_text(read_bytes(path)))
+    delimiter, text = cut_separator_line(_decode_text(read_bytes(path), by_words))
     with allow_long_cells():
         records = list(split_records(text, delimiter or detect_delimiter(text)))
     if delimiter is not None:
@@ -70,12 +73,14 @@ def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
     return records
 
 
-def _decode_text(raw: bytes) -> str:
+def _decode_text(raw: bytes, by_words: bool) -> str:
     """Decode text as tables do; where no encoding is certain, the error says how to save it as UTF-8."""
     try:
-        return decode(to_utf8(raw).raw)
+        found = to_utf8(raw)
     except DataError:
         return decode(raw)
+    is_unicode = found.encoding is None or found.encoding.startswith("utf")
+    return decode(found.raw if is_unicode or by_words else raw)
 
 
 def find_row(cell: str, position: Mapping[str, int]) -> int | None:
@@ -108,7 +113,7 @@ def read_pairs(
     """Yield line number, row, row, kind and weight of every line of a CSV file of pairs."""
     name = os.fspath(path)
     try:
-        records = read_records(path)
+        records = read_records(path, by_words=True)
     except DataError as error:
         raise ConstraintError(f"{name}: {error}") from error
     if not records:
@@ -186,7 +191,7 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
     if os.path.isdir(path):
         raise DataError(f"{name} is a folder. Name a file of clusters with the columns id,cluster.")
     try:
-        records = read_records(path)
+        records = read_records(path, by_words=False)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     if not records or records[0][1][:2] != ["id", "cluster"]:
