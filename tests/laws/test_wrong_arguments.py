@@ -165,3 +165,10 @@ def test_a_session_is_not_pickled_but_says_what_to_do():
     session = lw.Session(X[:20], lw.COBRA(2, random_state=0))
     with pytest.raises(TypeError, match=r"A session cannot be pickled.* session\.save_copy\(path\)"):
         pickle.dumps(session)
+
+
+def test_a_dask_table_is_computed_first_where_data_in_memory_are_needed():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=2)
+    with pytest.raises(TypeError, match=r"frame is of dask, .* Call frame\.compute\(\) first\."):
+        lw.explain(Y, frame)

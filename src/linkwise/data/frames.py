@@ -26,7 +26,7 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError("frame is lazy, but a DataFrame in memory is required. Call frame.collect() first.")
     if hasattr(frame, "compute") and hasattr(frame, "dask"):
         raise TypeError(
-            "frame belongs to dask, but a DataFrame in memory is required. Call frame.compute() first."
+            "frame is of dask, but a DataFrame in memory is required. Call frame.compute() first."
         )
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
