@@ -86,6 +86,7 @@ from linkwise.streams import checkpoints, chunks, mixed_items, new_rows, repeate
 from linkwise.streams import table_labels, table_passes
 for module in (chunks, mixed_items, table_files, table_passes, table_labels, new_rows, repeated_rows):
     module.BLOCK = 64
+table_labels.PART = 128
 checkpoints.SAVE_S = 0.0
 *names, work = sys.argv[1].split(".")
 owner, stop = sys.modules["linkwise.streams." + names[0]], int(sys.argv[2])

@@ -7,8 +7,7 @@ Names
     after its class, as `cobra` after `COBRA`. `__init__`, `__main__` and `base` may occur in every room, a
     module of `native/` is named after what it serves, and one of `cli/commands/` after its command. No two
     public classes alike. No banned word in the name of a module, a public class or a public function, and no
-    function that is named by a participle (`shown_rows`) or a question (`how_many`). An old name that warns
-    of its deprecation may stay.
+    function that is named by a participle (`shown_rows`) or a question (`how_many`).
 Docstrings
     Everything in `linkwise.__all__` and the public functions of `linkwise.data` and `linkwise.datasets` have
     a numpydoc docstring: a summary that ends with a full stop; every parameter, and no other, with its type
@@ -87,8 +86,6 @@ def check_names(source: Path) -> Iterator[str]:
     classes: dict[str, list[str]] = defaultdict(list)
     for module, tree in trees.items():
         for node, owner in public_definitions(tree):
-            if warns_of_deprecation(node):
-                continue
             name = f"{owner}.{node.name}" if owner else node.name
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(module)
@@ -121,13 +118,6 @@ def has_its_class(module: str, tree: ast.Module) -> bool:
     """Whether a module is named after a class that it defines."""
     return any(
         isinstance(node, ast.ClassDef) and node.name.lower() == Path(module).stem for node in tree.body
-    )
-
-
-def warns_of_deprecation(node: ast.AST) -> bool:
-    """Whether a definition is the old name of another."""
-    return isinstance(node, ast.FunctionDef) and any(
-        isinstance(each, ast.Name) and each.id == "DeprecationWarning" for each in ast.walk(node)
     )
 
 

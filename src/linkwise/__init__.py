@@ -8,7 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from linkwise._moved import keep_old_names
 from linkwise.methods import METHODS
 
 if TYPE_CHECKING:
@@ -204,6 +203,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
-
-
-keep_old_names()

@@ -47,9 +47,14 @@ def check_cells(n_rows: int, n_columns: int) -> None:
         )
 
 
+def is_expanding(n_unpacked: int, n_packed: int) -> bool:
+    """Whether a file is much larger unpacked than packed, both in bytes."""
+    return n_unpacked > max(FREE_BYTES, MOST_EXPANSION * n_packed)
+
+
 def check_expansion(n_unpacked: int, n_packed: int) -> None:
-    """Raise if a file is much larger unpacked than packed, both in bytes."""
-    if n_unpacked > max(FREE_BYTES, MOST_EXPANSION * n_packed):
+    """Raise if a table is much larger than its file, both in bytes."""
+    if is_expanding(n_unpacked, n_packed):
         raise DataError(
             f"The file has {n_packed} bytes, but its table takes {n_unpacked} bytes, more than"
             f" {MOST_EXPANSION} times as many: nearly all cells are equal or empty. Drop the columns that"

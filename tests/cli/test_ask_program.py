@@ -1,6 +1,7 @@
 """``linkwise ask FILE --oracle COMMAND``."""
 
 import json
+import signal
 import sys
 import time
 
@@ -8,7 +9,8 @@ import pytest
 
 from linkwise.cli.commands.ask_program import add_source, name_of_program
 from linkwise.session.session import Session
-from patience import patience
+from living import Living
+from patience import patience, wait_until
 from running_command import start_command
 
 JUDGE = """
@@ -144,6 +146,20 @@ def test_a_kill_loses_no_answer(fruit, judge, tmp_path):
     with Session.open(fruit.session) as session:
         assert n_asked >= 3
         assert n_asked - 1 <= session.status.n_answers <= n_asked
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_program_and_what_it_has_started(fruit, judge, tmp_path, number):
+    with Living(tmp_path / "living") as living:
+        (tmp_path / "judge.py").write_text(f"{living.start_child()}\n{JUDGE.replace('yes', 'unsure')}")
+        asked = tmp_path / "asked"
+        with start_command("ask", fruit.path, "--oracle", judge, "--quiet") as program:
+            wait_until(asked.exists, "nothing was asked")
+            program.send_signal(number)
+            _, err = program.communicate(timeout=patience())
+        assert program.returncode == 130
+        assert "Go on with: linkwise ask" in err
+        assert living.count_until_none() == 1
 
 
 @pytest.mark.parametrize(

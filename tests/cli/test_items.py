@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,9 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from fuzz.stored_files import list_bombs
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
-from linkwise.streams import survey, table_files, table_passes
+from linkwise.streams import label_files, survey, table_files, table_passes
 from linkwise.streams.item_table import read_items
 from linkwise.workspace import item_rows
 from linkwise.workspace.item_rows import name_session
@@ -484,3 +487,84 @@ def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch)
     pl.read_parquet(part)[:200].write_parquet(part)
     assert ask("--items", 50).exit_code == 0
     assert seen[3] == 0
+
+
+# ---------------------------------------------------------------- files that change
+def rewrite(path, change):
+    """Write a file again with as many rows, as long after the first time as a person would."""
+    change(pl.read_parquet(path)).write_parquet(path)
+    later = path.stat().st_mtime_ns + 60_000_000_000
+    os.utime(path, ns=(later, later))
+
+
+@pytest.mark.parametrize("command", ["ask", "export", "extend"])
+def test_other_values_in_as_many_rows_are_noticed(ask, linkwise, tmp_path, command):
+    ask("--items", 50, said="y\nn\nq\n")
+    rewrite(tmp_path / "events" / "part-1.parquet", lambda frame: frame.with_columns(-pl.col("amount")))
+    path = tmp_path / "events.linkwise"
+    write_events(tmp_path / "more")
+    words = {"ask": ["--terminal"], "export": ["--labels", tmp_path / "out"], "extend": [tmp_path / "more"]}
+    found = linkwise(command, path, *words[command], said="q\n")
+    assert found.exit_code == 3
+    said = " ".join(found.stderr.split())
+    assert "part-1.parquet has changed since the items were made" in said
+    assert "Restore it, or begin another session" in said
+    assert not list(tmp_path.glob("out/*.parquet"))
+    assert linkwise("status", path).exit_code == 0
+
+
+def test_files_with_the_same_bytes_are_the_same_whenever_they_were_written(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    for part in (tmp_path / "events").iterdir():
+        rewrite(part, lambda frame: frame)
+    assert ask().exit_code == 0
+    assert linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out").exit_code == 0
+
+
+def test_damaged_files_of_labels_are_written_again(ask, linkwise, tmp_path):
+    ask("--items", 50)
+    command, out = ["export", tmp_path / "events.linkwise", "--labels", tmp_path / "out"], tmp_path / "out"
+    linkwise(*command)
+    whole = {file.name: file.read_bytes() for file in out.iterdir()}
+    (out / "part-0-00001.parquet").write_bytes(b"")
+    (out / "part-1-00000.parquet").write_bytes(whole["part-1-00000.parquet"][:-9])
+    pl.read_parquet(out / "part-2-00002.parquet")[1:].write_parquet(out / "part-2-00002.parquet")
+    assert linkwise(*command).exit_code == 0
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == whole
+
+
+def test_items_that_unpack_to_gigabytes_are_one_sentence(ask, linkwise, tmp_path, monkeypatch):
+    ask("--items", 50)
+    items = tmp_path / "events.linkwise.d" / "items.npz"
+    *_, (_, bomb) = list_bombs(items.read_bytes())
+    items.write_bytes(bomb)
+    unpacked, read = [], zipfile.ZipExtFile.read
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda file, n=-1: unpacked.append(n) or read(file, n))
+    found = linkwise("explain", tmp_path / "events.linkwise")
+    assert found.exit_code == 3
+    assert "items.npz' is damaged: The file has" in " ".join(found.stderr.split())
+    assert 0 <= min(unpacked) <= sum(unpacked) < 2**24
+
+
+def test_two_exports_into_one_folder_at_once(ask, linkwise, tmp_path, monkeypatch):
+    """The other one begins when this one has written a file and is about to name it."""
+    ask("--items", 50, said="y\nn\nq\n")
+    command = ["export", tmp_path / "events.linkwise", "--labels"]
+    linkwise(*command, tmp_path / "whole")
+    write, codes = label_files.write_whole, []
+
+    @contextmanager
+    def begin_another(path):
+        with write(path) as free:
+            yield free
+            if not codes:
+                codes.append(0)
+                codes[0] = linkwise(*command, tmp_path / "out").exit_code
+
+    monkeypatch.setattr(label_files, "write_whole", begin_another)
+    assert linkwise(*command, tmp_path / "out").exit_code == 0
+    assert codes == [0]
+    whole, both = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("whole", "out")
+    )
+    assert both == whole

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from item_files import count_calls, kill_in_a_pass, small_blocks
+from linkwise.errors import DataError
 from linkwise.session.session import Session
 from linkwise.session.store import Store
 from linkwise.streams import mixed_items, table_files, table_passes
@@ -227,6 +228,21 @@ def test_labels_of_new_rows_follow_the_parts_of_an_item(linkwise, path, tmp_path
     assert apart[0] != apart[10]
     parts = [(tmp_path / f"apart{jobs}" / "later.parquet").read_bytes() for jobs in (1, 2, 4)]
     assert parts[0] == parts[1] == parts[2]
+
+
+def test_items_are_divided_for_an_export_if_they_cannot_be_stored(linkwise, path, tmp_path, monkeypatch):
+    put_apart(path)
+
+    def refuse(*args):
+        raise DataError("'items.npz' cannot be written: No space left on device.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ItemTable, "write", refuse)
+        told, full = export(linkwise, path, tmp_path / "full")
+    assert "Your answers put" in told
+    assert "The next command divides them again: 'items.npz' cannot be written" in told
+    _, free = export(linkwise, path, tmp_path / "free")
+    assert full.equals(free)
 
 
 @pytest.mark.parametrize("with_locks", [True, False])

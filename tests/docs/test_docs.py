@@ -169,7 +169,7 @@ def test_every_table_and_column_of_a_session_file_is_described():
         assert wanted
         assert [name for name in wanted if name != "one" and f"``{name}``" not in row] == []
     assert f"0x{schema.APPLICATION_ID:X}" in described
-    assert f"``user_version`` {schema.SCHEMA_VERSION} " in described
+    assert f"``user_version`` {schema.find_version()} " in described
 
 
 # ---------------------------------------------------------------- what is shown is what is printed

@@ -1,6 +1,11 @@
 """The tables of a suite hold what was measured."""
 
+import re
+from html import escape
+from xml.etree import ElementTree
+
 import numpy as np
+import pytest
 
 from linkwise.experiments.comparison import critical_distance
 from linkwise.experiments.results import (
@@ -13,6 +18,7 @@ from linkwise.experiments.results import (
     tabulate_summary,
     tabulate_tests,
     tabulate_wins,
+    write_results,
 )
 from linkwise.experiments.scores import SCORES
 from linkwise.experiments.suites import Protocol, Suite
@@ -100,6 +106,35 @@ def test_curves_of_many_methods_differ_by_dashes():
     for n, is_dashed in ((7, False), (8, True)):
         drawn = draw_curves(Results(SUITE, TASKS, names[:n], results.numbers, scores, results.seconds))
         assert ("stroke-dasharray: 5.55,2.4" in drawn) == is_dashed
+
+
+def rename(results, old, new):
+    """The results with another name of a method."""
+    methods = tuple(new if name == old else name for name in results.methods)
+    scores = {(task, new if name == old else name): each for (task, name), each in results.scores.items()}
+    return Results(results.suite, results.tasks, methods, results.numbers, scores, results.seconds)
+
+
+@pytest.mark.parametrize("name", ["_a", "$a$", "$\\frac{", "<b>&amp;--><script>"])
+def test_a_method_is_drawn_by_its_name_whatever_it_holds(name):
+    drawn, plain = (draw_curves(rename(made_up(), "bad", each)) for each in (name, "x" * len(name)))
+    ElementTree.fromstring(drawn)
+    assert drawn.count('xlink:href="#DejaVuSans-') == plain.count('xlink:href="#DejaVuSans-')
+
+
+def test_a_report_shows_names_as_text(tmp_path):
+    evil = "<x-evil onload='a'>\"&amp;</x-evil>"
+    results = rename(made_up(), "bad", evil)
+    suite = Suite(evil, evil, results.suite.protocol, results.suite.tasks)
+    scores, seconds = (
+        {(evil if task == "iris" else task, method): each for (task, method), each in found.items()}
+        for found in (results.scores, dict.fromkeys(results.scores, 1.0))
+    )
+    named = Results(suite, (evil, "wine"), results.methods, results.numbers, scores, seconds)
+    page = write_results(named, tmp_path).read_text(encoding="utf-8")
+    assert "<x-evil" not in page
+    assert page.count(escape(evil)) >= 8
+    assert "x-evil" not in re.sub("<!--.*?-->", "", (tmp_path / "curves.svg").read_text(encoding="utf-8"))
 
 
 def test_the_curves_name_their_unit():

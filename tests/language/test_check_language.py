@@ -55,12 +55,6 @@ def test_modules_that_are_named_after_their_classes(tmp_path):
     assert list(check_names(tmp_path)) == ["name module cobra: differs from cobras by its ending alone"]
 
 
-def test_old_names_that_warn_may_stay(tmp_path):
-    warning = "warnings.warn('known is deprecated.', DeprecationWarning, stacklevel=2)"
-    (tmp_path / "one.py").write_text(f"class Pairs:\n    def known(self):\n        {warning}\n")
-    assert not list(check_names(tmp_path))
-
-
 def test_modules_that_are_named_after_others():
     assert not list(
         check_module_names(["tree.py", "native/tree.py", "session/session.py", "cli/commands/session.py"])

@@ -11,6 +11,24 @@ from linkwise.select.base import route_constraints
 from registry import each_learner, each_predictor, each_sparse
 
 FAR = 3.0 * CENTERS  # groups that no method divides
+MOST_ELSEWHERE = {
+    "COPKMeans": 0.1,
+    "ConstrainedKMeans": 0.05,
+    "PCKMeans": 0.1,
+    "MPCKMeans": 0.1,
+    "CKM": 0.12,
+    "RCKM": 0.11,
+    "BCKM": 0.19,
+    "COBRAS": 0.03,
+    "ExploreConsolidate": 0.03,
+    "MinMax": 0.15,
+    "NPU": 0.03,
+    "ActiveFeatureWeights": 0.04,
+    "ActiveCOBS": 0.01,
+}
+"""The largest share of fitted rows that constraints put elsewhere than `predict` does; 0 by default."""
+UNSETTLED = {"RCKM": 0.05, "BCKM": 0.05}
+"""The same share of the rows that no constraint names, where rounds may end before their labels repeat."""
 
 
 def far_blobs(n=90, seed=0):
@@ -41,6 +59,16 @@ def check_new_labels(model, new):
         assert model.predict(new[[at]]).tolist() == [labels[at]]
     with pytest.raises(ValueError, match=r"3 features, but .* is expecting 2"):
         model.predict(np.zeros((2, 3)))
+
+
+def check_fitted_rows(model, X, constraints, name):
+    """`predict` tells what `fit` told, except of rows that a constraint put elsewhere than the rule would."""
+    predicted = model.predict(X)
+    for moved in (X.astype(np.float32), X + 1e-12):
+        np.testing.assert_array_equal(model.predict(moved), predicted)
+    is_elsewhere, method = predicted != model.labels_, name.replace(",", "").split()[0]
+    assert is_elsewhere.mean() <= MOST_ELSEWHERE.get(method, 0)
+    assert is_elsewhere[unnamed(constraints)].mean() <= UNSETTLED.get(method, 0)
 
 
 @each_predictor
@@ -81,15 +109,10 @@ def test_held_out_rows_get_the_clusters_that_a_refit_gives_them(entry):
 
 
 @each_predictor
-def test_most_fitted_rows_get_their_own_labels(entry):
-    """All but those that a constraint put elsewhere."""
+def test_fitted_rows_keep_their_labels_after_rounding(entry):
     X, y = blobs(120, spread=3.0)
     constraints = lw.Constraints.sample(y, 60, 0)
-    model = fit_with(entry.make(3, random_state=0), X, constraints)
-    free = unnamed(constraints)
-    assert (model.predict(X)[free] == model.labels_[free]).mean() >= 0.9
-    # as printed BCKM votes with few rounds, so constraints put more rows elsewhere
-    assert (model.predict(X) == model.labels_).mean() >= (0.75 if entry.name == "BCKM as printed" else 0.8)
+    check_fitted_rows(fit_with(entry.make(3, random_state=0), X, constraints), X, constraints, entry.name)
 
 
 @each_sparse
@@ -137,12 +160,10 @@ def test_learners_label_new_rows_without_an_oracle_too(entry):
 
 
 @each_learner
-def test_most_fitted_rows_get_the_labels_that_a_learner_gave_them(entry):
+def test_fitted_rows_keep_the_labels_of_a_learner_after_rounding(entry):
     X, y = corners(spread=8.0)
     model = entry.make(random_state=0).fit(X, oracle=TruthOracle(y), budget=30)
-    free = unnamed(model.constraints_)
-    assert (model.predict(X) == model.labels_)[free].mean() >= 0.95
-    assert (model.predict(X) == model.labels_).mean() >= 0.8
+    check_fitted_rows(model, X, model.constraints_, entry.name)
 
 
 @each_learner

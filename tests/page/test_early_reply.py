@@ -48,7 +48,7 @@ class FakeClient:
     is_sending = False
 
     def __init__(self, person, presenter):
-        self.person, self.n_open, self.reached = person, 0, asyncio.Event()
+        self.person, self.owner, self.n_open, self.reached = person, person, 0, asyncio.Event()
         self.replies, self.state, self._presenter = [], {}, presenter
 
     def show(self, update):

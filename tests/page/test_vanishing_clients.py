@@ -28,7 +28,7 @@ class Tab:
     is_sending = False
 
     def __init__(self, person):
-        self.person, self.n_open, self.is_gone = person, 0, False
+        self.person, self.owner, self.n_open, self.is_gone = person, person, 0, False
         self.replies, self.state, self.reached = [], {}, asyncio.Event()
 
     def show(self, update):

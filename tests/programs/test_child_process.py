@@ -1,6 +1,10 @@
 """Programs in processes of their own: slow, silent, talkative and mortal ones."""
 
+import io
 import json
+import os
+import signal
+import subprocess
 import sys
 import textwrap
 from contextlib import contextmanager
@@ -13,9 +17,12 @@ import linkwise as lw
 from linkwise.errors import ProgramError
 from linkwise.programs import answer, child_process
 from linkwise.programs.answer import Conversation, Limits
-from linkwise.programs.child_process import ChildProcess, parse_reply
+from linkwise.programs.child_process import MAX_LINE, ChildProcess, parse_reply, read_lines
+from linkwise.programs.interrupts import ENDING, defer_interrupt, interrupt_at_end
 from linkwise.programs.replies import UnusableReplyError
 from linkwise.session.leases import OpenQuestion
+from living import Living
+from patience import patience
 
 TOO_SHORT = 0.05  # s: a time limit that is meant to be reached
 X = np.repeat([[0.0], [5.0], [9.0]], 4, axis=0) + np.arange(12)[:, None] / 100
@@ -39,6 +46,12 @@ def quick(monkeypatch):
     monkeypatch.setattr(answer, "FIRST_DELAY_S", 0.001)
     monkeypatch.setattr(child_process, "FIRST_DELAY_S", 0.001)
     monkeypatch.setattr(child_process, "GRACE_S", 0.1)
+
+
+@pytest.fixture
+def living(tmp_path):
+    with Living(tmp_path / "living") as living:
+        yield living
 
 
 class Program:
@@ -175,6 +188,120 @@ def test_a_late_reply_counts_for_the_repetition(program):
         assert judge.log[-1] == "a reply to a question that is not open is ignored: '0:1-2'"
         assert child.send(question).result(0).answer == "no"
         child.give_up(question)  # its reply is there
+
+
+def test_a_program_that_crashes_while_its_child_holds_the_output_is_started_again(program, living):
+    judge = program(f"""
+        if life < 3:
+            next(questions)
+            {living.start_child()}
+            os._exit(3)
+        for question in questions:
+            reply(question)
+    """)
+    done = judge.converse(timeout=None)
+    assert (done.n_answers, done.n_failed) == (4, 0)
+    assert judge.n_starts == 3
+    assert living.count_until_none() == 2
+
+
+def test_a_child_that_has_left_the_group_does_not_hold_up_a_new_start(program, living, monkeypatch):
+    monkeypatch.setattr(child_process, "DRAIN_S", 0.1)
+    judge = program(f"""
+        if life == 1:
+            next(questions)
+            {living.start_child(seconds=2, more=", start_new_session=True")}
+            os._exit(3)
+        for question in questions:
+            reply(question)
+    """)
+    assert judge.converse(timeout=None).n_answers == 4
+    assert judge.n_starts == 2
+    assert living.count_until_none() == 1
+
+
+def test_a_program_that_closes_its_output_is_started_again(program, living):
+    judge = program(f"""
+        if life == 1:
+            {living.start_child(more=", stdout=2")}
+            os.close(1)
+            time.sleep(1000)
+        for question in questions:
+            reply(question)
+    """)
+    assert judge.converse(timeout=None).n_answers == 4
+    assert judge.n_starts == 2
+    assert living.count_until_none() == 1
+
+
+def test_the_children_of_a_program_end_with_it(program, living):
+    judge = program(f"""
+        {living.start_child()}
+        for question in questions:
+            reply(question)
+    """)
+    judge.converse()
+    assert living.count_until_none() == 1
+
+
+def test_the_end_of_python_ends_programs(living):
+    program = f"{living.start_child()}; print(flush=True); input()"
+    script = f"""
+import sys, threading
+from linkwise.programs.process_group import ProcessGroup
+group = ProcessGroup([sys.executable, "-IS", "-c", {program!r}])
+threading.Thread(target=group.wait, daemon=True).start()
+group.stdout.readline()
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=patience())
+    assert living.count_until_none() == 1
+
+
+def test_useless_lines_are_reported_once_and_then_counted(program):
+    judge = program("""
+        for n, question in enumerate(questions):
+            if n == 0:
+                print("junk\\n" * 5000 + '{"id": "x"}\\n' * 3000, flush=True)
+            reply(question)
+    """)
+    done = judge.converse(retries=20)
+    assert (done.n_answers, done.n_failed) == (4, 0)
+    assert sum(line.startswith("The program wrote a line that is no reply") for line in judge.log) == 1
+    assert sum(line.startswith("a reply to a question that is not open") for line in judge.log) == 1
+    assert "the program wrote 5000 lines that are no replies" in judge.log
+    assert any("lines that are replies to questions that are not open" in line for line in judge.log)
+    assert len(judge.log) < 60
+
+
+def test_of_a_line_without_end_only_the_beginning_is_read():
+    output = io.BytesIO(b"a" * (3 * MAX_LINE) + b'{"id": "1"}\n \nb\n' + b"c" * (2 * MAX_LINE))
+    assert list(map(len, read_lines(output))) == [MAX_LINE, 2, MAX_LINE]
+
+
+def test_signals_interrupt_only_when_what_must_be_done_is_done():
+    done = []
+
+    def interrupt(number):
+        with interrupt_at_end(), defer_interrupt():
+            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append(number)
+
+    for number in ENDING:
+        before = signal.getsignal(number)
+        with pytest.raises(KeyboardInterrupt):
+            interrupt(number)
+        assert signal.getsignal(number) is before
+    assert done == ENDING
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupt_at_end():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_program_that_reads_nothing_holds_up_nothing(program):

@@ -41,13 +41,14 @@ ALL_LEARNERS = LEARNERS | {
 def told(event):
     """An event without its time and its remarks; a confirmed answer says so, and one with a place has it."""
     compared = (getattr(event, field.name) for field in fields(event) if field.compare)
-    number, kind, _, *rest, is_sure, place, gold, reliability = compared
+    number, kind, _, *rest, is_sure, place, gold, reliability, value = compared
     return (
         number,
         kind,
         *rest,
         *(["sure"] if is_sure else []),
         *([place] if place else []),
+        *([] if value is None else [value]),
         *([gold] if gold else []),
         *([] if reliability is None else [reliability]),
     )

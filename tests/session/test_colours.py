@@ -324,14 +324,6 @@ def test_numbers_and_shades_survive_answers_undo_and_a_restart(tmp_path):
         assert kept.labels.tolist() == seen[-20][0].tolist()
 
 
-def test_the_old_name_of_a_colour_is_the_number_of_the_cluster():
-    session = Session([[0.0], [0.1], [9.0], [9.1]], COBRAS(random_state=0))
-    session.add(0, 2, "cannot-link")
-    with pytest.warns(DeprecationWarning, match=r"Use the numbers in Session\.labels"):
-        colours = session.cluster_colours
-    assert np.array(colours)[session.labels].tolist() == session.labels.tolist()
-
-
 # ---------------------------------------------------------------- numbers that stay through a replay
 @given(st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), min_size=1, max_size=30))
 def test_clusters_keep_the_numbers_that_people_have_seen(pairs):

@@ -13,7 +13,7 @@ import pytest
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
+from linkwise.session.schema import APPLICATION_ID, find_version
 from linkwise.session.session import Session
 from patience import patience
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
@@ -71,13 +71,13 @@ def test_a_database_of_something_else(tmp_path):
 
 def test_a_database_that_only_says_it_is_ours(tmp_path):
     path = tmp_path / "s.linkwise"
-    execute(path, f"PRAGMA application_id={APPLICATION_ID}", f"PRAGMA user_version={SCHEMA_VERSION}")
+    execute(path, f"PRAGMA application_id={APPLICATION_ID}", f"PRAGMA user_version={find_version()}")
     refused(path, SessionDamagedError, "no table")
 
 
 def test_a_newer_format(path):
-    execute(path, f"PRAGMA user_version={SCHEMA_VERSION + 1}")
-    refused(path, SessionError, f"format {SCHEMA_VERSION + 1}.*Update linkwise")
+    execute(path, f"PRAGMA user_version={find_version() + 1}")
+    refused(path, SessionError, f"format {find_version() + 1}.*Update linkwise")
 
 
 def test_a_folder(tmp_path):
@@ -352,6 +352,7 @@ def test_without_the_right_to_write_the_error_says_so(public, folder_mode):
     public.chmod(0o444)
     public.parent.chmod(folder_mode)
     said = without_rights(public)
+    assert said["read"] == "done 1"
     assert said["answer"].startswith("SessionError")
     assert f"{public} cannot be written" in said["answer"]
     if folder_mode == 0o555:

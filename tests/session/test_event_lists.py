@@ -5,11 +5,21 @@ from hypothesis import strategies as st
 
 from linkwise.constraints.facts import Fact
 from linkwise.session.event_lists import EventLists
-from linkwise.session.events import Event, Place, drop_undone, settle_events
+from linkwise.session.events import SETTINGS, Event, Place, drop_undone, settle_events
+from linkwise.session.settings import Settings, apply_settings
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 SOURCES = ("", "anna", "ben")
-KINDS = ("answer", "answer", "answer", "add", "import", "done", "name", "change", "sure", "undo")
+KINDS = ("answer", "answer", "answer", "add", "import", "done", "name", "change", "sure", "undo", *SETTINGS)
+BEGUN = Settings({"name": "KIN", "parameters": {}})
+VALUES = {
+    "guidelines": st.sampled_from(["", "By colour."]),
+    "examples": st.sampled_from([[], [[0, 1, "yes", "both red"]]]),
+    "audit": st.sampled_from([{"by": "eva", "pairs": [[0, 1]], "doubtful": [True]}]),
+    "cost": st.sampled_from([0.5, 1]),
+    "learner": st.sampled_from([{"name": "COBRAS", "parameters": {}}]),
+    "rate": st.sampled_from([None, 0.1]),
+}
 ANSWERS = st.sampled_from(["yes", "no", "unsure"])
 
 
@@ -22,12 +32,15 @@ def stories(draw):
         first, second = draw(st.sampled_from([(0, 1), (2, 1), (3, 0)]))
         if kind in ("change", "sure", "undo"):
             known = [e.number for e in events if e.kind in ("answer", "add", "import")]
+            known += [e.number for e in events if e.kind in SETTINGS and kind == "undo"]
             if not known:
                 continue
             answer = None if kind == "undo" else draw(ANSWERS)
             events.append(Event(number, kind, WHEN, answer=answer, target=draw(st.sampled_from(known))))
         elif kind in ("import", "done"):
             events.append(Event(number, kind, WHEN, facts=(Fact(first, second, draw(ANSWERS)),)))
+        elif kind in SETTINGS:
+            events.append(Event(number, kind, WHEN, source=source, value=draw(VALUES[kind])))
         elif kind == "name":
             events.append(Event(number, kind, WHEN, first=first, source="ripe"))
         else:
@@ -38,18 +51,19 @@ def stories(draw):
 
 
 def describe(lists):
-    return lists.remaining, lists.settled, lists.ordered, lists.last_answers
+    return lists.remaining, lists.settled, lists.ordered, lists.last_answers, lists.settings
 
 
 @given(stories(), st.integers(1, 5))
 def test_it_does_not_matter_how_many_events_come_at_once(events, step):
-    one, other = EventLists(), EventLists()
+    one, other = EventLists(BEGUN), EventLists(BEGUN)
     for end in range(step, len(events) + step, step):
         one.follow(events[:end])
     other.follow(events)
     assert describe(one) == describe(other)
     assert one.remaining == drop_undone(events)
     assert one.settled == settle_events(events)
+    assert one.settings == apply_settings(BEGUN, drop_undone(events))
     assert sorted(one.ordered, key=lambda event: event.number) == one.settled
 
 
@@ -59,7 +73,7 @@ def test_answers_are_ordered_by_their_questions():
         Event(number, "answer", WHEN, number, 0, "no", place=place)
         for number, place in enumerate(given_places, 1)
     ]
-    lists = EventLists()
+    lists = EventLists(BEGUN)
     for end in range(len(events) + 1):
         lists.follow(events[:end])
     assert [event.number for event in lists.ordered] == [3, 1, 2, 4]
@@ -71,7 +85,7 @@ def test_an_answer_to_a_pair_that_was_imported_is_gold():
         Event(1, "import", WHEN, facts=(Fact(0, 1, "yes"),)),
         Event(2, "answer", WHEN, 0, 1, "no", source="anna", place=Place(1, 1)),
     ]
-    lists = EventLists()
+    lists = EventLists(BEGUN)
     for end in (1, 2):
         lists.follow(events[:end])
     assert lists.settled[1].gold == "yes"

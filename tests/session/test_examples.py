@@ -40,8 +40,9 @@ def test_two_clients_that_add_at_the_same_time_lose_no_example(tmp_path):
     with begin() as session:
         session.save(tmp_path / "s")
     with Session.open(tmp_path / "s") as one, Session.open(tmp_path / "s") as other:
-        one._catch_up = lambda: None  # it has not read what the other one writes
-        other.add_example(0, 1, "yes")
+        reads = iter([lambda: other.add_example(0, 1, "yes")])  # just after the first reading
+        catch_up = one._catch_up
+        one._catch_up = lambda: (catch_up(), next(reads, bool)())
         one.add_example(2, 3, "no")
         assert other.examples == one.examples == (Example(0, 1, "yes"), Example(2, 3, "no"))
 
@@ -57,9 +58,20 @@ def test_a_later_example_replaces_that_about_the_same_pair():
 def test_examples_are_no_answers():
     session, other = begin(), begin()
     session.set_examples([(0, 1, "yes"), (1, 2, "no")])
-    assert session.events == []
+    assert [event.kind for event in session.events] == ["examples"]
+    assert session.history == []
     assert len(session.evidence) == 0
     assert session.question_id == other.question_id
+
+
+def test_an_undo_brings_the_examples_of_before_back():
+    session = begin()
+    session.set_examples([(0, 1, "yes")])
+    session.add_example(1, 2, "no")
+    assert session.undo().kind == "examples"
+    assert session.examples == (Example(0, 1, "yes"),)
+    session.undo()
+    assert session.examples == ()
     assert session.undo() is None
 
 

@@ -66,14 +66,18 @@ class Doing(RuleBasedStateMachine):
             self.reader.close()
             self.folder.cleanup()
 
+    def see(self):
+        """All that a session shows, and what it says beside pairs."""
+        return image(self.session), self.session.guidelines, self.session.examples
+
     def says(self, do):
         """Do something that becomes one event, or is refused and leaves no trace."""
-        was, events = image(self.session), self.session.events
+        was, events = self.see(), self.session.events
         try:
             do()
         except InfeasibleConstraintsError:
             assert self.session.events == events
-            assert image(self.session) == was
+            assert self.see() == was
             return
         assert self.session.events[:-1] == events
         self.before.append(was)
@@ -171,6 +175,38 @@ class Doing(RuleBasedStateMachine):
         assert asked == self.session.question_id  # who has seen the question may still answer
         assert present(self.session) == shown
 
+    @rule(text=st.sampled_from(["", "By colour.", " By colour.\n", "By size."]))
+    def write_guidelines(self, text):
+        asked, shown, events = self.session.question_id, present(self.session), self.session.events
+        if text.strip() == self.session.guidelines:
+            self.session.set_guidelines(text)
+            assert self.session.events == events
+        else:
+            self.says(lambda: self.session.set_guidelines(text))
+        assert self.session.guidelines == text.strip()
+        assert (asked, shown) == (self.session.question_id, present(self.session))
+
+    @rule(pair=PAIRS, answer=st.sampled_from(["yes", "no", None]))
+    def show_an_example(self, pair, answer):
+        """None takes the example away."""
+        asked, shown = self.session.question_id, present(self.session)
+        known = {frozenset(each[:2]): each.answer for each in self.session.examples}
+        if answer is None and frozenset(pair) in known:
+            self.says(lambda: self.session.remove_example(*pair))
+        elif answer is not None and [*known.items()][-1:] != [(frozenset(pair), answer)]:
+            self.says(lambda: self.session.add_example(*pair, answer))
+        if answer is not None:
+            assert {*self.session.examples[-1][:2]} == {*pair}
+        assert (asked, shown) == (self.session.question_id, present(self.session))
+
+    @rule(cost=st.sampled_from([0, 0.5, 2]))
+    def pay(self, cost):
+        was, before = self.see(), self.session.costs.get("judge", 0.0)
+        asked = self.session.question_id
+        assert self.session.add_cost("judge", cost) == before + cost
+        assert (self.see(), asked) == (was, self.session.question_id)
+        assert self.reader.costs == self.session.costs
+
     @rule()
     def undo(self):
         n = len(self.session.events)
@@ -179,7 +215,7 @@ class Doing(RuleBasedStateMachine):
             assert undone is None
             assert len(self.session.events) == n
             return
-        assert image(self.session) == self.before.pop()
+        assert self.see() == self.before.pop()
         assert self.session.events[undone.number - 1] == undone
 
     @rule(said=ANSWERS, patience=st.integers(0, 6))

@@ -100,7 +100,8 @@ def test_parameters_of_another_version(path):
         answer_by(session, TRUTH, 3)
         was = image(session)
         learner = session.learner
-        session._store.put_meta({"learner": {**learner, "parameters": {**learner["parameters"], "magic": 3}}})
+        magic = {**learner, "parameters": {**learner["parameters"], "magic": 3}}
+        session._store.append("learner", after=session.events[-1].number, value=magic)
     with pytest.raises(SessionError, match=r"stored parameters of COBRAS do not fit .*magic"):
         Session.open(path, X)
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:

@@ -260,7 +260,8 @@ def test_the_stored_learner_goes_on(path):
 def test_the_stored_learner_names_columns_of_the_data(path):
     with Session.open(path, X, Neighbours()) as session:
         nested = {"name": "ClusILC", "parameters": {"nominal": [2]}}
-        session._store.put_meta({"learner": {"name": "MinMax", "parameters": {"estimator": nested}}})
+        described = {"name": "MinMax", "parameters": {"estimator": nested}}
+        session._store.append("learner", after=0, value=described)
         session._replay = None
     with pytest.raises(SessionError, match="nominal names column 2, and the columns are 0 to 1"):
         Session.open(path, X)
@@ -287,7 +288,7 @@ def test_labels_of_another_learner_are_kept_at_once(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("UPDATE snapshot SET labels = zeroblob(24)")
     with Session.open(path, X, Backwards()):
-        assert stored_labels(path) == (1, [0, 0, 2, 3, 4, 5])
+        assert stored_labels(path) == (2, [0, 0, 2, 3, 4, 5])  # after the event that another learner asks
 
 
 # ---------------------------------------------------------------- asking and answering

@@ -468,16 +468,6 @@ def test_a_learner_that_takes_over_may_name_every_column(path):
         assert one.labels.tolist() == other.labels.tolist()
 
 
-def test_the_old_name_of_representatives_warns(path):
-    with Session.open(path, X, Neighbours()) as session:
-        with pytest.warns(
-            DeprecationWarning, match=r"^Session\.stand_ins is deprecated\. Use Session\.representatives\.$"
-        ):
-            found = session.stand_ins
-        assert found is not None
-        assert found.tolist() == session.representatives.tolist()
-
-
 def test_a_session_with_one_event_is_read_whole(path):
     with Session.open(path, X, cobras()) as session:
         session.add(0, 1, "must-link")

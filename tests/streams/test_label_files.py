@@ -121,3 +121,72 @@ def test_labels_must_be_of_items(found, labels, tmp_path):
         with pytest.raises(ValueError, match="Give one whole number for each of the 10 items"):
             write(wrong, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+DAMAGES = {
+    "empty": lambda whole: b"",
+    "short": lambda whole: whole[: len(whole) // 2],
+    "without its end": lambda whole: whole[:-1],
+    "zeros": lambda whole: bytes(len(whole)),
+    "zeros in the middle": lambda whole: whole[:20] + bytes(100) + whole[120:],
+    "no table": lambda whole: b"row,cluster\n0,1\n",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_part_is_written_again(found, labels, tmp_path, damage):
+    paths = found.write_labels(X, labels, tmp_path)
+    whole = {path: path.read_bytes() for path in paths}
+    times = {path: path.stat().st_mtime_ns for path in paths}
+    paths[2].write_bytes(damage(whole[paths[2]]))
+    found.write_labels(X, labels, tmp_path)
+    assert {path: path.read_bytes() for path in paths} == whole
+    assert [path for path in paths if path.stat().st_mtime_ns != times[path]] == [paths[2]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame[:-1],
+        lambda frame: frame.rename({"cluster": "group"}),
+        lambda frame: frame.with_columns(pl.col("cluster").cast(pl.String)),
+        lambda frame: frame.with_columns(pl.col("cluster").replace({0: None})),
+    ],
+)
+def test_a_part_with_other_rows_or_columns_is_written_again(found, labels, tmp_path, change):
+    paths = found.write_labels(X, labels, tmp_path)
+    whole = paths[0].read_bytes()
+    change(pl.read_parquet(paths[0])).write_parquet(paths[0])
+    found.write_labels(X, labels, tmp_path)
+    assert paths[0].read_bytes() == whole
+
+
+def test_two_write_the_same_labels_at_once(found, labels, tmp_path):
+    """The other one begins while the first part of this one is written, and ends before it."""
+    whole = [path.read_bytes() for path in found.write_labels(X, labels, tmp_path / "whole")]
+    write, out = pl.DataFrame.write_parquet, tmp_path / "out"
+
+    def begin_another(frame, path):
+        write(frame, path)
+        with patch.object(pl.DataFrame, "write_parquet", write):
+            found.write_labels(X, labels, out)
+
+    with patch.object(pl.DataFrame, "write_parquet", begin_another):
+        paths = found.write_labels(X, labels, out)
+    assert [path.read_bytes() for path in paths] == whole
+    assert len(list(out.iterdir())) == len(paths) + 1
+
+
+def test_two_never_write_different_labels_to_one_folder(found, labels, tmp_path):
+    write = pl.DataFrame.write_parquet
+
+    def begin_another(frame, path):
+        with patch.object(pl.DataFrame, "write_parquet", write):
+            found.write_labels(X, labels[::-1].copy(), tmp_path)
+        write(frame, path)
+
+    with (
+        patch.object(pl.DataFrame, "write_parquet", begin_another),
+        pytest.raises(lw.DataError, match="labels of another clustering"),
+    ):
+        found.write_labels(X, labels, tmp_path)

@@ -8,7 +8,6 @@ disturb each other.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -221,35 +220,9 @@ class Representing(Protocol):
         """
 
 
-@runtime_checkable
-class _StandingIn(Protocol):
-    """A learner that has `representatives` under the old name of the method."""
-
-    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None:
-        """Return the representative of each row, as `Representing.representatives` does.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_rows,), or None
-            Position of each row's representative.
-        """
-
-
 def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:
     """For each row its representative, of a learner that treats many rows as one; None of any other."""
-    if isinstance(learner, Representing):
-        return learner.representatives(state)
-    if isinstance(learner, _StandingIn):
-        name = type(learner).__name__
-        text = f"{name}.stand_ins is deprecated. Rename the method to representatives."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return learner.stand_ins(state)
-    return None
+    return learner.representatives(state) if isinstance(learner, Representing) else None
 
 
 @runtime_checkable
@@ -408,11 +381,3 @@ def check_answer(answer: object, first: int, second: int) -> Answer:
         f"The answer about rows {first} and {second} is unknown: {short_repr(answer)}"
         f" ({type(answer).__name__}). Give 'yes', 'no', 'unsure', True or False."
     )
-
-
-def __getattr__(name: str) -> Any:
-    if name == "StandingIn":
-        text = "StandingIn is deprecated. Use Representing, whose method is representatives."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return _StandingIn
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -226,7 +226,7 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Cluster of each row.
+            Cluster of each row. Fitted rows get their own labels, unless a constraint put them elsewhere.
         """
         check_is_fitted(self)
         return self._nearest(self._new_rows(X))

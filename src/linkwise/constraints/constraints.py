@@ -276,23 +276,6 @@ class Constraints:
         cannot = found[self.cannot_link[:, 0]] == found[self.cannot_link[:, 1]]
         return must, cannot
 
-    def violated(self, labels: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Find the constraints that a clustering breaks, under the earlier name of `find_violations`.
-
-        Parameters
-        ----------
-        labels : array-like of shape (n_rows,)
-            Cluster of every row.
-
-        Returns
-        -------
-        tuple of two ndarrays of bool, shapes (n_must_links,) and (n_cannot_links,)
-            Whether each must-link, and each cannot-link, is broken.
-        """
-        text = "Constraints.violated is deprecated. Use Constraints.find_violations."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.find_violations(labels)
-
     # ------------------------------------------------------------ sources and files
     @classmethod
     def from_labels(cls, y: ArrayLike) -> Self:

@@ -7,7 +7,6 @@ only: the relation of two rows, and the groups.
 
 from __future__ import annotations
 
-import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -495,25 +494,6 @@ class Evidence:
         chosen: Pairs = pairs[np.frombuffer(bytes(self._answers[since:]), np.uint8) == ANSWERS.index(answer)]
         return chosen
 
-    def answered(self, answer: Answer, since: int = 0) -> Pairs:
-        """Return the pairs that have one answer, under the earlier name of `pairs_with_answer`.
-
-        Parameters
-        ----------
-        answer : {"yes", "no", "unsure"}
-            The answer to look for.
-        since : int, default=0
-            Number of the first answer to look at, from 0.
-
-        Returns
-        -------
-        ndarray of shape (n, 2), int64
-            Row positions.
-        """
-        text = "Evidence.answered is deprecated. Use Evidence.pairs_with_answer."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.pairs_with_answer(answer, since)
-
     def has_verdict(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
         """Return whether each pair has a verdict; ``"unsure"`` is one.
 
@@ -535,25 +515,6 @@ class Evidence:
         known = np.zeros(len(pairs), dtype=bool)
         known[touched] = [self.verdict(i, j) is not None for i, j in pairs[touched].tolist()]
         return known
-
-    def known(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
-        """Return whether each pair has a verdict, under the earlier name of `has_verdict`.
-
-        Parameters
-        ----------
-        pairs : ndarray of shape (n, 2)
-            Two different rows each.
-        since : int, default=0
-            Look only at pairs that the answers from this number on touch.
-
-        Returns
-        -------
-        ndarray of shape (n,), bool
-            Whether `verdict` is not None.
-        """
-        text = "Evidence.known is deprecated. Use Evidence.has_verdict."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.has_verdict(pairs, since)
 
     def to_constraints(self) -> Constraints:
         """Convert all yes and no answers to constraints.

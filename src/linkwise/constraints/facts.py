@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -147,10 +146,3 @@ class Groups:
         n, (one, other) = len(self.row), self.cannot_link.T
         key = np.sort(np.concatenate([one * n + other, other * n + one]))
         return np.stack(np.divmod(key, max(n, 1)), axis=1)
-
-    @property
-    def foes(self) -> NDArray[np.int64]:
-        """The cannot-links, under the earlier name of `cannot_link`."""
-        text = "Groups.foes is deprecated. Use Groups.cannot_link."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.cannot_link

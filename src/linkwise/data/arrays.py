@@ -6,42 +6,19 @@ Headers are read first, so the size of an array is known and checked before anyt
 from __future__ import annotations
 
 import io
-import math
-import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, Literal
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise.array_archives import AGAIN, ArrayHeader, read_header, read_headers, unpack
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_expansion
-from linkwise.text_files import check_unique, refuse_lone_surrogates
+from linkwise.text_files import refuse_lone_surrogates
 from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-_UNREADABLE = "This cannot be read as a NumPy array of numbers"
-
-
-@dataclass(frozen=True)
-class _ArrayHeader:
-    """An array in a file: its header, how many bytes follow that, and how to open it again."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    order: Literal["C", "F"]
-    n_following: int
-    open: Callable[[], AbstractContextManager[IO[bytes]]]
-
-    @property
-    def n_bytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
 
 
 def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
@@ -68,7 +45,9 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
     """
     is_archive = raw[:2] == b"PK"
     stored, broken = (
-        _read_archive(raw) if is_archive else ({"": _read_header(lambda: io.BytesIO(raw), len(raw))}, {})
+        read_headers(io.BytesIO(raw))
+        if is_archive
+        else ({"": read_header(lambda: io.BytesIO(raw), len(raw))}, {})
     )
     name = _main_array_name(stored, broken)
     _check_table(stored[name].shape, stored[name].dtype)
@@ -80,7 +59,7 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
             raise broken[one]
     if is_archive:
         check_expansion(sum(stored[one].n_bytes for one in used), len(raw))
-    frame = array_frame(_unpack(stored[name]))
+    frame = array_frame(unpack(stored[name]))
     notes = [] if name == "" else [f"Rows are those of the array '{name}'."]
     others = [other for other in (*stored, *broken) if other not in used]
     if others:
@@ -90,66 +69,11 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
     return _add_ids(frame, id_column, stored[id_column]), id_column, notes
 
 
-def _is_one_dimensional(stored: _ArrayHeader | None) -> bool:
+def _is_one_dimensional(stored: ArrayHeader | None) -> bool:
     return stored is not None and len(stored.shape) == 1
 
 
-# ---------------------------------------------------------------- headers
-def _read_header(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> _ArrayHeader:
-    """The header of a .npy file of `size` bytes."""
-    try:
-        with opened() as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
-            version = np.lib.format.read_magic(file)
-            known = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-            shape, is_fortran, dtype = known[version[0]](file)
-            following = size - file.tell()
-    except Exception as error:  # of a damaged header NumPy's parsers may raise anything
-        raise DataError(f"{_UNREADABLE}: its header is damaged ({str(error)[:100]!r}). {_AGAIN}") from None
-    if dtype.hasobject:
-        raise DataError(
-            f"{_UNREADABLE}: it holds Python objects, which could run code. Save numbers or texts."
-        )
-    found = _ArrayHeader(shape, dtype, "F" if is_fortran else "C", following, opened)
-    if min(shape, default=0) < 0 or found.n_bytes != following:
-        raise DataError(
-            f"{_UNREADABLE}: its header describes the shape {shape} of {dtype}, but {following} bytes follow."
-            f" {_AGAIN}"
-        )
-    return found
-
-
-_AGAIN = "Save the array again with numpy.save or numpy.savez."
-
-
-def _read_archive(raw: bytes) -> tuple[dict[str, _ArrayHeader], dict[str, DataError]]:
-    """The arrays of an archive, and the errors of those that cannot be read."""
-    stored, broken = {}, {}
-    try:
-        archive = ZipFile(io.BytesIO(raw))
-    except Exception as error:  # of a damaged archive zipfile may raise anything
-        raise DataError(f"{_UNREADABLE}: the archive is damaged ({error}). {_AGAIN}") from None
-    members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-    if len(members) < len(archive.infolist()):
-        check_unique(info.filename.removesuffix(".npy") for info in archive.infolist())
-    for name, info in members.items():
-        try:
-            _check_packing(info)
-            stored[name] = _read_header(partial(archive.open, info), info.file_size)
-        except DataError as error:
-            broken[name] = error
-    return stored, broken
-
-
-def _check_packing(info: ZipInfo) -> None:
-    """Raise if NumPy never packs so: zipfile would unpack without a bound to read a header alone."""
-    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise DataError(
-            f"{_UNREADABLE}: '{info.filename}' is packed in a way that NumPy does not use. {_AGAIN}"
-        )
-
-
-def _main_array_name(stored: dict[str, _ArrayHeader], broken: dict[str, DataError]) -> str:
+def _main_array_name(stored: dict[str, ArrayHeader], broken: dict[str, DataError]) -> str:
     """Name of the array that holds the rows."""
     if "X" in stored or "" in stored:
         return "X" if "X" in stored else ""
@@ -164,24 +88,7 @@ def _main_array_name(stored: dict[str, _ArrayHeader], broken: dict[str, DataErro
     )
 
 
-# ---------------------------------------------------------------- contents
-def _unpack(stored: _ArrayHeader) -> np.ndarray[Any, Any]:
-    try:
-        with stored.open() as file:
-            file.seek(-stored.n_following, io.SEEK_END)
-            content = file.read(stored.n_bytes)
-    except MemoryError:
-        raise
-    except Exception as error:  # of a damaged archive zipfile may raise anything
-        raise DataError(f"{_UNREADABLE}: the archive is damaged ({error}). {_AGAIN}") from None
-    if len(content) < stored.n_bytes:
-        raise DataError(f"{_UNREADABLE}: the archive ends too soon. {_AGAIN}")
-    if stored.dtype.kind == "b":  # any byte but 0 is true
-        return np.frombuffer(content, np.uint8).astype(bool).reshape(stored.shape, order=stored.order)
-    return np.frombuffer(content, stored.dtype).reshape(stored.shape, order=stored.order)
-
-
-def _add_ids(frame: nw.DataFrame[Any], name: str, stored: _ArrayHeader) -> nw.DataFrame[Any]:
+def _add_ids(frame: nw.DataFrame[Any], name: str, stored: ArrayHeader) -> nw.DataFrame[Any]:
     import narwhals as nw
     import polars as pl
 
@@ -191,7 +98,7 @@ def _add_ids(frame: nw.DataFrame[Any], name: str, stored: _ArrayHeader) -> nw.Da
         )
     if stored.dtype.kind not in "biufUSM":
         raise DataError(f"The array '{name}' holds {stored.dtype}. Save ids that are texts or numbers.")
-    ids = _unpack(stored)
+    ids = unpack(stored)
     if ids.dtype.kind in "USM":
         column = pl.Series(name, _ids_as_text(name, ids), dtype=pl.String)
     else:
@@ -205,8 +112,7 @@ def _check_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
     wrong = np.flatnonzero(points.reshape(len(ids), -1).max(axis=1, initial=0) > 0x10FFFF)
     if len(wrong):
         raise DataError(
-            f"Row {wrong[0]} (counted from 0) of array '{name}' holds numbers that are no characters. "
-            f"{_AGAIN}"
+            f"Row {wrong[0]} (counted from 0) of array '{name}' holds numbers that are no characters. {AGAIN}"
         )
 
 

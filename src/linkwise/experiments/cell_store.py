@@ -20,6 +20,7 @@ from typing import Protocol
 
 from linkwise.experiments.code_keys import fingerprint
 from linkwise.text_files import format_record
+from linkwise.whole_files import write_whole
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -271,8 +272,6 @@ def _read_header(path: Path) -> list[str]:
 
 def _replace_file(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
     """Write a CSV file beside the one that there is, which it then replaces as a whole."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    with beside.open("w", newline="", encoding="utf-8") as file:
-        records = [header, *([row.get(name) for name in header] for row in rows)]
+    records = [header, *([row.get(name) for name in header] for row in rows)]
+    with write_whole(path) as free, free.open("w", newline="", encoding="utf-8") as file:
         file.writelines(format_record(record) + "\n" for record in records)
-    beside.replace(path)

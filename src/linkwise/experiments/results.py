@@ -314,7 +314,7 @@ def draw_curves(results: Results) -> str:
     figure = Figure(figsize=(8 if len(results.methods) > len(COLOURS) else 6, 4), layout="constrained")
     FigureCanvasSVG(figure)
     axes: Any = figure.subplots()
-    at = [float(number) for number in results.numbers]
+    at, drawn = [float(number) for number in results.numbers], []
     for number, method in enumerate(results.methods):
         n_runs = min(len(results.scores[task, method]) for task in results.tasks)
         runs = np.mean([results.scores[task, method][:n_runs] for task in results.tasks], axis=0)
@@ -322,17 +322,21 @@ def draw_curves(results: Results) -> str:
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[number // len(COLOURS) % len(DASHES)]  # for further methods when colours run out
         point, width = (None, 0) if len(at) > 1 else ("o", 4)  # a line and a band need two numbers
-        axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, marker=point, label=method)
+        drawn += axes.plot(at, runs.mean(axis=0), color=colour, linestyle=dashes, marker=point)
         axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=width)
     protocol = results.suite.protocol
     unit = protocol.kind if protocol.unit == "count" else f"constraints, {protocol.unit}"
     axes.set(xlabel=unit, ylabel=f"mean {LABELS[protocol.score]}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
+    numbers = [str(number) for number in range(len(drawn))]
     if len(results.methods) > len(COLOURS):
-        figure.legend(frameon=False, loc="outside right upper", fontsize="small")
+        legend = figure.legend(drawn, numbers, frameon=False, loc="outside right upper", fontsize="small")
     else:
-        axes.legend(frameon=False)
+        legend = axes.legend(drawn, numbers, frameon=False)
+    for entry, method in zip(legend.get_texts(), results.methods, strict=True):
+        entry.set_parse_math(False)  # a name may hold a $, or begin with _
+        entry.set_text(method)
     with StringIO() as buffer, rc_context({"svg.hashsalt": "linkwise"}):  # the same picture each time
         figure.savefig(buffer, format="svg", metadata={"Date": None})
         return buffer.getvalue()

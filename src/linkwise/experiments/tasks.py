@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import datasets
+from linkwise.array_archives import read_archive
 from linkwise.errors import DataError
 from linkwise.experiments.declarations import build_declared, read_toml
 
@@ -494,8 +495,8 @@ def _check_columns(spec: TaskSpec, columns: Sequence[str], where: str) -> None:
 
 def _from_arrays(spec: TaskSpec, path: Path) -> LabelledTask:
     """A table whose columns have no names."""
-    with np.load(path) as held:
-        X, classes = held["X"].astype(np.float64), held["y"]
+    held = read_archive(path, is_packed=True)
+    X, classes = held["X"].astype(np.float64), held["y"]
     return prepare_table(spec, X, classes, [str(column) for column in range(X.shape[1])])
 
 
@@ -503,9 +504,9 @@ def _from_pixels(spec: TaskSpec, path: Path) -> LabelledTask:
     """Images by one of their labellings: pixels in [0, 1], principal components."""
     from sklearn.decomposition import PCA
 
-    with np.load(path) as held:
-        pixels = held["X"].reshape(len(held["X"]), -1) / 255.0
-        classes = held[spec.labels]
+    held = read_archive(path, is_packed=True)
+    pixels = held["X"].reshape(len(held["X"]), -1) / 255.0
+    classes = held[spec.labels]
     X = PCA(spec.components, svd_solver="full").fit_transform(pixels)
     return _task(spec, np.ascontiguousarray(X), classes, f"pixels, {spec.components} PCA components")
 
@@ -535,10 +536,10 @@ def _from_counts(spec: TaskSpec, path: Path) -> LabelledTask:
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    with np.load(path) as held:
-        parts = tuple(held[name] for name in ("data", "indices", "indptr"))
-        counts = csr_array(parts, shape=tuple(held["shape"]), dtype=np.float64)
-        classes = held["y"]
+    held = read_archive(path, is_packed=True)
+    parts = tuple(held[name] for name in ("data", "indices", "indptr"))
+    counts = csr_array(parts, shape=tuple(held["shape"]), dtype=np.float64)
+    classes = held["y"]
     return _task(spec, csr_array(TfidfTransformer().fit_transform(counts)), classes, "TF-IDF")
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.page.requests import RefusedRequest
-from linkwise.session.events import Event, facts_of
+from linkwise.session.events import Event, facts_of, find_undoable
 from linkwise.session.examples import Example
 from linkwise.session.session import Session
 from linkwise.session.suspects import SuspectAnswer
@@ -41,7 +41,7 @@ class AnswerList(NamedTuple):
         names = [event for event in remaining if event.kind == "name"]
         changed = frozenset(e.target for e in remaining if e.kind == "change" and e.target is not None)
         events = sorted([*session.history, *names], key=lambda event: event.number)
-        return cls(events, changed, remaining[-1] if remaining else None)
+        return cls(events, changed, find_undoable(remaining))
 
 
 def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def check_owner(events: Mapping[int, Event], number: int, person: str) -> None:
     event = events.get(number)
     while event is not None and event.kind != "note" and event.target is not None:
         event = events.get(event.target)
-    if event is None or event.kind in ("done", "name"):
+    if event is None or event.kind in ("done", "name", "guidelines", "examples"):
         return
     if event.kind == "import":
         raise RefusedRequest("bad", "Nobody can take back imported pairs on this page.")

@@ -1,8 +1,9 @@
 """One presenter, many clients: the loop that both hosts of the page run.
 
-The server has a client for each socket, a notebook has one for its widget. Requests are handled in order, and
-every client sees the newest state. The presenter works on a thread of its own, so that the event loop stays
-responsive, and a slow client never makes another one wait.
+The server has a client for each socket, a notebook has one for its widget. The requests of a client are
+handled in order, those of several people in turns, and every client sees the newest state. The presenter
+works on a thread of its own, so that the event loop stays responsive, and a slow client never makes another
+one wait.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from linkwise.errors import SessionError, SessionLockedError
 from linkwise.page.requests import PERSONAL, refuse
+from linkwise.page.turns import Turns
 
 if TYPE_CHECKING:
     from linkwise.page.presenter import Presenter
@@ -28,6 +30,7 @@ POLL_S = 1.0  # how often to check whether another process wrote to the session
 GATHER_S = 0.005  # how long to wait for answers of others that may come at the same time
 SEEN_S = 5.0  # how long to wait for a page that is about to open, so that it shows an error
 MOST_REQUESTS = 32  # open requests of one client
+MOST_GATHERED = 16  # answers that are followed up together
 
 News = tuple[dict[str, Any], tuple[int, bytes]]
 """A state, and the labels that belong to it with their number."""
@@ -71,10 +74,13 @@ class Client(Protocol):
         Requests without a reply. The hub counts them.
     person : str
         Who looks at it; empty if people have no names.
+    owner : str
+        Whose turn its requests take: the person, else the machine.
     """
 
     n_open: int
     person: str
+    owner: str
 
     def show(self, update: Update) -> None:
         """Show an update, sooner or later; only the newest one matters."""
@@ -141,8 +147,8 @@ class Hub:
         self.clients: set[Client] = set()
         self.awaited = False  # whether a page was just opened, and joins as soon as the browser does
         self._tolerated = tolerated
-        # None: people have come or gone
-        self._requests: asyncio.Queue[tuple[Client, Any] | None] = asyncio.Queue()
+        self._requests: Turns[Client] = Turns()  # None: people have come or gone
+        self._n_gathered = 0  # answers that are stored and not followed up
         self._places: bytes | None = None
         self._has_new_places = False
         self._labels: tuple[int, bytes] | None = None
@@ -214,7 +220,7 @@ class Hub:
         self._look_ahead()
 
     async def work(self) -> None:
-        """Handle requests, one after the other, and show what others wrote in between. Never returns."""
+        """Handle requests in turns, and show what others wrote in between. Never returns."""
         while True:
             try:
                 async with asyncio.timeout(POLL_S):  # unlike wait_for of 3.11 it loses no cancellation
@@ -246,16 +252,18 @@ class Hub:
     async def _handle_answer(self, client: Client, request: Any) -> None:
         """Confirm the answer of one of several people as soon as it is stored, then show what follows.
 
-        Answers that wait are stored first, so that all are followed up together.
+        Some answers that wait are stored first, so that all are followed up together.
         """
         presenter = self._get_presenter()
         reply = await self.worker.call(lambda: presenter.handle(request, client.person))
         self._is_due = self._is_due or reply.changed
+        self._n_gathered += 1
         client.n_open -= 1
         client.reply(reply)
         if self._requests.empty():
             await asyncio.sleep(GATHER_S)
-        if self._requests.empty():
+        if self._requests.empty() or self._n_gathered >= MOST_GATHERED:
+            self._n_gathered = 0
             await self._show_due()
             self._look_ahead()
 

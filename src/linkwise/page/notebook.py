@@ -98,7 +98,7 @@ class Page(anywidget.AnyWidget):
         news, places = read_news(presenter), presenter.places()
         super().__init__(state=news[0], labels=news[1][1], places=places)
         self.n_open = 0
-        self.person = ""
+        self.person = self.owner = ""
         self.is_sending = False  # traits are set at once
         self._presenter = presenter
         self._hub = Hub("", tolerated=SessionError)  # closed in another cell, or held by another program

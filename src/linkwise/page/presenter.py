@@ -145,7 +145,7 @@ class Presenter(Lookups):
     def _has_new_event(self, before: int) -> bool:
         if self._try_refresh():
             with suppress(SessionError):  # shown with the next state
-                return self._event != before or self._has_new_guidelines()
+                return self._event != before
         return self._event != before
 
     def _try_refresh(self) -> bool:

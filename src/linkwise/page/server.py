@@ -20,9 +20,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from linkwise.page.auth import MAX_BODY, MAX_HEADERS, PERSON, AccessControl, require_access
-from linkwise.page.hub import Hub
+from linkwise.page.hub import MOST_REQUESTS, Hub
 from linkwise.page.requests import LONGEST_ID, refuse
 from linkwise.page.socket_client import Frame, SocketClient
 from linkwise.parallel import one_blas_thread
@@ -40,6 +41,8 @@ STATIC = {
 }
 MOST_DEEP = 8  # lists and objects within each other; a request needs three
 MOST_CLIENTS = 64
+MOST_OF_PERSON = 8  # clients of one person who has a name
+MOST_UNSENT = 2 * MOST_REQUESTS  # replies that a client does not take
 SHUTDOWN_S = 2
 SILENT_S = 10.0  # how long a connection may be silent
 MOST_SILENT = 100  # of them; the longest silent makes room for a new one
@@ -68,11 +71,11 @@ def _file(name: str, media_type: str) -> Callable[[Request], Response]:
 # ---------------------------------------------------------------- the socket
 async def _serve_client(hub: Hub, web: WebSocket) -> None:
     """Serve one socket from its first frame to its last."""
-    if len(hub.clients) >= MOST_CLIENTS:
+    client = SocketClient(web.scope.get(PERSON, ""), web.client.host if web.client else "")
+    if not has_place(hub, client.person):
         await web.close(1013, "too many pages are open; close one")
         return
     await web.accept()
-    client = SocketClient(web.scope.get(PERSON, ""))
 
     async def send(frame: Frame) -> None:
         await (web.send_text(frame) if isinstance(frame, str) else web.send_bytes(frame))
@@ -89,13 +92,23 @@ async def _serve_client(hub: Hub, web: WebSocket) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        with suppress(RuntimeError, WebSocketDisconnect):
-            await web.close()
+        with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+            async with asyncio.timeout(SHUTDOWN_S):  # it waits until the browser takes what was sent before
+                await web.close()
+
+
+def has_place(hub: Hub, person: str) -> bool:
+    """Whether a client may join. One person takes only a few places, and who has a name always gets one."""
+    n_own = sum(client.person == person for client in hub.clients)
+    if person and (n_own == 0 or n_own >= MOST_OF_PERSON):
+        return n_own == 0
+    return len(hub.clients) < MOST_CLIENTS
 
 
 async def _listen(hub: Hub, client: SocketClient, web: WebSocket) -> None:
-    """Take requests until the browser leaves, or sends what no page of ours sends."""
-    while True:
+    """Take requests until the browser leaves, takes no replies, or sends what no page of ours sends."""
+    while client.n_unsent <= MOST_UNSENT:
+        await asyncio.sleep(0)  # requests that have come already would hold up the other clients
         message = await web.receive()
         if message["type"] == "websocket.disconnect":
             return
@@ -192,6 +205,14 @@ class _Listener(H11Protocol):
         super().connection_lost(exc)
 
 
+class _Socket(WebSocketsSansIOProtocol):
+    """A socket that ends soon after its client has been let go, whatever the browser has not taken."""
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        self.loop.call_later(SHUTDOWN_S, self.transport.abort)
+
+
 class _Server(uvicorn.Server):
     """uvicorn that leaves signals to its caller."""
 
@@ -220,7 +241,7 @@ async def run_server(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app,
         http=_Listener,
-        ws="websockets-sansio",
+        ws=_Socket,
         loop="asyncio",
         lifespan="off",
         log_config=None,

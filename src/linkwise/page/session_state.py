@@ -80,7 +80,6 @@ class SessionState:
         self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
         self._earlier = EarlierMoves(session)
         self._has_new_shares = False  # whether the earlier moves have not been shown yet
-        self._guidelines = session.guidelines, session.examples
         self._moves = RecentMoves()
         self._has_waiting = False  # whether somebody waits for a question
         self._here: set[str] = set()  # people who look at a page, as of the last state
@@ -131,7 +130,6 @@ class SessionState:
             self._refresh()
             self._has_new_shares = self._columns_offer.is_new = False
             session = self._session
-            self._guidelines = session.guidelines, session.examples
             status, history = session.status, session.history
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
@@ -179,7 +177,7 @@ class SessionState:
                 "errors": self._describe_errors(status),
                 "n_suspects": status.n_suspects,
                 "n_review": len(self._find_cases("")),
-                **serialize_guidelines(*self._guidelines, self._view.name),
+                **serialize_guidelines(session.guidelines, session.examples, self._view.name),
                 **({PERSONAL: self._personal_states(people, ended, status)} if people or self._here else {}),
             }
             return found
@@ -243,12 +241,9 @@ class SessionState:
         """Return whether something was written since the last state, by this program or another."""
         with self._lock:
             is_waiting = self._has_waiting and self._end_reason() is None  # for what others hold
-            is_older = self._last_event() != self._event or self._has_new_guidelines()
+            is_older = self._last_event() != self._event
             is_newer = self._columns_offer.is_new
             return self._has_new_shares or is_newer or is_older or is_waiting
-
-    def _has_new_guidelines(self) -> bool:
-        return (self._session.guidelines, self._session.examples) != self._guidelines
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
         """Compute what follows each answer, the likelier one first, until `stop` returns True."""

@@ -30,10 +30,12 @@ class SocketClient:
     ----------
     person : str
         Who looks at the page; empty if people have no names.
+    machine : str
+        Where the page is open.
     """
 
-    def __init__(self, person: str = "") -> None:
-        self.person = person
+    def __init__(self, person: str = "", machine: str = "") -> None:
+        self.person, self.owner = person, person or machine
         self.n_open = 0
         self._news = asyncio.Event()
         self._newest: dict[str, Frame] = {}
@@ -60,6 +62,11 @@ class SocketClient:
     def is_sending(self) -> bool:
         """Whether something has not been sent yet."""
         return bool(self._newest or self._replies)
+
+    @property
+    def n_unsent(self) -> int:
+        """Replies that have not been sent yet."""
+        return len(self._replies)
 
     async def send_all(self, send: Callable[[Frame], Awaitable[None]]) -> None:
         """Send what comes, until a frame is not taken in time."""

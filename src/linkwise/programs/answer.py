@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
@@ -19,6 +17,7 @@ from linkwise.constraints.error_rates import rate_of_source
 from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.programs.callers import Caller, create_caller
+from linkwise.programs.interrupts import defer_interrupt
 from linkwise.programs.replies import Judgement, UnusableReplyError, check_reply
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.remarks import shorten_note
@@ -439,23 +438,6 @@ class Conversation:
         if self._log is not None:
             first, second = self._name_of(call.question.first), self._name_of(call.question.second)
             self._log(f"{first} and {second}: {event}")
-
-
-@contextmanager
-def defer_interrupt() -> Iterator[None]:
-    """Let Ctrl-C wait until an answer is stored; otherwise nobody would know whether it is."""
-    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if threading.current_thread() is not threading.main_thread() or not is_usual:
-        yield
-        return
-    caught: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: caught.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if caught:
-        raise KeyboardInterrupt
 
 
 def delay_before(attempt: int, question: OpenQuestion) -> float:

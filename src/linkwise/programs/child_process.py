@@ -1,32 +1,31 @@
 """A program in a process of its own, which reads questions and writes replies as lines of JSON.
 
-The program runs until its input ends. It may reply in any order. If it ends early, it is started again and
-gets the questions to which it has not replied.
+The program runs until its input ends. It may reply in any order. If it ends early or closes its output, it is
+started again and gets the questions to which it has not replied.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import queue
-import signal
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from linkwise.errors import ProgramError, short_repr
+from linkwise.programs.process_group import GRACE_S, ProcessGroup
 from linkwise.programs.replies import ProgramReply, UnusableReplyError, check_cost
 from linkwise.session.leases import OpenQuestion
 from linkwise.wording import count_noun, quote_command, shorten
 
 FIRST_DELAY_S, MOST_DELAY_S = 0.2, 10.0  # before the program is started again
-GRACE_S = 2.0  # to end by itself when its input ends
-MAX_LINE = 1 << 20  # bytes of a reply
+DRAIN_S = 2.0  # to read the last replies of a program that has ended
+MAX_LINE = 1 << 20  # bytes of a reply; of a longer line the rest is skipped
+NO_REPLY, NOT_OPEN = "no replies", "replies to questions that are not open"
 
 
 class _Sent(NamedTuple):
@@ -49,7 +48,8 @@ class ChildProcess:
     restarts : int, default=3
         How often the program may end in a row without a reply in between.
     log : callable, optional
-        Called with a line about each start, each end and each line that is no reply.
+        Called with a line about each start and each end, and about the first line of the program that is of
+        no use; `close` tells how many there were.
     """
 
     def __init__(
@@ -67,7 +67,8 @@ class ChildProcess:
         self._early: dict[str, Future[Any]] = {}  # replies that came after their time, before a repetition
         self._given_up: set[str] = set()
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._n_useless = {NO_REPLY: 0, NOT_OPEN: 0}  # lines of the program
+        self._process: ProcessGroup | None = None
         self._closing = threading.Event()
         self._error: ProgramError | None = None
         self._is_restarting = False
@@ -108,7 +109,7 @@ class ChildProcess:
             self._given_up.add(question.id)
         if process is not None and self._last_line < sent.when:
             self._log("the program is silent and is ended; it must flush its output after each reply")
-            _kill(process)
+            process.end()
 
     def close(self) -> None:
         """End the program: first its input ends, then the process is ended if it does not end by itself."""
@@ -116,24 +117,17 @@ class ChildProcess:
         with self._lock:
             process, self._process = self._process, None
             self._lines.put(None)
-        if process is None:
-            return
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_S)
-        _kill(process)
-        process.wait()
+        if process is not None:
+            process.end(GRACE_S)
+        for kind, n in self._n_useless.items():
+            if n > 1:
+                self._log(f"the program wrote {count_noun(n, 'line')} that are {kind}")
 
     # ------------------------------------------------------------ starting
     def _start(self) -> None:
         """Start the program and send it everything that is open."""
         try:
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},  # a print without flush=True is a reply, too
-                start_new_session=True,  # Ctrl-C is for linkwise, which then ends the program
-            )
+            process = ProcessGroup(self._command)
         except OSError as error:
             raise ProgramError(
                 f"{quote_command(self._command[0])} cannot be started: {error.strerror}. Check the command."
@@ -142,8 +136,8 @@ class ChildProcess:
         self._process, self._lines, self._has_replied = process, queue.SimpleQueue(), False
         for sent in self._open.values():
             self._lines.put(sent.line)
-        threading.Thread(target=_write, args=(process, self._lines), daemon=True).start()
-        threading.Thread(target=self._read, args=(process,), daemon=True).start()
+        threading.Thread(target=_write, args=(process.stdin, self._lines), daemon=True).start()
+        threading.Thread(target=self._watch, args=(process,), daemon=True).start()
 
     def _restart(self) -> None:
         """Start the program again; if that is impossible, nothing more can be answered."""
@@ -160,14 +154,19 @@ class ChildProcess:
         self._open.clear()
 
     # ------------------------------------------------------------ replies
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        """Take the replies until the program ends."""
-        assert process.stdout is not None  # a pipe
-        with process.stdout as replies:
-            while line := replies.readline(MAX_LINE):
-                if line.strip():
-                    self._take(line)
+    def _read(self, process: ProcessGroup) -> None:
+        """Take the replies until the output of the program ends, and then see to it that the program ends."""
+        with process.stdout as output:
+            for line in read_lines(output):
+                self._take(line)
+        process.end(GRACE_S)
+
+    def _watch(self, process: ProcessGroup) -> None:
+        """Start the program again when it ends, after its last replies."""
+        reader = threading.Thread(target=self._read, args=(process,), daemon=True)
+        reader.start()
         code = process.wait()
+        reader.join(DRAIN_S)  # a process that has left the group may hold the output open
         with self._lock:
             self._lines.put(None)
             if self._closing.is_set() or self._process is not process:
@@ -203,7 +202,7 @@ class ChildProcess:
         except UnusableReplyError as error:
             name = error.name if isinstance(error, _UnusableLineError) else ""
             if not name:
-                self._log(str(error))
+                self._note_useless(NO_REPLY, str(error))
             with self._lock:
                 name = name or next(iter(self._open), "")
                 sent = self._open.pop(name, None)
@@ -219,10 +218,18 @@ class ChildProcess:
                 self._given_up.discard(name)
                 future = self._early[name] = Future()
         if future is None:
-            self._log(f"a reply to a question that is not open is ignored: {short_repr(name)}")
+            self._note_useless(
+                NOT_OPEN, f"a reply to a question that is not open is ignored: {short_repr(name)}"
+            )
             return
         with suppress(InvalidStateError):  # given up at this moment
             future.set_result(reply)
+
+    def _note_useless(self, kind: str, text: str) -> None:
+        """Log the first line of a kind, and count the others."""
+        self._n_useless[kind] += 1
+        if self._n_useless[kind] == 1:
+            self._log(text)
 
 
 class _UnusableLineError(UnusableReplyError):
@@ -292,26 +299,23 @@ def _combine(given: str | None, probability: object, name: str, cost: float) -> 
     return share
 
 
-def _write(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
+def read_lines(output: IO[bytes]) -> Iterator[bytes]:
+    """Read the lines that are not blank, of a line that is too long only the beginning."""
+    is_rest = False
+    while part := output.readline(MAX_LINE):
+        if not is_rest and part.strip():
+            yield part
+        is_rest = not part.endswith(b"\n")
+
+
+def _write(program: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
     """Write lines to a program until there are no more, or until it reads no more."""
-    assert process.stdin is not None  # a pipe
     with suppress(OSError, ValueError):
         while (line := lines.get()) is not None:
-            process.stdin.write(line)
-            process.stdin.flush()
+            program.write(line)
+            program.flush()
     with suppress(OSError, ValueError):
-        process.stdin.close()
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program, with the processes that it has started."""
-    if process.poll() is not None:
-        return
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+        program.close()
 
 
 def _describe_end(code: int) -> str:

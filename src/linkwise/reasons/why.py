@@ -7,7 +7,6 @@ decided, and the rules of an explanation show how.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -177,7 +176,6 @@ def why(
     constraints: Constraints | Evidence | None = None,
     representatives: ArrayLike | None = None,
     explanation: Explanation | None = None,
-    stand_ins: ArrayLike | None = None,
 ) -> Why:
     """Explain why two rows are in one cluster, or in two.
 
@@ -190,8 +188,6 @@ def why(
     constraints : Constraints or Evidence, optional
         What is known about pairs; by default the ``constraints_`` of the clusterer. Cannot-links that
         contradict must-links are left out.
-    stand_ins : array-like of shape (n_rows,), optional
-        Deprecated: the old name of `representatives`.
     explanation : Explanation, optional
         Rules for the same clustering.
     representatives : array-like of shape (n_rows,), optional
@@ -216,10 +212,6 @@ def why(
     0 (cluster 0) and 3 (cluster 1) are apart.
     Answers decide: 0 = 1 = 2 ≠ 3.
     """
-    if stand_ins is not None:
-        text = "why(stand_ins=...) is deprecated. Use why(representatives=...)."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        representatives = stand_ins
     labels = read_labels(clustering)
     i, j = (check_row(row, len(labels)) for row in (first, second))
     if i == j:

@@ -1,4 +1,4 @@
-"""Read and write clusterings as files: NumPy's npz without pickles, written atomically."""
+"""Read and write clusterings as files: NumPy's npz without pickles, whole or absent."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.array_archives import read_archive
 from linkwise.errors import DataError
+from linkwise.limits import is_expanding
 from linkwise.select.clusterings import PoolClustering
+from linkwise.whole_files import write_whole
 
 FORMAT = 2
 
 
 def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
     """Write arrays as one file, which replaces an existing one."""
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            np.savez_compressed(file, format=np.int64(FORMAT), **arrays)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    arrays["format"] = np.int64(FORMAT)
+    n_bytes = sum(np.asarray(array).nbytes for array in arrays.values())
+    with write_whole(Path(path)) as free:
+        with free.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        if is_expanding(n_bytes, free.stat().st_size):  # `read_arrays` would take it for a damaged file
+            with free.open("wb") as file:
+                np.savez(file, **arrays)
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
@@ -38,14 +41,15 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """
     name = os.fspath(path)
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            if int(kept["format"]) != FORMAT:
-                raise DataError(f"{name} is a pool of format {kept['format']}. Build it again.")
-            return {key: kept[key] for key in kept.files}
-    except (DataError, FileNotFoundError):
+        kept = read_archive(Path(path), is_packed=True)
+        found = int(kept["format"])
+    except FileNotFoundError:
         raise
-    except Exception:  # whatever a broken archive leads to
+    except (DataError, OSError, KeyError, TypeError, ValueError):
         raise DataError(f"{name} is not a pool, or it is damaged. Build it again.") from None
+    if found != FORMAT:
+        raise DataError(f"{name} is a pool of format {found}. Build it again.")
+    return kept
 
 
 def encode_maker(algorithm: str, parameters: dict[str, Any]) -> str:

@@ -32,6 +32,7 @@ from sklearn.utils._param_validation import Interval
 from linkwise.asking.learner import Labels
 from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.cluster.nearest_row import NearestRowPredictor
+from linkwise.cluster.similarity.spaces import find_local_scales
 from linkwise.parallel import one_blas_thread
 from linkwise.validation import check_rows
 
@@ -154,10 +155,7 @@ def relative_squared_distances(X: NDArray[Any]) -> Matrix:
 
 def scale_affinities_locally(squares: Matrix, n_neighbors: int) -> Matrix:
     """Compute affinities exp(-d² / (sigma_i sigma_j)), sigma_i the distance to the n-th neighbour."""
-    at = min(n_neighbors, len(squares) - 1)
-    sigma = np.sqrt(np.partition(squares, at, axis=1)[:, at])
-    copies = np.flatnonzero(sigma == 0)
-    sigma[copies] = np.sqrt(np.where(squares[copies] > 0, squares[copies], np.inf).min(axis=1))
+    sigma = find_local_scales(squares, n_neighbors)
     affinity: Matrix = np.exp(-squares / sigma[:, None] / sigma)
     np.fill_diagonal(affinity, 0.0)
     return affinity

@@ -23,12 +23,12 @@ from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
-from linkwise.session.audit import AuditPlan
-from linkwise.session.events import WITH_TARGET, Event, EventKind, Place
-from linkwise.session.examples import MOST_EXAMPLES, Example
+from linkwise.session.events import SETTINGS, WITH_TARGET, Event, EventKind, Place
+from linkwise.session.examples import MOST_EXAMPLES
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.remarks import MOST_NOTE, is_duration
 from linkwise.session.schema import Damage
+from linkwise.session.settings import read_examples, read_plan
 from linkwise.session.suspects import GRADES, MOST_RATE, Doubts, ErrorRate
 from linkwise.text_files import is_unicode
 
@@ -36,6 +36,7 @@ KEYS = ("data", "learner", "seed", "source")  # of the table meta
 MOST_JSON = 8 * 2**20  # characters of one JSON value; the fingerprint of many columns may be longer
 MOST_GUIDELINES = 10_000  # characters
 MOST_PARTS = 500_000  # lists and objects in one
+MOST_PARTS_OF_DATA = 16
 MOST_SEED = 2**64 - 1
 WIDTHS = ("float32", "float64")
 KINDS = frozenset(get_args(EventKind))
@@ -50,18 +51,11 @@ REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer,
     "sure": (False, False, True, True),
     "note": (False, False, False, True),
     "undo": (False, False, False, True),
+    **dict.fromkeys(SETTINGS, (False, False, False, False)),
 }
 WITH_FACTS = ("import", "done")
-REMARKS = {
-    "answer": ("seconds", "note", "reliability"),
-    "add": ("seconds", "note", "reliability"),  # an answer of another session has all
-    "note": ("note",),
-}  # what is beside each kind
-PLACE_KEY = "place:"  # with the number of an answer: a setting that holds the place of its question
-REMARK_KEY = "remark:"  # with the number of an event: a setting that holds its seconds, note and reliability
-MOST_REMARK = 12 * MOST_NOTE + 100  # characters of its JSON, each of the note escaped
+MOST_PLACE = 10**15
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
-PLACE = re.compile(r"\[(\d{1,15}), ?(\d{1,15})\]", re.ASCII)
 CHANGEABLE = ("answer", "add")
 TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00", re.ASCII)
 
@@ -92,28 +86,14 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
     """All settings of the session."""
     meta = {key: _read_setting(db, key) for key in KEYS}
     _check_data(meta["data"])
-    learner, seed = meta["learner"], meta["seed"]
-    if not is_described(learner):
-        raise Damage("Its learner has no name or no parameters")
-    learner["parameters"] = drop_machine_parameters(learner["parameters"])
-    try:
-        check_kinds(learner)
-    except ValueError as error:
-        raise Damage(f"Its learner has a wrong parameter: {error}") from None
+    meta["learner"] = _check_learner(meta["learner"])
+    seed: Any = meta["seed"]
     if type(seed) is not int or not 0 <= seed <= MOST_SEED:
         raise Damage("Its seed is not an integer of at least 0")
     if not isinstance(meta["source"], dict):
         raise Damage("The source of its data is not an object")
     if _has_setting(db, "error_rate"):
-        meta["error_rate"] = _read_error_rate(db)
-    if _has_setting(db, "guidelines"):
-        meta["guidelines"] = _read_guidelines(db)
-    if _has_setting(db, "examples"):
-        meta["examples"] = _read_examples(db, meta["data"]["shape"][0])
-    if _has_setting(db, "audits"):
-        meta["audits"] = _read_audits(db, meta["data"]["shape"][0])
-    if _has_setting(db, "costs"):
-        meta["costs"] = _read_costs(db)
+        meta["error_rate"] = _check_rate(_read_setting(db, "error_rate"))
     if _has_setting(db, "numbers"):
         meta["numbers"] = _read_numbers(db, meta["data"]["shape"][0])
     if _has_setting(db, "known"):
@@ -140,31 +120,25 @@ def _has_setting(db: sqlite3.Connection, key: str) -> bool:
     return db.execute("SELECT 1 FROM meta WHERE key = ?", (key,)).fetchone() is not None
 
 
-def _read_error_rate(db: sqlite3.Connection) -> AssumedRate:
+def _check_learner(learner: Any) -> dict[str, Any]:
+    """The name and the parameters of a learner, without those that are about a machine."""
+    if not is_described(learner):
+        raise Damage("Its learner has no name or no parameters")
+    found = {**learner, "parameters": drop_machine_parameters(learner["parameters"])}
+    try:
+        check_kinds(found)
+    except ValueError as error:
+        raise Damage(f"Its learner has a wrong parameter: {error}") from None
+    return found
+
+
+def _check_rate(rate: Any) -> AssumedRate:
     """The share of wrong answers that the session assumes; None to estimate it."""
-    rate: Any = _read_setting(db, "error_rate")
     try:
         return check_error_rate(rate)
     except ValueError:
         what = "rates of sources are not numbers" if isinstance(rate, dict) else "rate is not a number"
         raise Damage(f"Its error {what} from 0 up to 0.5") from None
-
-
-def _read_guidelines(db: sqlite3.Connection) -> str:
-    """The text that tells what "belong together" means."""
-    text = _read_setting(db, "guidelines")
-    is_text = isinstance(text, str) and len(text) <= MOST_GUIDELINES
-    if not is_text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
-    return str(text)
-
-
-def _read_costs(db: sqlite3.Connection) -> dict[str, float]:
-    """What the answers of each source have cost."""
-    costs: Any = _read_setting(db, "costs")
-    if not isinstance(costs, dict) or not all(_is_number(each) and each >= 0 for each in costs.values()):
-        raise Damage("The costs of its sources are not numbers of at least 0")
-    return {source: float(cost) for source, cost in costs.items()}
 
 
 def _read_numbers(db: sqlite3.Connection, n_rows: int) -> tuple[int, ...]:
@@ -177,63 +151,25 @@ def _read_numbers(db: sqlite3.Connection, n_rows: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _read_examples(db: sqlite3.Connection, n_rows: int) -> tuple[Example, ...]:
-    """The pairs that show what belongs together."""
-    try:
-        examples = tuple(Example(*fields) for fields in _read_setting(db, "examples"))
-    except TypeError:
-        raise Damage("Its list of examples is incomplete") from None
-    for example in examples:
-        _check_pair(example.first, example.second, n_rows)
-        if example.answer not in ("yes", "no"):
-            raise Damage("An example is neither yes nor no")
-        reason = example.reason
-        if not isinstance(reason, str) or len(reason) > MOST_NOTE or not is_unicode(reason):
-            raise Damage(f"The reason of an example is not a text of at most {MOST_NOTE} characters")
-    if len(examples) > MOST_EXAMPLES:
-        raise Damage(f"It has more than {MOST_EXAMPLES} examples")
-    return examples
-
-
-def _read_audits(db: sqlite3.Connection, n_rows: int) -> tuple[AuditPlan, ...]:
-    """The pairs that somebody is asked to find out how often a source is wrong."""
-    try:
-        plans = tuple(
-            AuditPlan(source, by, after, tuple((i, j) for i, j in pairs), tuple(is_doubtful))
-            for source, by, after, pairs, is_doubtful in _read_setting(db, "audits")
-        )
-    except (TypeError, ValueError):
-        raise Damage("Its list of audits is incomplete") from None
-    if not all(_is_plan(plan, n_rows) for plan in plans):
-        raise Damage("Its list of audits has an entry that is no audit")
-    return plans
-
-
-def _is_plan(plan: AuditPlan, n_rows: int) -> bool:
-    """Whether a plan has names, rows of the session, and a pair only once."""
-    return (
-        isinstance(plan.source, str)
-        and isinstance(plan.by, str)
-        and type(plan.after) is int
-        and all(type(i) is int and type(j) is int and 0 <= i < j < n_rows for i, j in plan.pairs)
-        and len(set(plan.pairs)) == len(plan.pairs) == len(plan.is_doubtful)
-        and all(type(is_doubtful) is bool for is_doubtful in plan.is_doubtful)
-    )
-
-
 def _read_setting(db: sqlite3.Connection, key: str) -> Any:
     """One value of the table meta, from JSON."""
     found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    if found is None or not isinstance(found[0], str):
-        raise Damage(f"Table meta has no text for {key!r}")
-    text: str = found[0]
-    long = len(text) > MOST_JSON and key != "data"
-    if long or text.count("[") + text.count("{") > (16 if key == "data" else MOST_PARTS):
-        raise Damage(f"Table meta holds more for {key!r} than a session stores")
+    text = None if found is None else found[0]
+    if isinstance(text, str) and key == "data" and text.count("[") + text.count("{") > MOST_PARTS_OF_DATA:
+        raise Damage("Table meta holds more for 'data' than a session stores")
+    return _parse_json(text, f"Table meta has no {{}} for {key!r}", is_long=key == "data")
+
+
+def _parse_json(text: Any, message: str, *, is_long: bool = False) -> Any:
+    """The value of a JSON text; the message has a place for what it lacks."""
+    if not isinstance(text, str):
+        raise Damage(message.format("text"))
+    if (len(text) > MOST_JSON and not is_long) or text.count("[") + text.count("{") > MOST_PARTS:
+        raise Damage(message.format("text of a length that a session stores"))
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise Damage(f"Table meta has no JSON for {key!r}") from None
+        raise Damage(message.format("JSON")) from None
 
 
 def _check_data(data: Any) -> None:
@@ -254,24 +190,21 @@ def _is_number(value: Any) -> bool:
     return isfinite(value) if type(value) is float else type(value) is int and abs(value) < 2**53
 
 
-def read_description(db: sqlite3.Connection) -> tuple[str, ...]:
-    """The sentences of the learner that were stored with the labels; empty before."""
-    if not _has_setting(db, "description"):
-        return ()
-    sentences = _read_setting(db, "description")
+def _read_description(text: Any) -> tuple[str, ...]:
+    """The sentences of the learner that were stored with the labels."""
+    sentences = _parse_json(text, "The description of its learner is no {}")
     if not (isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences)):
         raise Damage("The description of its learner is not a list of sentences")
     return tuple(sentences)
 
 
-def read_advice(db: sqlite3.Connection) -> StopAdvice | None:
+def _read_advice(text: Any) -> StopAdvice | None:
     """The advice of the learner that was stored with the labels; None if it gave none."""
-    advice = _read_setting(db, "advice") if _has_setting(db, "advice") else None
+    advice = _parse_json(text, "The advice of its learner is no {}")
     if advice is None:
         return None
     try:
-        stop, wrong = advice["stop"], advice["wrong"]
-        most, n_open = advice.get("most_wrong"), advice.get("n_open", 0)  # not in files of earlier versions
+        stop, wrong, most, n_open = (advice[each] for each in ("stop", "wrong", "most_wrong", "n_open"))
     except (KeyError, TypeError):
         raise Damage("The advice of its learner is incomplete") from None
     are_numbers = all(share is None or _is_number(share) for share in (wrong, most))
@@ -281,12 +214,12 @@ def read_advice(db: sqlite3.Connection) -> StopAdvice | None:
     raise Damage("The advice of its learner is not a choice with shares from 0 to 1 and a count")
 
 
-def read_doubts(db: sqlite3.Connection) -> Doubts | None:
+def _read_doubts(text: Any) -> Doubts | None:
     """What was stored with the labels about answers that are probably wrong; None if nothing was."""
-    if not _has_setting(db, "doubts"):
+    doubts = _parse_json(text, "The list of answers that are probably wrong is no {}")
+    if doubts is None:
         return None
     try:
-        doubts = _read_setting(db, "doubts")
         rate = doubts["error_rate"]
         suspects = tuple((number, grade) for number, grade in doubts["suspects"])
         found = None if rate is None else ErrorRate(*rate)
@@ -330,12 +263,15 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
         raise Damage("The event of its labels is missing")
     if kind != "blob" or length != 4 * n_rows:
         raise Damage(f"Its labels are not {n_rows} numbers")
-    (blob,) = db.execute("SELECT labels FROM snapshot").fetchone()
+    blob, *words = db.execute("SELECT labels, description, doubts, advice FROM snapshot").fetchone()
     labels = np.frombuffer(blob, "<i4").astype(np.int32)
     if not are_labels(labels):
         raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
     event = event if event <= last else -1
-    return Snapshot(event, reason, labels, read_description(db), read_doubts(db), read_advice(db))
+    description, doubts, advice = words
+    return Snapshot(
+        event, reason, labels, _read_description(description), _read_doubts(doubts), _read_advice(advice)
+    )
 
 
 def are_labels(labels: Labels) -> bool:
@@ -348,24 +284,21 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
     """Read the events after a number, in order."""
     kinds = dict(db.execute("SELECT number, kind FROM event WHERE number <= ?", (after,)))
     pairs = _read_facts(db, n_rows, after)
-    rows = db.execute(
-        "SELECT number, kind, happened, first, second, answer, target, source, place.value, remark.value "
-        "FROM event LEFT JOIN meta AS place ON place.key = ? || number "
-        "LEFT JOIN meta AS remark ON remark.key = ? || number WHERE number >= ? ORDER BY number",
-        (PLACE_KEY, REMARK_KEY, _lowest_number(after)),
-    )
+    rows = db.execute("SELECT * FROM event WHERE number >= ? ORDER BY number", (_lowest_number(after),))
     for expected, row in enumerate(rows, after + 1):
-        number, kind, when, first, second, answer, target, source, place, remark = row
+        number, kind, when, first, second, answer, target, source, start, position, *beside, value = row
         if number != expected:
             raise Damage(f"Event {expected} of the session is missing")
         facts = tuple(pairs.pop(number, ()))
         try:
             event = Event(number, kind, when, first, second, answer, target, facts, source)
             _check_event(event, n_rows)
-            if place is not None:
-                event = replace(event, place=_read_place(place, event))
-            if remark is not None or kind == "note":
-                event = _read_remark(remark, event)
+            if (start, position) != (None, None):
+                event = replace(event, place=_read_place(start, position, event))
+            if beside != [None, None, None] or kind == "note":
+                event = _read_remark(event, *beside)
+            if value is not None or kind in SETTINGS:
+                event = replace(event, value=_read_value(value, event, n_rows))
             if event.target is not None:
                 _check_target(event, kinds)
         except Damage as damage:
@@ -427,37 +360,86 @@ def _check_event(event: Event, n_rows: int) -> None:
         raise Damage("Its source is not text")
 
 
-def _read_place(text: Any, event: Event) -> Place:
+def _read_place(start: Any, position: Any, event: Event) -> Place:
     """The place of the question that an answer answers."""
-    found = PLACE.fullmatch(text) if isinstance(text, str) else None
-    if found is None or event.kind != "answer":
+    are_counts = all(type(each) is int and 0 <= each < MOST_PLACE for each in (start, position))
+    if not are_counts or event.kind != "answer":
         raise Damage("The place of its question is wrong")
-    place = Place(int(found[1]), int(found[2]))
-    if place.start >= event.number:
+    if start >= event.number:
         raise Damage("Its question was chosen after its answer")
-    return place
+    return Place(start, position)
 
 
-def _read_remark(text: Any, event: Event) -> Event:
+def _read_remark(event: Event, seconds: Any, note: Any, reliability: Any) -> Event:
     """Give an event its seconds, its note and its reliability."""
-    try:
-        remark = json.loads(text) if isinstance(text, str) and len(text) <= MOST_REMARK else None
-    except (ValueError, RecursionError):
-        remark = None
-    allowed = REMARKS.get(event.kind, ())
-    if not isinstance(remark, dict) or not remark or not remark.keys() <= set(allowed):
-        raise Damage("What is stored beside it is neither seconds, a note nor a reliability")
-    seconds, note = remark.get("seconds", 0), remark.get("note", "")
-    if not (_is_number(seconds) and is_duration(seconds)):
+    is_alone = event.kind == "note"
+    if event.kind not in CHANGEABLE and not (is_alone and seconds is None and reliability is None):
+        raise Damage(f"An event of its kind ({event.kind}) has no seconds, no reliability and no such note")
+    if seconds is not None and not (_is_number(seconds) and is_duration(seconds)):
         raise Damage("The seconds that it took are wrong")
-    if not isinstance(note, str) or len(note) > MOST_NOTE or not is_unicode(note):
+    if (note is not None or is_alone) and not _is_text(note, MOST_NOTE):
         raise Damage(f"Its note is not a text of at most {MOST_NOTE} characters")
-    reliability = remark.get("reliability", 1)
-    if not (_is_number(reliability) and 0.5 <= reliability <= 1):
+    if reliability is not None and not (_is_number(reliability) and 0.5 <= reliability <= 1):
         raise Damage("Its reliability is not a number from 0.5 to 1")
-    if "reliability" in remark and event.answer == "unsure":
+    if reliability is not None and event.answer == "unsure":
         raise Damage("It has a reliability, but its answer is neither yes nor no")
-    return replace(event, seconds=remark.get("seconds"), note=note, reliability=remark.get("reliability"))
+    return replace(event, seconds=seconds, note=note or "", reliability=reliability)
+
+
+def _is_text(text: Any, most: int) -> bool:
+    return isinstance(text, str) and len(text) <= most and is_unicode(text)
+
+
+# ---------------------------------------------------------------- values of events
+def _read_value(text: Any, event: Event, n_rows: int) -> Any:
+    """What an event that is not about pairs holds."""
+    if event.kind not in SETTINGS:
+        raise Damage(f"It has a value, but its kind is {event.kind}")
+    value = _parse_json(text, "Its value is no {}")
+    if event.kind == "learner":
+        return _check_learner(value)
+    if event.kind == "rate":
+        return _check_rate(value)
+    if event.kind == "guidelines" and not _is_text(value, MOST_GUIDELINES):
+        raise Damage(f"Its guidelines are not a text of at most {MOST_GUIDELINES} characters")
+    if event.kind == "cost" and not (_is_number(value) and value >= 0):
+        raise Damage("Its cost is not a number of at least 0")
+    if event.kind == "examples":
+        _check_examples(replace(event, value=value), n_rows)
+    if event.kind == "audit":
+        _check_audit(replace(event, value=value), n_rows)
+    return value
+
+
+def _check_examples(event: Event, n_rows: int) -> None:
+    """Check the pairs that show what belongs together."""
+    try:
+        examples = read_examples(event)
+    except TypeError:
+        raise Damage("Its list of examples is incomplete") from None
+    for example in examples:
+        _check_pair(example.first, example.second, n_rows)
+        if example.answer not in ("yes", "no"):
+            raise Damage("An example is neither yes nor no")
+        if not _is_text(example.reason, MOST_NOTE):
+            raise Damage(f"The reason of an example is not a text of at most {MOST_NOTE} characters")
+    if len(examples) > MOST_EXAMPLES:
+        raise Damage(f"It has more than {MOST_EXAMPLES} examples")
+
+
+def _check_audit(event: Event, n_rows: int) -> None:
+    """Check the pairs that somebody is asked to find out how often a source is wrong."""
+    try:
+        plan = read_plan(event)
+    except (KeyError, TypeError, ValueError):
+        raise Damage("Its audit is incomplete") from None
+    if not (
+        isinstance(plan.by, str)
+        and all(type(i) is int and type(j) is int and 0 <= i < j < n_rows for i, j in plan.pairs)
+        and len(set(plan.pairs)) == len(plan.pairs) == len(plan.is_doubtful)
+        and all(type(is_doubtful) is bool for is_doubtful in plan.is_doubtful)
+    ):
+        raise Damage("Its audit has an entry that is no pair")
 
 
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:

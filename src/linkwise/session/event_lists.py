@@ -18,10 +18,16 @@ from linkwise.session.events import (
     find_starts,
     order_key,
 )
+from linkwise.session.settings import Settings, apply_settings
 
 
 class EventLists:
-    """The lists that a session derives from its events.
+    """The lists that a session derives from its events, and its settings.
+
+    Parameters
+    ----------
+    begun : Settings
+        What the session was begun with.
 
     Attributes
     ----------
@@ -33,16 +39,20 @@ class EventLists:
         The same in the order of their questions (see `order_key`).
     last_answers : dict
         For each pair the number of the last answer of each source.
+    settings : Settings
+        What counts beside pairs.
     n_rebuilds : int
         How often everything was derived anew. Meanwhile `settled` is only appended to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, begun: Settings) -> None:
+        self._begun = begun
         self.n_rebuilds = 0
         self._n_events = 0
         self._clear()
 
     def _clear(self) -> None:
+        self.settings = self._begun
         self.remaining: list[Event] = []
         self.settled: list[Event] = []
         self.ordered: list[Event] = []
@@ -66,6 +76,7 @@ class EventLists:
         else:
             starts = find_starts(events, self._n_events)
             self.remaining += new
+            self.settings = apply_settings(self.settings, new)
             self._add(apply_changes(new, self._imported), starts)
         self._n_events = len(events)
 
@@ -73,6 +84,7 @@ class EventLists:
         self._clear()
         self.n_rebuilds += 1
         self.remaining = drop_undone(events)
+        self.settings = apply_settings(self.settings, self.remaining)
         self._add(apply_changes(self.remaining, self._imported), find_starts(events))
 
     def _add(self, settled: Sequence[Event], starts: dict[int, int]) -> None:

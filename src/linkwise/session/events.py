@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from linkwise.constraints.closure import format_chain
 from linkwise.constraints.constraints import Constraints
@@ -17,7 +17,10 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError, Session
 from linkwise.wording import strip_full_stop
 
 CONTRADICTION = "This contradicts earlier answers: {}. Leave it out, or undo or change one of these answers."
-EventKind = Literal["answer", "add", "import", "done", "name", "change", "sure", "note", "undo"]
+EventKind = Literal[
+    "answer", "add", "import", "done", "name", "change", "sure", "note", "undo",
+    "guidelines", "examples", "audit", "cost", "learner", "rate",
+]  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -26,7 +29,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     start : int
-        Number of the last event, names and notes aside, when the question was chosen.
+        Number of the last event on which questions depend when the question was chosen.
     position : int
         Position among the questions that were chosen then; 0 is the question of `Session.question`.
     """
@@ -43,10 +46,12 @@ class Event:
     ----------
     number : int
         Position in the session, from 1.
-    kind : {"answer", "add", "import", "done", "name", "change", "sure", "note", "undo"}
-        An answer to a question, a volunteered pair, an import of pairs, a cluster marked as done, a name
-        for a cluster, a change of an earlier answer, the confirmation that an earlier answer is certain,
-        a later note on an earlier answer, or the undo of any of these.
+    kind : str
+        What it is: the ``"answer"`` to a question, a volunteered pair (``"add"``), an ``"import"`` of pairs,
+        a cluster that is ``"done"``, a ``"name"`` for a cluster, the ``"change"`` of an earlier answer, the
+        confirmation that one is right (``"sure"``), a later ``"note"`` on one, or the ``"undo"`` of an event.
+        Of what is not about pairs: the ``"guidelines"``, the ``"examples"``, the pairs of an ``"audit"``, a
+        ``"cost"``, another ``"learner"`` or another error ``"rate"``.
     when : str
         UTC, ISO 8601.
     first, second : int or None
@@ -59,7 +64,8 @@ class Event:
     facts : tuple of Fact
         The pairs of an import, or of a cluster that is done; of a volunteered pair that is certain, the pair.
     source : str
-        The file of an import, the name of a cluster, or who gave an answer, a volunteered pair or a note.
+        The file of an import, the name of a cluster, who gave an answer, a volunteered pair or a note, or
+        whose answers an audit or a cost is about.
     is_sure : bool
         Whether the answer is certain in a session whose answers may be wrong. Only a settled event has it
         (see `settle_events`).
@@ -79,6 +85,8 @@ class Event:
     reliability : float or None
         The probability that an answer is right, by its source, from 0.5 to 1; None if it gave none. A settled
         event whose answer was changed has none.
+    value : object
+        What guidelines, examples, an audit, a cost, a learner or a rate are from then on, as JSON has it.
     """
 
     number: int
@@ -97,11 +105,20 @@ class Event:
     note: str = field(default="", compare=False)
     note_source: str | None = field(default=None, compare=False)
     reliability: float | None = None
+    value: Any = field(default=None, hash=False)
 
     @property
     def note_author(self) -> str:
         """Who wrote the note; empty if that is unknown."""
         return self.source if self.note_source is None else self.note_source
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether the learner need not hear of it before somebody reads what follows.
+
+        Such events may come many at a time: pairs, and answers to several open questions.
+        """
+        return self.kind in ("add", "import") or self.place is not None
 
 
 Imported = dict[frozenset[int], tuple[int, Answer]]
@@ -109,7 +126,12 @@ Imported = dict[frozenset[int], tuple[int, Answer]]
 
 REVISIONS: tuple[EventKind, ...] = ("change", "sure")  # events about the answer of an earlier one
 WITH_TARGET: tuple[EventKind, ...] = (*REVISIONS, "note")  # events about an earlier one, less the undo
-ASIDE: tuple[EventKind, ...] = ("name", "note")  # no question depends on these
+SETTINGS: tuple[EventKind, ...] = ("guidelines", "examples", "audit", "cost", "learner", "rate")
+ABOUT_PAIRS: tuple[EventKind, ...] = ("answer", "add", "import", "done")
+ASIDE: tuple[EventKind, ...] = ("name", "note", "guidelines", "examples", "audit", "cost")
+"""No question depends on these."""
+LASTING: tuple[EventKind, ...] = ("cost", "audit")
+"""These have happened and cannot be undone."""
 
 
 def drop_undone(events: Sequence[Event]) -> list[Event]:
@@ -141,7 +163,7 @@ def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> li
 
 
 def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
-    """For each event from a position on, the number of the last event before it, names and notes aside."""
+    """For each event from a position on, the number of the last one before it on which questions depend."""
     start = next((event.number for event in reversed(events[:at]) if event.kind not in ASIDE), 0)
     starts = {}
     for event in events[at:]:
@@ -198,8 +220,16 @@ def _mark_if_gold(event: Event, imported: Imported) -> Event:
 
 
 def is_about_pairs(event: Event) -> bool:
-    """Whether an event says something about pairs, and is not a revision, a note or a name."""
-    return event.kind not in (*REVISIONS, *ASIDE)
+    """Whether an event says something about pairs, and is not a revision."""
+    return event.kind in ABOUT_PAIRS
+
+
+def find_undoable(remaining: Sequence[Event]) -> Event | None:
+    """The event that an undo without a number takes back: the last one, but for those that somebody chose.
+
+    A learner and an error rate were chosen when the session was opened, so they are undone by their numbers.
+    """
+    return next((e for e in reversed(remaining) if e.kind not in (*LASTING, "learner", "rate")), None)
 
 
 def names_of(events: Sequence[Event]) -> dict[int, str]:

@@ -22,8 +22,6 @@ class SessionGuidelines(SessionWriter):
     def set_guidelines(self, text: str) -> None:
         """Write down what "belong together" means here, for everybody who answers.
 
-        The session stores the text with its settings, so `undo` does not take it back.
-
         Parameters
         ----------
         text : str
@@ -37,24 +35,24 @@ class SessionGuidelines(SessionWriter):
             `text` is too long, or it is not valid Unicode.
         """
         checked = check_guidelines(text)
-        self._catch_up()
-        if checked != self._meta.get("guidelines", ""):
-            self._store.put_meta({"guidelines": checked})
-            self._meta["guidelines"] = checked
+
+        def check_text() -> dict[str, Any] | None:
+            return None if checked == self._settings().guidelines else {"value": checked}
+
+        self._write_checked("guidelines", check_text)
 
     @property
     @synchronized
     def examples(self) -> tuple[Example, ...]:
         """A few pairs that show what belongs together; see `set_examples`."""
         self._catch_up()
-        return tuple(self._meta.get("examples", ()))
+        return self._settings().examples
 
     @synchronized
     def set_examples(self, examples: Iterable[tuple[Any, ...]]) -> None:
         """Give everybody who answers a few pairs that show what belongs together.
 
-        The session stores them with its settings, as it stores the guidelines, so `undo` does not take them
-        back. They count neither as answers nor as constraints.
+        They count neither as answers nor as constraints.
 
         Parameters
         ----------
@@ -118,9 +116,13 @@ class SessionGuidelines(SessionWriter):
 
     def _change_examples(self, change: Callable[[list[Example]], list[Example]]) -> None:
         """Store what `change` makes of the examples that the file holds, whoever else changes them."""
-        self._catch_up()
-        stored = self._store.change_setting("examples", lambda old: drop_repeated(change(list(old or ()))))
-        self._meta["examples"] = tuple(stored)
+
+        def check_examples() -> dict[str, Any] | None:
+            before = list(self._settings().examples)
+            after = drop_repeated(change(before))
+            return None if after == before else {"value": [list(each) for each in after]}
+
+        self._write_checked("examples", check_examples)
 
 
 def check_guidelines(text: object) -> str:

@@ -4,11 +4,15 @@ Leases live in memory: after a restart questions are just given again. The id of
 and its rows, so an answer finds its place even if nobody knows the lease any more. So a lease that is over is
 forgotten, except for the id of a question that was the present one. An id also tells how often rows had moved
 to other positions, so that a late answer is never stored for other rows.
+
+How long a lease lasts is measured by a clock that only runs forward. The time of day may jump, so it only
+says when a lease is likely to end.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -21,9 +25,9 @@ QUESTION_ID = re.compile(r"(?:(\d{1,15})/)?(\d{1,15})(?:\.(\d{1,15}))?:(\d{1,15}
 UNDOABLE = 64  # events after which the lease of a question that was answered is forgotten
 
 
-def read_clock() -> datetime:
-    """The present time in UTC."""
-    return datetime.now(UTC)
+def time_after(seconds: float) -> datetime:
+    """The time in UTC after so many seconds."""
+    return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class OpenQuestion:
     to : str
         Who shall answer: the name of a person or a program; empty if there is only one.
     until : datetime
-        Time in UTC until which nobody else gets the question. A later answer counts, too.
+        Time in UTC until which nobody else gets the question, as far as the clock of the machine is right. A
+        later answer counts, too.
     """
 
     id: str
@@ -61,6 +66,8 @@ class Lease:
     question : OpenQuestion
     expectation : Expectation
     place : Place
+    end : float
+        When it ends, in seconds on the clock of the leases.
     is_single : bool
         Whether it was given alone, to the only person who asked.
     """
@@ -68,7 +75,12 @@ class Lease:
     question: OpenQuestion
     expectation: Expectation
     place: Place
+    end: float
     is_single: bool = False
+
+    def ending(self, now: float, seconds: float) -> Lease:
+        """The same lease, which ends so many seconds from now."""
+        return replace(self, end=now + seconds, question=replace(self.question, until=time_after(seconds)))
 
 
 class Postponed(NamedTuple):
@@ -91,13 +103,13 @@ class Leases:
     Parameters
     ----------
     now : callable, optional
-        Returns the present time in UTC.
+        Returns seconds that only grow.
     n_moves : int, default=0
         How often rows have moved to other positions.
     """
 
-    def __init__(self, now: Callable[[], datetime] = read_clock, *, n_moves: int = 0) -> None:
-        self.now: Callable[[], datetime] = now
+    def __init__(self, now: Callable[[], float] = time.monotonic, *, n_moves: int = 0) -> None:
+        self._now = now
         self._n_moves = n_moves
         self._leases: dict[str, Lease] = {}
         self._present: set[str] = set()  # ids of questions at position 0 whose leases are forgotten
@@ -106,8 +118,8 @@ class Leases:
 
     def current(self) -> list[Lease]:
         """The leases that have not expired, in the order of their places."""
-        now = self.now()
-        left = [lease for lease in self._leases.values() if lease.question.until > now]
+        now = self._now()
+        left = [lease for lease in self._leases.values() if lease.end > now]
         return sorted(left, key=lambda lease: (lease.place, lease.question.id))
 
     def forget(self, start: int, is_answered: Callable[[Lease], bool]) -> None:
@@ -121,10 +133,10 @@ class Leases:
             Whether the question of a lease was answered. If it was chosen `UNDOABLE` events ago or later, it
             stays, since an undo opens it again.
         """
-        now = self.now()
+        now = self._now()
         for name, lease in list(self._leases.items()):
             age = start - lease.place.start
-            if (age > UNDOABLE and is_answered(lease)) or (age > 0 and lease.question.until <= now):
+            if (age > UNDOABLE and is_answered(lease)) or (age > 0 and lease.end <= now):
                 del self._leases[name]
                 if lease.place.position == 0:
                     self._present.add(name)
@@ -143,19 +155,18 @@ class Leases:
     ) -> Lease:
         """Lease a question to somebody, who may have held it before; an older lease of the same pair ends."""
         first, second = chosen.pair
-        until = self.now() + timedelta(seconds=seconds)
-        question = OpenQuestion(self.name(place, first, second), first, second, chosen.why, to, until)
-        for name, lease in self._leases.items():
+        name = self.name(place, first, second)
+        question = OpenQuestion(name, first, second, chosen.why, to, time_after(seconds))
+        for held, lease in self._leases.items():
             if lease.question.to == to and {*lease.expectation.pair} == {first, second}:
-                self._end(name)
-        self._leases[question.id] = lease = Lease(question, chosen, place, is_single)
+                self._end(held)
+        self._leases[name] = lease = Lease(question, chosen, place, self._now() + seconds, is_single)
         return lease
 
     def renew(self, lease: Lease, seconds: float) -> Lease:
-        """Prolong a lease."""
-        until = max(lease.question.until, self.now() + timedelta(seconds=seconds))
-        renewed = replace(lease, question=replace(lease.question, until=until))
-        self._leases[renewed.question.id] = renewed
+        """Prolong a lease; it never gets shorter."""
+        now = self._now()
+        self._leases[lease.question.id] = renewed = lease.ending(now, max(lease.end - now, seconds))
         return renewed
 
     def release(self, to: str) -> None:
@@ -166,8 +177,7 @@ class Leases:
 
     def _end(self, name: str) -> None:
         """End a lease now; an answer that comes later counts all the same."""
-        lease = self._leases[name]
-        self._leases[name] = replace(lease, question=replace(lease.question, until=self.now()))
+        self._leases[name] = self._leases[name].ending(self._now(), 0.0)
 
     def get(self, name: str) -> Lease | None:
         """The lease of a question by its id, over or not; None if it is forgotten."""

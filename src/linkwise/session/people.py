@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from linkwise.asking.learner import check_answer
@@ -20,10 +19,11 @@ from linkwise.session.audit import (
     verdicts_of,
 )
 from linkwise.session.events import Place
-from linkwise.session.leases import OpenQuestion
+from linkwise.session.leases import OpenQuestion, time_after
 from linkwise.session.open_questions import LEASE_S, SessionQuestions, check_is_integer
 from linkwise.session.remarks import check_note
 from linkwise.session.review import ReviewCase, list_cases
+from linkwise.session.settings import write_plan
 from linkwise.session.view import synchronized
 from linkwise.session.writer import check_source
 
@@ -97,19 +97,26 @@ class SessionPeople(SessionQuestions):
                 "This session takes all answers as right, so there is nothing to audit. "
                 "Open it with error_rate=None to let answers be wrong."
             )
-        remaining = self._remaining_events()
-        answers = answers_of(remaining, program)
-        if not answers:
-            raise SessionError(f"{program!r} has given no answer. Take a source from history.")
-        verdicts = verdicts_of(remaining, self._settled_events(), program, person)
-        plan = self._find_audit(program, person)
-        if plan is None or not list_open(plan, answers, verdicts):
+        pairs: list[tuple[int, int]] = []
+
+        def check_plan() -> dict[str, Any] | None:
+            remaining = self._remaining_events()
+            answers = answers_of(remaining, program)
+            if not answers:
+                raise SessionError(f"{program!r} has given no answer. Take a source from history.")
+            verdicts = verdicts_of(remaining, self._settled_events(), program, person)
+            plan = self._find_audit(program, person)
+            pairs[:] = [] if plan is None else list_open(plan, answers, verdicts)[:n]
+            if pairs:
+                return None
             place = int(self._meta["seed"]), self._last_number
             plan = draw_plan(program, person, int(n), answers, verdicts, evidence, place)
-            if plan.pairs:
-                self._store_audit(plan)
-        why, until = AUDIT_REASON.format(program), self._leases.now() + timedelta(seconds=LEASE_S)
-        pairs, start = list_open(plan, answers, verdicts)[:n], self._last_start()
+            pairs[:] = plan.pairs
+            return {"source": program, "value": write_plan(plan)} if pairs else None
+
+        self._write_checked("audit", check_plan)
+        why, until = AUDIT_REASON.format(program), time_after(LEASE_S)
+        start = self._last_start()
         return [
             OpenQuestion(self._leases.name(Place(start, position), *pair), *pair, why, person, until)
             for position, pair in enumerate(pairs, 1)
@@ -154,16 +161,8 @@ class SessionPeople(SessionQuestions):
 
     def _find_audit(self, source: str, by: str) -> AuditPlan | None:
         """The last audit of a source by a person; None before the first."""
-        plans: tuple[AuditPlan, ...] = self._meta.get("audits", ())
+        plans = self._settings().audits
         return next((plan for plan in plans if (plan.source, plan.by) == (source, by)), None)
-
-    def _store_audit(self, plan: AuditPlan) -> None:
-        """Store an audit in place of an earlier one of the same two."""
-        others = [
-            each for each in self._meta.get("audits", ()) if (each.source, each.by) != (plan.source, plan.by)
-        ]
-        self._store.put_meta({"audits": [*others, plan]})
-        self._meta["audits"] = (*others, plan)
 
     # ------------------------------------------------------------ review
     @synchronized

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from linkwise.constraints.facts import Fact
 from linkwise.errors import DataMismatchError
-from linkwise.session.audit import AuditPlan
-from linkwise.session.events import Event
+from linkwise.session.events import Event, drop_undone
+from linkwise.session.settings import move_value
 from linkwise.wording import count_noun
 
 MOST_NAMED = 5  # rows that an error names
@@ -36,10 +36,12 @@ def match_rows(
 def move_events(events: Sequence[Event], here: Mapping[int, int], names: Sequence[str] | None) -> list[Event]:
     """Let all events name the rows by their new positions.
 
+    Pairs of audits and earlier examples whose rows are gone are left out.
+
     Raises
     ------
     DataMismatchError
-        Rows of events are gone; the error names them.
+        Rows of other events are gone; the error names them.
     """
     used = {row for event in events for row in _rows_of(event)}
     gone = sorted(used - here.keys())
@@ -51,7 +53,8 @@ def move_events(events: Sequence[Event], here: Mapping[int, int], names: Sequenc
             f"{shown}{more}. Give data with all of them, or begin a new session and carry the other answers "
             "over by id."
         )
-    return [
+    latest = next((e.number for e in reversed(drop_undone(events)) if e.kind == "examples"), 0)
+    moved = [
         replace(
             event,
             first=None if event.first is None else here[event.first],
@@ -60,22 +63,7 @@ def move_events(events: Sequence[Event], here: Mapping[int, int], names: Sequenc
         )
         for event in events
     ]
-
-
-def move_audits(plans: Sequence[AuditPlan], here: Mapping[int, int]) -> list[AuditPlan]:
-    """Let the audits name the rows by their new positions; pairs whose rows are gone are left out."""
-    return [_move_audit(plan, here) for plan in plans]
-
-
-def _move_audit(plan: AuditPlan, here: Mapping[int, int]) -> AuditPlan:
-    moved = [
-        ((min(here[i], here[j]), max(here[i], here[j])), is_doubtful)
-        for (i, j), is_doubtful in zip(plan.pairs, plan.is_doubtful, strict=True)
-        if i in here and j in here
-    ]
-    return plan._replace(
-        pairs=tuple(pair for pair, _ in moved), is_doubtful=tuple(is_doubtful for _, is_doubtful in moved)
-    )
+    return [move_value(event, here, counts=event.number == latest) for event in moved]
 
 
 def _rows_of(event: Event) -> set[int]:

@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.session import migrations
 
 APPLICATION_ID = 0x6C6E6B77  # "lnkw"
-SCHEMA_VERSION = 1
+FIRST_VERSION = 1
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -24,7 +25,8 @@ CREATE TABLE row_id (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
 CREATE TABLE event (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, happened TEXT NOT NULL, first INTEGER, second INTEGER,
     answer TEXT CHECK (answer IN ('yes', 'no', 'unsure')), target INTEGER REFERENCES event,
-    source TEXT NOT NULL
+    source TEXT NOT NULL, start INTEGER, position INTEGER, seconds REAL, note TEXT, reliability REAL,
+    value TEXT
 );
 CREATE TABLE imported (
     event INTEGER NOT NULL REFERENCES event, first INTEGER NOT NULL, second INTEGER NOT NULL,
@@ -32,7 +34,8 @@ CREATE TABLE imported (
 );
 CREATE INDEX imported_event ON imported (event);
 CREATE TABLE snapshot (
-    one INTEGER PRIMARY KEY CHECK (one = 1), event INTEGER NOT NULL, reason TEXT, labels BLOB NOT NULL
+    one INTEGER PRIMARY KEY CHECK (one = 1), event INTEGER NOT NULL, reason TEXT, labels BLOB NOT NULL,
+    description TEXT NOT NULL, doubts TEXT NOT NULL, advice TEXT NOT NULL
 );
 """
 MAGIC = b"SQLite format 3\0"
@@ -74,21 +77,35 @@ def restrict(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA cell_size_check=ON")
 
 
-def check_version(db: sqlite3.Connection, name: str) -> None:
-    """Check that this linkwise can read the format of a file."""
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
+def find_version() -> int:
+    """The format that this linkwise writes."""
+    return FIRST_VERSION + len(migrations.MIGRATIONS)
+
+
+def check_version(db: sqlite3.Connection, name: str) -> int:
+    """Check that this linkwise can read the format of a file; return it."""
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > find_version():
         raise SessionError(
-            f"{name} has format {version}, and this linkwise reads formats up to {SCHEMA_VERSION}. "
+            f"{name} has format {version}, and this linkwise reads formats up to {find_version()}. "
             "Update linkwise."
         )
-    if version < 1:
-        raise Damage(f"It has format {version}, and the first format is 1")
+    if version < FIRST_VERSION:
+        raise Damage(f"It has format {version}, and the first format is {FIRST_VERSION}")
+    return version
 
 
-def check_schema(db: sqlite3.Connection) -> None:
+def migrate(db: sqlite3.Connection, version: int) -> None:
+    """Give the tables of a file the present format, within the transaction of the caller."""
+    for migration in migrations.MIGRATIONS[version - FIRST_VERSION :]:
+        check_schema(db, migration.schema)
+        migration.change(db)
+    db.execute(f"PRAGMA user_version={find_version()}")
+
+
+def check_schema(db: sqlite3.Connection, schema: str = SCHEMA) -> None:
     """Check that the tables, columns and indices of a file are exactly those of a session."""
-    wanted = _schema_of_new()
+    wanted = _schema_of_new(schema)
     found = _schema_of(db, len(wanted) + 1)
     missing = sorted(str(entry[1]) for entry in wanted - found)
     if missing:
@@ -108,13 +125,13 @@ def create_tables(db: sqlite3.Connection) -> None:
     """Create the tables of a new session."""
     db.executescript(SCHEMA)
     db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-    db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+    db.execute(f"PRAGMA user_version={find_version()}")
 
 
 @cache
-def _schema_of_new() -> frozenset[Entry]:
+def _schema_of_new(schema: str) -> frozenset[Entry]:
     with closing(sqlite3.connect(":memory:")) as db:
-        create_tables(db)
+        db.executescript(schema)
         return _schema_of(db, 100)
 
 

@@ -7,7 +7,9 @@ it counts even if another learner, or a newer version of the same one, would hav
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self
@@ -21,8 +23,6 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import Answer, check_reliability
 from linkwise.errors import (
     DataMismatchError,
-    InfeasibleConstraintsError,
-    SessionDamagedError,
     SessionError,
     SessionLockedError,
     StaleAnswerError,
@@ -37,14 +37,14 @@ from linkwise.session.description import (
     to_json_value,
 )
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Place, evidence_of
-from linkwise.session.examples import move_examples
+from linkwise.session.events import Event, EventKind, Place
 from linkwise.session.leases import Leases, OpenQuestion
-from linkwise.session.recode import match_rows, move_audits, move_events
+from linkwise.session.recode import match_rows, move_events
 from linkwise.session.registry import build_learner
 from linkwise.session.remarks import Remark, check_note, check_seconds
+from linkwise.session.settings import begin_settings
 from linkwise.session.status import Status
-from linkwise.session.store import Store, WriteConflict
+from linkwise.session.store import Store, WriteConflict, read_time
 from linkwise.session.transfer import SessionTransfer
 from linkwise.session.view import synchronized
 from linkwise.session.writer import check_rates, check_source
@@ -136,7 +136,7 @@ class Session(SessionTransfer):
             meta["error_rate"] = rate
         self._load(Store.new(meta, check_ids(ids, len(rows))))
         self._items = items
-        self._start_learner(learner, rows, progress)
+        self._start_learner(learner, rows, begin_settings(meta), progress)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -252,8 +252,7 @@ class Session(SessionTransfer):
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows = check_rows(X)
         names = self._ids if ids is None else check_ids(ids, len(rows))
-        is_bound = bool(self._events or self._meta.get("examples"))
-        n_before = self.n_rows if is_bound else len(rows)  # without answers any rows will do
+        n_before = self.n_rows if self._events else len(rows)  # without events any rows will do
         here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
         kept = self._meta["source"] if source is None else to_json_value(source, "source")
         has_same_rows = data_difference(self._meta["data"], rows) is None
@@ -266,10 +265,6 @@ class Session(SessionTransfer):
             changes["known"] = self._last_number
         if any(here.get(row) != row for row in range(self.n_rows)):
             changes["moves"] = self._meta.get("moves", 0) + 1  # questions about rows as they were are stale
-        if self._meta.get("examples"):
-            changes["examples"] = tuple(move_examples(self._meta["examples"], here))
-        if self._meta.get("audits"):
-            changes["audits"] = tuple(move_audits(self._meta["audits"], here))
         self._meta |= changes
         self._forget_derived()
         return changes
@@ -286,16 +281,16 @@ class Session(SessionTransfer):
         kept: tuple[list[str] | None, Snapshot | None] | None,
     ) -> None:
         """Start the learner; then store what changes, among it the settings of rows that were moved."""
-        path, stored = self._store.path, self._meta["learner"]
+        path, stored = self._store.path, self._settings()
         if ids is not None and self._ids != [str(i) for i in ids]:
             raise DataMismatchError(
                 f"{path} was begun with other ids. Open it with the ids that it was begun with, or {BY_ID}"
             )
-        rate = self._error_rate if error_rate == "stored" else check_rates(error_rate)
+        rate = stored.error_rate if error_rate == "stored" else check_rates(error_rate)
         if X is None:
             if learner is not None:
                 raise SessionError("A learner needs the data. Open it with Session.open(path, X, learner).")
-            if rate != self._error_rate:
+            if rate != stored.error_rate:
                 raise SessionError(
                     "Another error rate needs the data. Open it with Session.open(path, X, error_rate=...)."
                 )
@@ -307,21 +302,31 @@ class Session(SessionTransfer):
                 f"{path} was begun with other data: {difference}. Open it with the data that it was begun "
                 f"with, or {BY_ID}"
             )
-        current = build_learner(stored, rows.shape[1]) if learner is None else learner
-        changes = dict(moved)
-        if rate != self._error_rate:
+        current = build_learner(stored.learner, rows.shape[1]) if learner is None else learner
+        described = stored.learner if learner is None else describe_learner(learner)
+        if rate != stored.error_rate:
             self._check_new_rate(rate)
-            changes["error_rate"] = self._meta["error_rate"] = rate
-        self._start_learner(current, rows, progress)
-        if learner is not None and describe_learner(learner) != stored:
-            changes["learner"] = self._meta["learner"] = describe_learner(learner)
+        self._start_learner(current, rows, replace(stored, learner=described, error_rate=rate), progress)
         if moved:
             if kept is not None and kept[1] is not None:
-                changes |= self._keep_numbers(kept[0], kept[1].labels)
-            self._replace_data(changes, backup)
-        elif changes:  # only after the learner has started
-            self._store.put_meta(changes)
-            self._save_snapshot()
+                moved |= self._keep_numbers(kept[0], kept[1].labels)
+            self._replace_data(moved, backup)
+        if self._followed != (stored.learner, stored.error_rate):  # only after the learner has started
+            self._store_choice(*self._followed)
+
+    def _store_choice(self, learner: dict[str, Any], rate: AssumedRate) -> None:
+        """Store which learner asks and which error rate it assumes, as events, where they are new."""
+        values: dict[EventKind, Any] = {"learner": learner, "rate": rate}
+        while True:
+            now, when = self._settings(), read_time()
+            known = {"learner": now.learner, "rate": now.error_rate}
+            new = [(kind, value) for kind, value in values.items() if value != known[kind]]
+            chosen = [Event(0, kind, when, value=value) for kind, value in new]
+            with suppress(WriteConflict):
+                self._events += self._store.append_all(chosen, after=self._last_number)
+                self._follow()
+                return
+            self._events += self._store.events(after=self._last_number)
 
     def _keep_numbers(self, ids: list[str] | None, labels: Labels) -> dict[str, Any]:
         """Let clusters keep their numbers where rows were added after those that were there.
@@ -402,7 +407,8 @@ class Session(SessionTransfer):
             check_items(items, self.n_rows)
             if changes:
                 rows = check_rows(X)
-                self._start_learner(build_learner(self._meta["learner"], rows.shape[1]), rows, progress)
+                now = self._settings()
+                self._start_learner(build_learner(now.learner, rows.shape[1]), rows, now, progress)
                 changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
                 self._replace_data(changes, backup)
         except BaseException:
@@ -411,18 +417,6 @@ class Session(SessionTransfer):
             raise
         if items is not None or self._ids != before[1]:
             self._items = items
-
-    def _check_new_rate(self, rate: AssumedRate) -> None:
-        """Check that the answers agree that shall count as right."""
-        if 0 not in (rate.values() if isinstance(rate, Mapping) else [rate]):
-            return
-        try:
-            evidence_of(self.n_rows, self._settled_events(), rate)
-        except SessionDamagedError:
-            raise InfeasibleConstraintsError(
-                "Some answers contradict each other, so they cannot all be right (error_rate=0). "
-                "Undo or change the suspects first."
-            ) from None
 
     # ------------------------------------------------------------ asking and answering
     @property
@@ -508,10 +502,14 @@ class Session(SessionTransfer):
             )
         checked = check_answer(answer, q.first, q.second)
         first, second = self._current_evidence().check(q.first, q.second, checked, source=name)
-        try:
-            self._write("answer", first=first, second=second, answer=checked, source=name, **remark)
-        except WriteConflict:
-            raise self._stale_error() from None
+        start = self._last_start()
+        while start == self._last_start():  # else another client changed what is asked
+            with suppress(WriteConflict):
+                return self._write(
+                    "answer", first=first, second=second, answer=checked, source=name, **remark
+                )
+            self._catch_up()
+        raise self._stale_error()
 
     def _has_other_place(self, question_id: str) -> bool:
         """Whether `questions` gave a question elsewhere than where the session asks now."""

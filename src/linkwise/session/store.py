@@ -2,10 +2,10 @@
 
 An event is acknowledged after its commit (write-ahead log, ``synchronous=FULL``), so neither a killed
 process nor a power cut loses an acknowledged answer. The file is plain SQLite without pickles:
-tables `meta` (JSON values by key), `row_id` (the id of every row), `event`, `imported` (the pairs of
-each import) and `snapshot` (the labels as of some event). `meta` also holds what stands beside an event,
-under its number: the place of its question, its seconds, its note and its reliability. A session begins in
-memory and is copied to a file as a whole, so a session file is never incomplete.
+tables `meta` (what the session was begun with, as JSON values by key), `row_id` (the id of every row),
+`event`, `imported` (the pairs of each import) and `snapshot` (the labels and the words of the learner as of
+some event). A session begins in memory and is copied to a file as a whole, so a session file is never
+incomplete.
 """
 
 from __future__ import annotations
@@ -27,15 +27,25 @@ import numpy as np
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import deserialize, schema
 from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, EventKind
+from linkwise.session.events import SETTINGS, Event, EventKind
+from linkwise.session.file_image import read_image
 from linkwise.text_files import is_unicode
+from linkwise.whole_files import flush_folder
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
 
-SAVE_LABELS = """
-INSERT INTO snapshot VALUES (1, ?, ?, ?) ON CONFLICT DO
-UPDATE SET event = excluded.event, reason = excluded.reason, labels = excluded.labels
-WHERE excluded.event >= snapshot.event OR snapshot.event > (SELECT coalesce(max(number), 0) FROM event)
+UNWRITABLE = (  # errors of SQLite if it cannot write beside a file, or its disk is full
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+)
+
+SAVE_SNAPSHOT = """
+INSERT OR REPLACE INTO snapshot SELECT 1, ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (
+    SELECT * FROM snapshot WHERE event > ?1 AND event <= (SELECT coalesce(max(number), 0) FROM event)
+)
 """
 
 
@@ -50,6 +60,8 @@ class Store:
     ----------
     path : Path or None
         None if the session is in memory.
+    is_read_only : bool
+        Whether the file can only be read. Then this shows it as it was when it was opened.
     """
 
     def __init__(self, database: str, path: Path | None) -> None:
@@ -57,7 +69,7 @@ class Store:
         self.name = "the session in memory" if path is None else str(path)
         self._n_rows: int  # set by `new` and `open`
         self._n_recoded: int | None = None  # how often the data were replaced; None: not yet read
-        self._closed = False
+        self._closed = self.is_read_only = False
         self._after_close = ExitStack()
         with self._translate_errors():
             self._db = sqlite3.connect(
@@ -79,7 +91,10 @@ class Store:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """Open a session file; its schema is checked before anything in it is read."""
+        """Open a session file; its schema is checked before anything in it is read.
+
+        A file that cannot be written to, or whose disk is full, can be read all the same.
+        """
         found = Path(path)
         if not found.exists():
             raise FileNotFoundError(f"There is no session file {found}.")
@@ -90,11 +105,34 @@ class Store:
         schema.check_header(found)
         store = cls(f"{found.absolute().as_uri()}?mode=rw", found)
         try:
-            store._check_form()
+            if not os.access(found, os.W_OK) or not store._is_writable():
+                store._read_into_memory(found)
         except BaseException:
             store._db.close()
             raise
         return store
+
+    def _is_writable(self) -> bool:
+        """Check the form of the file; False if SQLite cannot read it without writing beside it."""
+        try:
+            self._check_form()
+        except SessionError as error:
+            cause = error.__cause__
+            if not (isinstance(cause, sqlite3.DatabaseError) and _code_of(cause) in UNWRITABLE):
+                raise
+            return False
+        return True
+
+    def _read_into_memory(self, path: Path) -> None:
+        """Take a copy in memory in place of the file."""
+        self._db.close()
+        with self._translate_errors():
+            image = read_image(path)
+            self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._db.deserialize(image)
+        self._check_form()
+        self.is_read_only = True
+        self._db.execute("PRAGMA query_only=ON")  # from now on who writes gets an error
 
     def _check_form(self) -> None:
         with self._translate_errors():
@@ -102,6 +140,7 @@ class Store:
             page = self._db.execute("PRAGMA page_size").fetchone()[0]
             if not _file_size(f"{self.path}-wal") and _file_size(f"{self.path}") % page:
                 raise schema.Damage("Its end is missing")
+            self._migrate()
             with self._read_transaction():
                 schema.check_version(self._db, self.name)
                 schema.check_schema(self._db)
@@ -111,6 +150,12 @@ class Store:
                 deserialize.read_snapshot(self._db, self._n_rows, last=0)
                 self._n_recoded = deserialize.read_n_recoded(self._db)
             self._db.execute("PRAGMA foreign_keys=ON")
+
+    def _migrate(self) -> None:
+        """Bring a file of an earlier format to the present one."""
+        if schema.check_version(self._db, self.name) < schema.find_version():
+            with self._transaction():
+                schema.migrate(self._db, schema.check_version(self._db, self.name))
 
     # ------------------------------------------------------------ reading
     def meta(self) -> dict[str, Any]:
@@ -153,8 +198,7 @@ class Store:
         WriteConflict
             Another client wrote first; nothing is written.
         """
-        when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return self.append_all([Event(0, kind, when, **fields)], after=after)[0]
+        return self.append_all([Event(0, kind, read_time(), **fields)], after=after)[0]
 
     def append_all(self, events: Sequence[Event], *, after: int) -> list[Event]:
         """Commit events durably, all or none, if `after` is still the last one; number them from there on.
@@ -173,37 +217,25 @@ class Store:
         return numbered
 
     def _insert_event(self, event: Event) -> None:
-        remark: dict[str, float | str] = {} if event.seconds is None else {"seconds": event.seconds}
-        if event.reliability is not None:
-            remark["reliability"] = event.reliability
-        if event.note or event.kind == "note":
-            remark["note"] = event.note
         columns = ("number", "kind", "when", "first", "second", "answer", "target", "source")
-        self._db.execute(
-            "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [getattr(event, name) for name in columns]
+        start, position = (None, None) if event.place is None else event.place
+        values = (
+            *(getattr(event, name) for name in columns),
+            *(start, position, event.seconds),
+            event.note if event.note or event.kind == "note" else None,
+            event.reliability,
+            _to_json(event.value) if event.kind in SETTINGS else None,
         )
+        self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * len(values))})", values)
         self._db.executemany(
             "INSERT INTO imported VALUES (?, ?, ?, ?)",
             ((event.number, *fact.pair, fact.answer) for fact in event.facts),
         )
-        if event.place is not None:
-            key = f"{deserialize.PLACE_KEY}{event.number}"
-            self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(list(event.place))))
-        if remark:
-            key = f"{deserialize.REMARK_KEY}{event.number}"
-            self._db.execute("INSERT INTO meta VALUES (?, ?)", (key, _to_json(remark)))
 
     def put_meta(self, meta: dict[str, Any]) -> None:
         """Set some settings."""
         with self._translate_errors(), self._transaction():
             self._insert_meta(meta)
-
-    def change_setting(self, key: str, change: Callable[[Any], Any]) -> Any:
-        """Replace a setting by what `change` makes of it, without a write of others in between; return it."""
-        with self._translate_errors(), self._transaction():
-            value = change(deserialize.read_meta(self._db).get(key))
-            self._insert_meta({key: value})
-            return value
 
     def _insert_meta(self, meta: dict[str, Any]) -> None:
         values = [(key, _to_json(value)) for key, value in meta.items()]
@@ -244,12 +276,15 @@ class Store:
                 "UPDATE event SET first = ?, second = ? WHERE number = ?",
                 ((event.first, event.second, event.number) for event in events),
             )
+            self._db.executemany(
+                "UPDATE event SET value = ? WHERE number = ?",
+                ((_to_json(event.value), event.number) for event in events if event.kind in SETTINGS),
+            )
             self._db.execute("DELETE FROM imported")
             self._db.executemany(
                 "INSERT INTO imported VALUES (?, ?, ?, ?)",
                 ((event.number, *fact.pair, fact.answer) for event in events for fact in event.facts),
             )
-            self._db.execute("DELETE FROM meta WHERE key IN ('description', 'doubts', 'advice')")
             self._db.execute("DELETE FROM snapshot")
             self._insert_snapshot(snapshot)
         self._n_recoded, self._n_rows = n_recoded, len(snapshot.labels)
@@ -266,12 +301,12 @@ class Store:
 
     def _insert_snapshot(self, snapshot: Snapshot) -> None:
         blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
-        if self._db.execute(SAVE_LABELS, (snapshot.event, snapshot.reason, blob)).rowcount:
-            advice = None if snapshot.advice is None else asdict(snapshot.advice)
-            sentences = [str(sentence) for sentence in snapshot.description]
-            self._insert_meta({"description": sentences, "advice": advice})
-            if snapshot.doubts is not None:
-                self._insert_meta({"doubts": snapshot.doubts._asdict()})
+        words = (
+            [str(sentence) for sentence in snapshot.description],
+            None if snapshot.doubts is None else snapshot.doubts._asdict(),
+            None if snapshot.advice is None else asdict(snapshot.advice),
+        )
+        self._db.execute(SAVE_SNAPSHOT, (snapshot.event, snapshot.reason, blob, *map(_to_json, words)))
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """Write a complete copy, including the write-ahead log, or nothing."""
@@ -375,6 +410,11 @@ class Store:
             raise _session_error(str(copy) if is_copy_full else self.name, error) from error
 
 
+def read_time() -> str:
+    """The present time in UTC, as events have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
 def _file_size(path: str) -> int:
     return os.path.getsize(path) if os.path.exists(path) else 0
 
@@ -394,17 +434,7 @@ def _put_in_place(part: Path, target: Path) -> None:
     except OSError:  # without hard links: take the name first, then fill the file
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         part.rename(target)
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if the system supports it."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    flush_folder(target.parent)
 
 
 def _code_of(error: sqlite3.DatabaseError) -> int:

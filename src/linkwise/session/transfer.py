@@ -20,6 +20,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
 from linkwise.session.events import (
+    SETTINGS,
     Event,
     certain_facts,
     constraints_of,
@@ -28,6 +29,7 @@ from linkwise.session.events import (
     settle_events,
 )
 from linkwise.session.people import SessionPeople
+from linkwise.session.settings import select_settings
 from linkwise.session.store import Store, WriteConflict
 from linkwise.session.view import SessionView, synchronized
 from linkwise.session.writer import check_source
@@ -107,8 +109,9 @@ class SessionTransfer(SessionPeople):
         In contrast to `carry_over` the answers may be wrong, like those of this session: they count in error
         rates and agreement, disagreements are cases for `review`, and each of them can be changed. What is
         certain there is certain here: imported pairs, finished clusters, confirmed answers and decisions.
-        Seconds, notes, times and reliabilities stay. Undone answers, names of clusters, guidelines and
-        examples are left out. An answer that this session has from the same person is not added again, so the
+        Seconds, notes, times and reliabilities stay. Costs are added. Guidelines come if this session has
+        none, and so do examples of pairs that have none here, and audits that were not begun here. Undone
+        events and names of clusters are left out. What this session has already is not added again, so the
         same file can be given several times.
 
         Parameters
@@ -147,6 +150,8 @@ class SessionTransfer(SessionPeople):
                     "Without ids both must be about the same table. Begin both with ids."
                 )
             theirs, rows = other.history, self._pair_rows(other)
+            beside = [event for event in other.remaining_events if event.kind in SETTINGS]
+            settings = other._settings()
         n_unnamed = sum(event.kind in ("answer", "add") and not event.source for event in theirs)
         if n_unnamed and name is None:
             raise UnnamedAnswersError(f"{file} has {count_noun(n_unnamed, 'answer')} without a name.")
@@ -155,6 +160,7 @@ class SessionTransfer(SessionPeople):
             stored, settled = self._remaining_events(), self._settled_events()
             new, counts = _select_new(stored, settled, theirs, rows, name or "", file)
             self._check_combined(new)
+            new += select_settings(stored, self._settings(), beside, settings, rows)
             with suppress(WriteConflict):
                 self._events += self._store.append_all(new, after=self._last_number)
                 self._follow()

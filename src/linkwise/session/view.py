@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -30,6 +29,7 @@ from linkwise.session.deserialize import Snapshot
 from linkwise.session.event_lists import EventLists
 from linkwise.session.events import (
     ASIDE,
+    SETTINGS,
     Event,
     add_event,
     certain_evidence_of,
@@ -40,6 +40,7 @@ from linkwise.session.leases import Leases
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.review import ReviewCase
+from linkwise.session.settings import Settings, begin_settings
 from linkwise.session.status import Status, build_status, describe_status
 from linkwise.session.store import Store
 from linkwise.session.suspects import (
@@ -82,6 +83,7 @@ class SessionView:
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
         self._leases = Leases(n_moves=self._meta.get("moves", 0))
+        self._followed: tuple[dict[str, Any], AssumedRate] = ({}, 0)  # the learner and the rate of the replay
         self._items: Any = None  # what a person sees of each row, as it was given
         self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self._has_changed = False  # whether another client wrote since the question was last read
@@ -93,19 +95,22 @@ class SessionView:
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
         self._doubts: tuple[int, Doubts | None] | None = None  # the same
         self._cases: tuple[int, list[ReviewCase]] | None = None  # as of an event
-        self._lists = EventLists()
+        self._lists = EventLists(begin_settings(self._meta))
         self._checking: tuple[int, int, Evidence] | None = None  # rebuilds, settled events, what they give
         self._kept: tuple[int, set[frozenset[int]], list[Expectation]] = (-1, set(), [])  # see `_choose_open`
 
-    def _start_learner(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
+    def _start_learner(
+        self, learner: Learner, rows: NDArray[Any], settings: Settings, progress: Progress | None = None
+    ) -> None:
         if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
             learner._validate_params()
         seed = seed_of_learner(learner, self._meta["seed"])
         meta = self._meta
         numbers, known = meta.get("numbers", ()), meta.get("known", 0)
-        replay = Replay(learner, rows, seed, progress, self._error_rate, numbers, known)
+        replay = Replay(learner, rows, seed, progress, settings.error_rate, numbers, known)
         replay.follow(self._ordered_events(), self._last_number)
         self._replay = replay  # only after it has started
+        self._followed = settings.learner, settings.error_rate
 
     @property
     def X(self) -> NDArray[Any] | None:
@@ -126,6 +131,11 @@ class SessionView:
     def has_ids(self) -> bool:
         """Whether ids were given; without them positions identify the rows."""
         return self._ids is not None
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the file of the session can only be read, as of the time when it was opened."""
+        return self._store.is_read_only
 
     @property
     def items(self) -> Any:
@@ -157,14 +167,14 @@ class SessionView:
     def guidelines(self) -> str:
         """What "belong together" means here, for everybody who answers; empty if nobody wrote it down."""
         self._catch_up()
-        return str(self._meta.get("guidelines", ""))
+        return self._settings().guidelines
 
     @property
     @synchronized
     def learner(self) -> dict[str, Any]:
         """Name and parameters of the learner, as the file holds them."""
         self._catch_up()
-        return dict(self._meta["learner"])
+        return dict(self._settings().learner)
 
     @property
     def labels(self) -> Labels:
@@ -273,13 +283,6 @@ class SessionView:
         """
         self._catch_up()
         return None if self._replay is None else self._current_replay().representatives()
-
-    @property
-    def stand_ins(self) -> NDArray[np.int64] | None:
-        """Deprecated: the old name of `representatives`."""
-        text = "Session.stand_ins is deprecated. Use Session.representatives."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.representatives
 
     @property
     @synchronized
@@ -445,13 +448,6 @@ class SessionView:
         return dict(self._replay.shades)
 
     @property
-    def cluster_colours(self) -> list[int]:
-        """Deprecated: the colour of each cluster in `labels`, which now is the number of the cluster."""
-        text = "Session.cluster_colours is deprecated. Use the numbers in Session.labels."
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return list(range(int(self.labels.max(initial=-1)) + 1))
-
-    @property
     @synchronized
     def events(self) -> list[Event]:
         """All events, undone or not."""
@@ -525,7 +521,7 @@ class SessionView:
         return self._events[-1].number if self._events else 0
 
     def _last_start(self) -> int:
-        """Number of the last event, names and notes aside; 0 before the first."""
+        """Number of the last event on which questions depend; 0 before the first."""
         return next((e.number for e in reversed(self._events) if e.kind not in ASIDE), 0)
 
     def _catch_up(self) -> None:
@@ -533,17 +529,13 @@ class SessionView:
         version = self._store.version()
         if version == self._version and self._store.last() == self._last_number:
             return
-        new, meta = self._store.events(after=self._last_number), self._store.meta()
-        learner, rate = meta["learner"], meta.get("error_rate", 0)
-        self._meta["guidelines"] = meta.get("guidelines", "")
-        self._meta["audits"] = meta.get("audits", ())
-        self._meta["costs"] = meta.get("costs", {})
-        self._meta["examples"] = meta.get("examples", ())
-        if rate != 0 or rate != self._error_rate:  # what is believed may have been stored since
+        new = self._store.events(after=self._last_number)
+        if any(event.kind in (*SETTINGS, "undo") for event in new):
+            later = EventLists(begin_settings(self._meta))
+            later.follow([*self._events, *new])
+            self._follow_settings(later.settings)  # an error leaves all as it was
+        if self._error_rate != 0:  # what is believed may have been stored since
             self._evidence = self._doubts = self._cases = self._checking = None
-        if learner != self._meta["learner"] or rate != self._error_rate:
-            self._restart(learner, rate)
-            self._meta["learner"], self._has_changed = learner, True
         self._events += new
         self._has_changed = self._has_changed or any(e.kind not in ASIDE for e in new)
         if self._store.last() < self._last_number:  # no client deletes events
@@ -561,15 +553,13 @@ class SessionView:
         if self._replay is not None and self._error_rate != 0:
             self._current_replay()
 
-    def _restart(self, learner: dict[str, Any], rate: AssumedRate) -> None:
-        """Go on with another learner or error rate; an error leaves both as they were."""
-        before, self._meta["error_rate"] = self._error_rate, rate
-        try:
-            if self._replay is not None:
-                self._start_learner(build_learner(learner, self._replay.X.shape[1]), self._replay.X)
-        except BaseException:
-            self._meta["error_rate"] = before
-            raise
+    def _follow_settings(self, settings: Settings) -> None:
+        """Go on with the learner and the error rate that count now, if they are others."""
+        if settings.error_rate != self._error_rate:
+            self._evidence = self._doubts = self._cases = self._checking = None
+        if self._replay is not None and self._followed != (settings.learner, settings.error_rate):
+            rows = self._replay.X
+            self._start_learner(build_learner(settings.learner, rows.shape[1]), rows, settings)
 
     def _current_replay(self) -> Replay:
         """Take the learner to the last event, also after an interruption, and return its replay."""
@@ -609,11 +599,11 @@ class SessionView:
     def _certain_evidence(self) -> Evidence:
         """What no new event may contradict: all facts, or the certain ones if answers may be wrong."""
         if self._error_rate == 0:
-            return self._current_evidence()
+            return self._checking_evidence()
         return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
 
     def _is_current(self, stored: Snapshot) -> bool:
-        """Whether only names and notes are newer than what is stored."""
+        """Whether no newer event than what is stored matters to the labels."""
         return stored.event >= 0 and all(event.kind in ASIDE for event in self._events[stored.event :])
 
     def _evidence_without_replay(self) -> Evidence:
@@ -631,8 +621,7 @@ class SessionView:
     @property
     def _error_rate(self) -> AssumedRate:
         """The share of wrong answers that the session assumes; None to estimate it."""
-        rate: AssumedRate = self._meta.get("error_rate", 0)
-        return rate
+        return self._settings().error_rate
 
     def _current_doubts(self) -> Doubts | None:
         """Which answers are probably wrong as of the last event; None if all count as right."""
@@ -649,6 +638,10 @@ class SessionView:
         """What follows from the events alone, as of the last one."""
         self._lists.follow(self._events)
         return self._lists
+
+    def _settings(self) -> Settings:
+        """What counts beside pairs, as of the last event."""
+        return self._derive_lists().settings
 
     def _remaining_events(self) -> list[Event]:
         """The events that are not undone."""

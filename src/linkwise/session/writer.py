@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,17 +17,26 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.constraints.fallible import check_error_rate
-from linkwise.errors import ConstraintError, SessionError, short_repr
+from linkwise.errors import (
+    ConstraintError,
+    InfeasibleConstraintsError,
+    SessionDamagedError,
+    SessionError,
+    short_repr,
+)
 from linkwise.session.events import (
     CONTRADICTION,
+    LASTING,
     Event,
     EventKind,
     certain_evidence_of,
     evidence_of,
+    find_undoable,
     name_rows_by_id,
     names_of,
 )
 from linkwise.session.remarks import check_note
+from linkwise.session.settings import apply_settings, begin_settings
 from linkwise.session.store import WriteConflict
 from linkwise.session.view import SessionView, synchronized
 from linkwise.text_files import is_unicode
@@ -60,6 +68,9 @@ class SessionWriter(SessionView):
         note: str = "",
     ) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
+
+        The pair is stored at once. The learner hears of it when you next read what follows, such as `labels`
+        or `question`, so many pairs in a row cost no more than one import.
 
         Parameters
         ----------
@@ -247,11 +258,11 @@ class SessionWriter(SessionView):
     def costs(self) -> dict[str, float]:
         """What the answers of each source have cost, as far as `add_cost` was called."""
         self._catch_up()
-        return dict(self._meta.get("costs", {}))
+        return dict(self._settings().costs)
 
     @synchronized
     def add_cost(self, source: str, cost: float) -> float:
-        """Add to what the answers of a source have cost. `undo` does not take it back.
+        """Add to what the answers of a source have cost. It cannot be undone.
 
         Parameters
         ----------
@@ -277,23 +288,20 @@ class SessionWriter(SessionView):
         name = check_source(source)
         if not 0 <= cost < math.inf:
             raise ValueError(f"The cost is out of range: {cost!r}. Give a number from 0 on.")
-        self._catch_up()
-
-        def add(costs: dict[str, float] | None) -> dict[str, float]:
-            total = (costs or {}).get(name, 0.0) + float(cost)
-            return {**(costs or {}), name: min(total, sys.float_info.max)}
-
-        self._meta["costs"] = self._store.change_setting("costs", add)
-        return float(self._meta["costs"][name])
+        self._write_checked("cost", lambda: {"source": name, "value": float(cost)})
+        return self._settings().costs[name]
 
     @synchronized
     def undo(self, number: int | None = None) -> Event | None:
         """Undo the last event, or an earlier one by its number in `history`.
 
+        Costs and audits cannot be undone, because they have happened.
+
         Parameters
         ----------
         number : int, optional
-            The number of the event in `history`. The default is the last event that holds.
+            The number of the event in `history` or `events`. The default is the last event that holds, but
+            for the choice of another learner or error rate, which are undone by their numbers.
 
         Returns
         -------
@@ -306,23 +314,29 @@ class SessionWriter(SessionView):
             No event of this number holds, or another client wrote at the same moment.
         """
         self._catch_up()
-        left = self._remaining_events()
-        if number is not None:  # of changes only the last one: later answers may depend on the others
-            left = [e for e in left if e.number == number and e.kind != "change"]
-            if not left:
+        remaining = self._remaining_events()
+        if number is None:
+            event = find_undoable(remaining)
+        else:  # of changes only the last one: later answers may depend on the others
+            able = (e for e in remaining if e.number == number and e.kind not in (*LASTING, "change"))
+            event = next(able, None)
+            if event is None:
                 raise SessionError(
                     f"There is no event {number} that can be undone. Take a number from history."
                 )
-        if not left:
+        if event is None:
             return None
+        if event.kind == "rate":
+            others = (each for each in remaining if each is not event)
+            self._check_new_rate(apply_settings(begin_settings(self._meta), others).error_rate)
         try:
-            self._write("undo", target=left[-1].number)
+            self._write("undo", target=event.number)
         except WriteConflict:
             raise SessionError(
                 "Another client changed the session at the same moment, and nothing is undone. "
                 "Read the session again and repeat."
             ) from None
-        return left[-1]
+        return event
 
     @synchronized
     def change(self, number: int, answer: Answer | bool) -> None:
@@ -446,9 +460,10 @@ class SessionWriter(SessionView):
         return check_row(row, self.n_rows)
 
     def _write(self, kind: EventKind, **event: Any) -> None:
-        """Store an event, then take the learner there; not yet after one of several open answers."""
+        """Store an event, then take the learner there unless it can wait until somebody reads."""
         self._events.append(self._store.append(kind, after=self._last_number, **event))
-        if event.get("place") is None:
+        self._follow_settings(self._settings())
+        if not self._events[-1].can_wait:
             self._follow()
 
     def _follow(self) -> None:
@@ -480,10 +495,22 @@ class SessionWriter(SessionView):
     def _save_snapshot(self, *, always: bool = False) -> None:
         """Store the labels, for reading without data; if that fails now, a later call does it."""
         if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
-            waits = bool(self._events) and self._events[-1].place is not None
+            waits = bool(self._events) and self._events[-1].can_wait
             replay = self._current_replay() if waits else self._replay
             with suppress(SessionError):
                 self._store.put_snapshot(replay.snapshot())
+
+    def _check_new_rate(self, rate: AssumedRate) -> None:
+        """Check that the answers agree that shall count as right."""
+        if 0 not in (rate.values() if isinstance(rate, Mapping) else [rate]):
+            return
+        try:
+            evidence_of(self.n_rows, self._settled_events(), rate)
+        except SessionDamagedError:
+            raise InfeasibleConstraintsError(
+                "Some answers contradict each other, so they cannot all be right (error_rate=0). "
+                "Undo or change the suspects first."
+            ) from None
 
 
 def check_source(source: object) -> str:

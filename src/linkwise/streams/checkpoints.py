@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.item_table import ItemTable
 from linkwise.streams.item_totals import ItemCenters, ItemTotals
@@ -23,6 +22,9 @@ OF_TOTALS = (
 )  # fmt: skip
 
 
+Found = TypeVar("Found")
+
+
 class Checkpoint(NamedTuple):
     """The saved state of a pass."""
 
@@ -32,14 +34,13 @@ class Checkpoint(NamedTuple):
     """A hash of all that decides what it finds."""
     engine: Engine = HERE
 
-    def load(self) -> State | None:
-        """Read the saved state of the same pass; None if there is none that can be used."""
+    def load(self, unpack: Callable[[State], Found]) -> Found | None:
+        """Read what the same pass has found so far; None if there is nothing that can be used."""
         try:
             stored = read_state(self.path)
-        except (DataError, OSError):
+            return unpack(stored) if stored.values["key"] == self.key else None
+        except Exception:  # of a damaged file anything; the pass begins anew
             return None
-        is_same = isinstance(stored.values, dict) and stored.values.get("key") == self.key
-        return stored if is_same else None
 
     def save(self, state: State) -> None:
         """Save the state of the pass."""

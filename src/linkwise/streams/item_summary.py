@@ -160,8 +160,8 @@ class Summary:
     ) -> list[Path]:
         """Write the cluster of each row to Parquet files of about a million rows.
 
-        Each file is complete or absent. If writing stops, call this again: it continues with the first part
-        that is absent.
+        Each file is complete or absent. If writing stops, call this again: it writes the parts that are
+        absent or damaged.
 
         Parameters
         ----------

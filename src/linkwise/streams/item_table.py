@@ -14,6 +14,7 @@ from linkwise.data.ids import id_texts
 from linkwise.data.rows import Rows
 from linkwise.errors import DataError
 from linkwise.streams.encoding import Encoding
+from linkwise.streams.file_stamps import FileStamp
 from linkwise.streams.item_summary import Summary
 from linkwise.streams.item_totals import N_BORDER
 from linkwise.streams.passes import Scaling
@@ -59,6 +60,8 @@ class ItemTable:
         The item that a border row is or was of; -1 for all others.
     cuts : ndarray of shape (n_items,)
         The part of a mixed item has its rows beyond so much of the way from the medoid to the border row.
+    stamps : tuple of FileStamp or None
+        What each file was like when its rows became items; None in items of earlier versions.
     """
 
     summary: Summary
@@ -68,6 +71,7 @@ class ItemTable:
     steps: NDArray[np.int64]
     parents: NDArray[np.int64]
     cuts: NDArray[np.float64]
+    stamps: tuple[FileStamp | None, ...]
 
     @property
     def n_items(self) -> int:
@@ -162,6 +166,7 @@ class ItemTable:
             "id_column": summary.id_column,
             "encoding": self.encoding.to_json(),
             "parts": [list(part) for part in self.parts],
+            "stamps": self.stamps,
         }
         arrays = {array: getattr(summary, array) for array in ARRAYS}
         arrays |= {array: getattr(self, array) for array in OF_STEPS}
@@ -215,6 +220,9 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
         parts = tuple(
             DataPart(str(name), int(n), int(known), str(at)) for name, n, known, at in values["parts"]
         )
+        stamps = tuple(map(FileStamp.from_json, values.get("stamps", [None] * len(parts))))
+        if len(stamps) != len(parts):
+            raise ValueError("The stamps differ.")
         summary = Summary(
             n_rows=int(values["n_rows"]),
             columns=tuple(feature.name for feature in encoding.features),
@@ -228,7 +236,8 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
         raise
     except Exception as error:  # of a damaged file anything
         raise DataError(f"'{path}' is damaged. Restore a copy of it.") from error
-    return ItemTable(summary, encoding, frame, parts, *(arrays[name] for name in OF_STEPS))
+    steps = {name: arrays[name] for name in OF_STEPS}
+    return ItemTable(summary, encoding, frame, parts, stamps=stamps, **steps)
 
 
 def _check_steps(steps: NDArray[np.int64], parents: NDArray[np.int64], cuts: NDArray[np.float64]) -> None:

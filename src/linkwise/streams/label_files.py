@@ -1,8 +1,8 @@
 """Write the labels of many rows to Parquet files, part by part.
 
 A part has the labels of `PART` rows, counted from the beginning of the data. It gets its name when it is
-complete, so an interrupted export leaves whole parts only, and continues with the first one that is absent. A
-file beside the parts says which labels they hold.
+complete, so an interrupted export leaves whole parts only. The next one writes those that are absent, damaged
+or too short. A file beside the parts says which labels they hold.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,12 +23,12 @@ from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.chunks import BLOCK, Chunk, RowStream, read_blocks
 from linkwise.streams.ranges import map_blocks
-from linkwise.streams.table_files import call_polars
+from linkwise.streams.table_files import ParquetFile, call_polars
+from linkwise.whole_files import UNFINISHED, write_whole
 from linkwise.wording import shorten
 
 PART = 16 * BLOCK  # rows
 FORM = "labels.json"
-UNFINISHED = ".unfinished"
 
 
 class LabelForm(NamedTuple):
@@ -52,7 +52,7 @@ def write_parts(
     progress: Callable[[int, int], object] | None,
     engine: Engine = HERE,
 ) -> list[Path]:
-    """Write the labels of a stream to a folder; parts that are there stay as they are.
+    """Write the labels of a stream to a folder; parts that are there and complete stay as they are.
 
     Parameters
     ----------
@@ -96,7 +96,22 @@ def write_parts(
             f"The rows differ from those that were read before: there were {form.n_rows}, and now there are"
             f" {n_rows}, or their values have changed. Begin again with these rows, and delete '{folder}'."
         )
+    check_claim(folder, form)
     return [_name_part(folder, number) for number in range(n_parts)]
+
+
+def is_complete(path: Path, columns: Sequence[str], n_rows: int) -> bool:
+    """Whether a file holds labels of as many rows, all of which can be read."""
+    if not path.is_file():
+        return False
+    try:
+        if ParquetFile(path).count_rows() != n_rows:  # before more of it is read
+            return False
+        frame = call_polars(path, "Parquet", lambda pl: pl.read_parquet(path, glob=False))
+    except DataError:
+        return False
+    clusters = frame["cluster"] if frame.columns == list(columns) else None
+    return clusters is not None and str(clusters.dtype) == "Int32" and not clusters.null_count()
 
 
 class _Part(NamedTuple):
@@ -121,12 +136,13 @@ def _write_part(
     import polars as pl
 
     n_rows, first = sum(len(block.rows) for block in blocks), blocks[0].first
-    path = _name_part(folder, first // part_rows)
-    if path.exists() or first >= form.n_rows:  # if the data have grown, the number of rows shows it
+    path, columns = _name_part(folder, first // part_rows), [form.id_name, "cluster"]
+    is_beyond = first >= form.n_rows  # if the data have grown, the number of rows shows it
+    if is_beyond or is_complete(path, columns, n_rows):
         return _Part(n_rows, None)
     labels = np.concatenate([find_labels(block) for block in blocks])
     values, counts = np.unique(labels, return_counts=True)
-    write_frame(pl.DataFrame({form.id_name: _find_ids(blocks), "cluster": labels}), path)
+    write_frame(pl.DataFrame(dict(zip(columns, (_find_ids(blocks), labels), strict=True))), path)
     return _Part(n_rows, dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
@@ -136,16 +152,28 @@ def claim_folder(folder: Path, form: LabelForm) -> None:
     known = folder / FORM
     parts = [path for path in folder.iterdir() if path != known and not path.name.endswith(UNFINISHED)]
     if known.exists() and parts:
-        try:
-            stored = json.loads(known.read_text(encoding="utf-8"))
-        except ValueError:
-            stored = None
-        if stored != form._asdict():
+        if not _is_claimed(known, form):
             raise DataError(f"'{folder}' holds labels of another clustering. Name an empty folder.")
     elif parts:
         raise DataError(f"'{folder}' holds other files. Name an empty folder.")
     else:
         _replace(known, lambda path: path.write_text(json.dumps(form._asdict()), encoding="utf-8"))
+
+
+def check_claim(folder: Path, form: LabelForm) -> None:
+    """Check at the end that no other command has written other labels to the folder meanwhile."""
+    if not _is_claimed(folder / FORM, form):
+        raise DataError(
+            f"Another command has written labels of another clustering to '{folder}' meanwhile. Name an empty"
+            " folder."
+        )
+
+
+def _is_claimed(known: Path, form: LabelForm) -> bool:
+    try:
+        return bool(json.loads(known.read_text(encoding="utf-8")) == form._asdict())
+    except (ValueError, OSError):
+        return False
 
 
 def _group_blocks(stream: RowStream, part_rows: int, start: int, stop: int | None) -> Iterator[list[Chunk]]:
@@ -175,19 +203,16 @@ def write_frame(frame: Any, path: Path) -> None:
 
 def read_column(path: Path, name: str) -> Any:
     """Read a column of a file that `write_frame` wrote."""
-    return call_polars(path, "Parquet", lambda pl: pl.read_parquet(path, columns=[name])[name])
+    return call_polars(path, "Parquet", lambda pl: pl.read_parquet(path, columns=[name], glob=False)[name])
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name, and rename it when it is complete."""
-    free = path.with_name(f".{path.name}{UNFINISHED}")
+    """Write a file whole or not at all; an error names it."""
     try:
-        write(free)
-        os.replace(free, path)
+        with write_whole(path) as free:
+            write(free)
     except Exception as error:  # polars has exceptions of its own
         raise DataError(
             f"'{path}' cannot be written: {shorten(str(error), 300)}. Make room or choose another folder, and"
             " call this again. Complete parts stay."
         ) from error
-    finally:
-        free.unlink(missing_ok=True)

@@ -65,8 +65,9 @@ def split_items(
     counts, lengths, n_read = np.zeros((len(border), N_BINS), dtype=np.int64), tables.lengths(), 0
     n_blocks = -(-sum(lengths.counts) // BLOCK)
     checkpoint = Checkpoint(folder / DIVIDED, hash_inputs(hash_items(items, tables), border.tolist()), engine)
-    if (stored := checkpoint.load()) is not None:
-        counts, n_read = stored.arrays["counts"], stored.values["n_read"]
+    stored = checkpoint.load(lambda state: (state.arrays["counts"], state.values["n_read"]))
+    if stored is not None:
+        counts, n_read = stored
 
     def save() -> None:
         if n_read:

@@ -24,6 +24,7 @@ from linkwise.parallel import HERE, Engine
 from linkwise.streams.border_rows import MOST_ROWS, list_entries
 from linkwise.streams.checkpoints import Checkpoint, hash_items, pack_totals, save_at_times, unpack_totals
 from linkwise.streams.chunks import Chunk
+from linkwise.streams.file_stamps import FileStamp, check_not_written
 from linkwise.streams.item_summary import SAMPLE
 from linkwise.streams.item_table import DataPart, ItemTable
 from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
@@ -89,7 +90,7 @@ def extend_items(
         A file cannot be read, and the error names it; or an id is not new.
     """
     names = list(items.encoding.file_columns)
-    counts, key = tables.count_rows(), hash_items(items, tables)
+    before, counts, key = tables.stamps(), tables.count_rows(), hash_items(items, tables)
     n_blocks = -(-sum(counts) // BLOCK)
 
     def step(done: int) -> None:
@@ -113,7 +114,9 @@ def extend_items(
     ]
     summary = replace(total.summary, n_rows=items.summary.n_rows + sum(counts))
     unfit = tuple((tables.files[file].path.name, n) for file, n in sorted(found.unfit.items()))
-    total = replace(total, summary=summary, parts=(*old, *new))
+    check_not_written(before, tables.stamps())
+    stamps = *items.stamps, *(FileStamp.of(file.path) for file in tables.files)
+    total = replace(total, summary=summary, parts=(*old, *new), stamps=stamps)
     return Extended(total, sum(counts), len(counts), total.n_items - items.n_items, unfit)
 
 
@@ -170,9 +173,8 @@ def _assign(
     step: Callable[[int], object],
 ) -> _Arrived:
     """Assign the rows to the items, in a first pass."""
-    found, n_read, stored = _Arrived.start(len(items.steps)), 0, checkpoint.load()
-    if stored is not None:
-        found, n_read = _Arrived.unpack(stored), stored.values["n_read"]
+    stored = checkpoint.load(lambda state: (_Arrived.unpack(state), state.values["n_read"]))
+    found, n_read = stored or (_Arrived.start(len(items.steps)), 0)
 
     def save() -> None:
         if n_read:
@@ -199,12 +201,12 @@ def _collect(
     step: Callable[[int], object],
 ) -> tuple[ItemCenters, ItemTotals]:
     """Make items of the rows that fit none, in a second pass."""
-    stored, n_read = checkpoint.load(), 0
+    stored, n_read = checkpoint.load(lambda state: (*unpack_totals(state), state.values["n_read"])), 0
     if stored is None:
         centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
         totals = ItemTotals.start(centers.points.shape)
     else:
-        (centers, totals), n_read = unpack_totals(stored), stored.values["n_read"]
+        centers, totals, n_read = stored
 
     def save() -> None:
         if n_read:

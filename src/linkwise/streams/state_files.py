@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.array_archives import read_archive
 from linkwise.errors import DataError
-from linkwise.wording import shorten
+from linkwise.streams.arrow_tables import pack_table, unpack_table
+from linkwise.whole_files import write_whole
+from linkwise.wording import shorten, strip_full_stop
 
 JSON, TABLE = "json", "table"
 LARGEST = 2**31  # bytes of a file that is read
@@ -41,24 +41,16 @@ def write_state(path: Path, state: State) -> None:
     arrays = dict(state.arrays)
     arrays[JSON] = np.frombuffer(json.dumps(state.values).encode(), dtype=np.uint8)
     if state.frame is not None:
-        table = io.BytesIO()
-        state.frame.write_ipc(table)
-        arrays[TABLE] = np.frombuffer(table.getvalue(), dtype=np.uint8)
-    free = path.with_name(f".{path.name}.unfinished")
+        arrays[TABLE] = np.frombuffer(pack_table(state.frame), dtype=np.uint8)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with free.open("wb") as file:
+        with write_whole(path) as free, free.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(free, path)
     except OSError as error:
         raise DataError(
             f"'{path}' cannot be written: {error.strerror or error}. Make room, or store the session"
             " elsewhere by --session PATH."
         ) from error
-    finally:
-        free.unlink(missing_ok=True)
 
 
 def read_state(path: Path) -> State:
@@ -74,22 +66,13 @@ def read_state(path: Path) -> State:
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("It is too large.")
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
+        arrays = read_archive(path, is_packed=False)
         values = json.loads(arrays.pop(JSON).tobytes())
         table = arrays.pop(TABLE, None)
-        return State(values, arrays, None if table is None else _read_table(table.tobytes()))
-    except (ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise DataError(f"'{path}' is damaged: {shorten(str(error), 100)}. Restore a copy of it.") from error
-
-
-def _read_table(raw: bytes) -> Any:
-    import polars as pl
-
-    try:
-        return pl.read_ipc(io.BytesIO(raw))
-    except (Exception, pl.exceptions.PanicException) as error:
-        raise ValueError(str(error)) from error
+        return State(values, arrays, None if table is None else unpack_table(table.tobytes()))
+    except (DataError, ValueError, KeyError) as error:
+        why = strip_full_stop(shorten(str(error), 100))
+        raise DataError(f"'{path}' is damaged: {why}. Restore a copy of it.") from error
 
 
 def check_arrays(state: State, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:

@@ -21,7 +21,15 @@ from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine, map_in_order
 from linkwise.streams.chunks import BLOCK
 from linkwise.streams.item_table import DataPart, ItemTable
-from linkwise.streams.label_files import PART, LabelForm, claim_folder, read_column, write_frame
+from linkwise.streams.label_files import (
+    PART,
+    LabelForm,
+    check_claim,
+    claim_folder,
+    is_complete,
+    read_column,
+    write_frame,
+)
 from linkwise.streams.reach import Placed
 from linkwise.streams.table_files import TableFiles
 from linkwise.wording import join_names
@@ -36,6 +44,10 @@ class LabelledFiles(NamedTuple):
     """Files with rows that fit no item, and how many; only of files that are no part of the data."""
 
 
+RESTORE = (
+    "Restore it, or begin another session, which takes over the answers that it can: linkwise ask DATA"
+    " --session NEW --from OLD"
+)
 FITS = "fits"  # column of labels that says whether a row fits an item
 
 
@@ -52,7 +64,8 @@ def write_files(
 ) -> LabelledFiles:
     """Write the cluster of each row to a folder, in a file for each file of the data.
 
-    The rows of a file with more than `PART` rows go to several files. Files that are there stay as they are.
+    The rows of a file with more than `PART` rows go to several files. Files that are there and complete stay
+    as they are.
 
     Parameters
     ----------
@@ -92,14 +105,18 @@ def write_files(
     if is_new:  # other rows may have the names and numbers of earlier ones
         found.update(repr(tables.stamps()).encode())
     id_name = items.summary.id_column or "row"
-    claim_folder(folder, LabelForm(found.hexdigest(), items.summary.n_rows, id_name))
-    check_counts(tables, items)
+    form = LabelForm(found.hexdigest(), items.summary.n_rows, id_name)
+    claim_folder(folder, form)
+    check_files(tables, items)
+    columns = [id_name, "cluster", *(["name"] if names else []), *([FITS] if is_new else [])]
     paths, tasks, first = [], [], 0
     of_part: list[tuple[str, Path]] = []
     for number, (stem, data) in enumerate(zip(stems, items.parts, strict=True)):
         mine = [folder / name for name in _name_parts(stem, data.n_rows)]
-        absent = [_Part(number, at * PART, first + at * PART, path) for at, path in enumerate(mine)]
-        absent = [part for part in absent if not part.path.exists()]
+        parts = [_Part(number, at * PART, first + at * PART, path) for at, path in enumerate(mine)]
+        absent = [
+            part for part in parts if not is_complete(part.path, columns, min(PART, data.n_rows - part.start))
+        ]
         if absent:
             tasks += [[part] for part in absent] if tables.is_seekable else [absent]
         paths += mine
@@ -111,6 +128,7 @@ def write_files(
         n_done += len(task)
         if progress is not None:
             progress(n_done, len(paths))
+    check_claim(folder, form)
     return LabelledFiles(paths, first, _count_unfit(of_part) if is_new else ())
 
 
@@ -169,9 +187,8 @@ def take_new_tables(items: ItemTable, tables: TableFiles) -> ItemTable:
     """
     check_types(items, tables, items.encoding.feature_columns)
     parts = tuple(DataPart(file.path.name, file.count_rows(), items.n_steps) for file in tables.files)
-    return replace(
-        items, parts=parts, summary=replace(items.summary, n_rows=sum(part.n_rows for part in parts))
-    )
+    summary = replace(items.summary, n_rows=sum(part.n_rows for part in parts))
+    return replace(items, parts=parts, summary=summary, stamps=(None,) * len(parts))
 
 
 def check_types(
@@ -194,7 +211,7 @@ def check_types(
 def _name_files(tables: TableFiles, parts: Sequence[DataPart]) -> list[str]:
     """A name for each file of data: its own, with its folders if there are several.
 
-    If two files of labels had the same name, all have their number before it. `check_counts` says later
+    If two files of labels had the same name, all have their number before it. `check_files` says later
     whether there are as many parts as files.
     """
     paths = [Path(os.path.abspath(file.path)) for file in tables.files]
@@ -214,8 +231,8 @@ def _name_parts(stem: str, n_rows: int) -> list[str]:
     return [f"{stem}{f'-{at:05d}' if n_parts > 1 else ''}.parquet" for at in range(n_parts)]
 
 
-def check_counts(tables: TableFiles, items: ItemTable) -> None:
-    """Check that the files have the names and numbers of rows that they had."""
+def check_files(tables: TableFiles, items: ItemTable) -> None:
+    """Check that the files have the names, the numbers of rows and the values that they had."""
     now = [file.path.name for file in tables.files]
     before = [part.name for part in items.parts]
     if now != before:
@@ -235,8 +252,17 @@ def check_counts(tables: TableFiles, items: ItemTable) -> None:
         if n_now != part.n_rows:
             raise DataError(
                 f"{part.name} has changed since the items were made: it had {part.n_rows} rows, and now it"
-                f" has {n_now}. Restore it, or begin another session."
+                f" has {n_now}. {RESTORE}"
             )
+    check_unchanged([file.path for file in tables.files], items)
+
+
+def check_unchanged(paths: Sequence[Path], items: ItemTable) -> None:
+    """Check that files hold the bytes that they held; one that is not there is passed over."""
+    for path, stamp in zip(paths, items.stamps, strict=True):
+        difference = stamp.find_difference(path) if stamp is not None and path.is_file() else None
+        if difference is not None:
+            raise DataError(f"{path.name} has changed since the items were made: {difference}. {RESTORE}")
 
 
 def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, Placed]]:

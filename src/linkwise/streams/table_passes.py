@@ -24,6 +24,7 @@ from linkwise.streams.border_rows import list_entries
 from linkwise.streams.checkpoints import Checkpoint, hash_inputs, pack_totals, save_at_times, unpack_totals
 from linkwise.streams.chunks import read_blocks
 from linkwise.streams.encoding import EncodedTables, Encoding
+from linkwise.streams.file_stamps import FileStamp, check_not_written
 from linkwise.streams.item_summary import SAMPLE, Summary, check_same_rows
 from linkwise.streams.item_table import DataPart, ItemTable, without_scaling
 from linkwise.streams.item_totals import ItemCenters, ItemTotals, find_centers
@@ -76,12 +77,12 @@ def summarize_tables(
         A file cannot be read or differs from the others, and the error names it; no column is left to
         compare rows by; or the folder cannot be written to.
     """
-    names = _choose_names(tables, choices)
+    names, before = _choose_names(tables, choices), tables.stamps()
     for file in tables.files:  # before passes that may take long
         tables.check(file, names)
     n_rows = sum(tables.count_rows())
     n_blocks = -(-n_rows // BLOCK)
-    key = hash_inputs(tables.stamps(), choices, n_items, seed)
+    key = hash_inputs(before, choices, n_items, seed)
     done = 0
 
     def step(block: int) -> None:
@@ -105,6 +106,7 @@ def summarize_tables(
     )
     check_same_rows(int(totals.sizes.sum()), survey.n_rows)
     found = _make_table(tables, encoding, survey, centers, totals, choices.id_column, folder)
+    check_not_written(before, tables.stamps())
     found.write(folder)
     for name in (SURVEY, TOTALS):
         (folder / name).unlink(missing_ok=True)
@@ -126,10 +128,8 @@ def _survey(
     checkpoint: Checkpoint,
     step: Callable[[int], object],
 ) -> TableSurvey:
-    survey, stored = TableSurvey.start(), checkpoint.load()
-    if stored is not None:
-        survey = TableSurvey.from_json(stored.values["survey"], stored.arrays["sample"], stored.frame)
-    if stored is not None and stored.values["is_done"]:
+    survey, is_done = checkpoint.load(_unpack_survey) or (TableSurvey.start(), False)
+    if is_done:
         return survey
 
     def save(is_done: bool = False) -> None:
@@ -150,6 +150,11 @@ def _survey(
     return survey
 
 
+def _unpack_survey(state: State) -> tuple[TableSurvey, bool]:
+    survey = TableSurvey.from_json(state.values["survey"], state.arrays["sample"], state.frame)
+    return survey, state.values["is_done"]
+
+
 def _collect(
     tables: TableFiles,
     encoding: Encoding,
@@ -161,12 +166,12 @@ def _collect(
     """The centres, and what the second pass finds."""
     n_items, seed = plan
     scaling = without_scaling(len(encoding.features))
-    stored = checkpoint.load()
+    stored = checkpoint.load(unpack_totals)
     if stored is None:
         centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_items, (seed, 1))
         totals = ItemTotals.start(centers.points.shape)
     else:
-        centers, totals = unpack_totals(stored)
+        centers, totals = stored
 
     def save() -> None:
         if totals.n_rows:
@@ -207,8 +212,9 @@ def _make_table(
         DataPart(file.path.name, n, 0, os.path.relpath(file.path, folder.parent))
         for file, n in zip(tables.files, counts, strict=True)
     )
-    steps = np.where(entries.parents < 0, 0, -1)
-    return ItemTable(summary, encoding, entries.frame, parts, steps, entries.parents, np.zeros(len(steps)))
+    steps, cuts = np.where(entries.parents < 0, 0, -1), np.zeros(len(entries.parents))
+    stamps = tuple(FileStamp.of(file.path) for file in tables.files)
+    return ItemTable(summary, encoding, entries.frame, parts, steps, entries.parents, cuts, stamps)
 
 
 def _check_ids(frame: Any, id_column: str | None) -> None:

@@ -236,6 +236,12 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
         return f"the name {strip_controls(event.source)}" if event.source else "the removal of a name"
     if event.kind == "done":
         return f"{count_noun(len(event.facts), 'pair')} of a cluster that was marked as done"
+    if event.kind in ("guidelines", "examples"):
+        return f"the change of the {event.kind}"
+    if event.kind == "learner":
+        return f"the choice of {strip_controls(event.value['name'])}"
+    if event.kind == "rate":
+        return "the choice of another error rate"
     first, second = (name_of(row) for row in (event.first, event.second) if row is not None)
     unasked = "" if event.kind == "answer" else ", added"
     pair = f"{strip_controls(first)} and {strip_controls(second)}"

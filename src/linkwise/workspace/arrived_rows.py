@@ -15,7 +15,7 @@ from linkwise.streams.chunks import find_files
 from linkwise.streams.item_table import ItemTable
 from linkwise.streams.new_rows import Extended, extend_items, remove_checkpoints
 from linkwise.streams.repeated_rows import check_new_ids, check_no_copies
-from linkwise.streams.table_labels import check_types
+from linkwise.streams.table_labels import check_files, check_types
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.held_items import hold_items
@@ -96,6 +96,7 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
         reading.id_column,
     )
     check_types(items, tables, list(items.encoding.file_columns), id_column)
+    check_files(known_tables, items)
     check_no_copies(tables, known_tables)
     if id_column is not None:
         check_new_ids(tables, known_tables, id_column, progress, engine)

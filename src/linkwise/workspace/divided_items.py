@@ -15,7 +15,7 @@ from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.item_table import ItemTable, read_items
 from linkwise.streams.mixed_items import DIVIDED, split_items
-from linkwise.streams.table_labels import check_counts
+from linkwise.streams.table_labels import check_files
 from linkwise.wording import count_noun
 from linkwise.workspace.item_rows import items_folder, open_tables, read_reading
 from linkwise.workspace.session_files import list_files
@@ -57,14 +57,18 @@ def divide_items(
     folder = items_folder(path)
     try:
         tables = open_tables(list_files(data, path, items), read_reading(items, source))
-        check_counts(tables, items)
+        check_files(tables, items)
         found = split_items(items, tables, mixed, folder, progress, engine)
     except (DataError, OSError) as error:
         return items, [f"{count_noun(len(mixed), 'item')} cannot be divided as the answers show: {error}"]
-    if read_items(folder).hash == items.hash:  # if rows were added meanwhile, the next command divides
-        found.write(folder)
-        (folder / DIVIDED).unlink(missing_ok=True)
-    return found, [_describe(found, row) for row in mixed[:5]] + _describe_more(len(mixed) - 5)
+    told = [_describe(found, row) for row in mixed[:5]] + _describe_more(len(mixed) - 5)
+    try:
+        if read_items(folder).hash == items.hash:  # if rows were added meanwhile, the next command divides
+            found.write(folder)
+            (folder / DIVIDED).unlink(missing_ok=True)
+    except DataError as error:
+        told.append(f"The next command divides them again: {error}")
+    return found, told
 
 
 def _describe(items: ItemTable, row: int) -> str:

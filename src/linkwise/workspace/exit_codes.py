@@ -66,6 +66,12 @@ def report_errors() -> Iterator[None]:
             sys.exit(FAULT if code is None else code)
 
 
+def break_line() -> None:
+    """End the line on stderr where a terminal shows ^C; do nothing if stderr is closed."""
+    with suppress(OSError):
+        print(file=sys.stderr)
+
+
 def say(text: str) -> None:
     """Print one line for the person on stderr; do nothing if stderr is closed."""
     with suppress(OSError):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session
+from linkwise.whole_files import UNFINISHED, remove_leftover
 from linkwise.workspace.item_rows import items_folder, name_next
 from linkwise.workspace.origin import origin_of
 
@@ -78,12 +79,13 @@ def _try_lock(file: int, kind: int) -> bool:
 
 def _remove_leftovers(path: Path, folder: Path) -> None:
     """Remove items of an extension that was killed before the session named them."""
-    unfinished = list(folder.glob(f".{name_next('*')}.unfinished"))
+    for file in folder.glob(f".{name_next('*')}*{UNFINISHED}"):
+        remove_leftover(file)
     unnamed = list(folder.glob(name_next("*")))
     if unnamed:
         with Session.open(path) as stored:
             items = origin_of(stored, path).get("items", {})
         unnamed = [file for file in unnamed if file.name != name_next(items.get("hash", ""))]
-    for file in (*unfinished, *unnamed):
+    for file in unnamed:
         with suppress(OSError):
             file.unlink()

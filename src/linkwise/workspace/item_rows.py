@@ -22,6 +22,7 @@ from linkwise.streams.item_table import ITEMS, ItemTable, read_items
 from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.streams.table_passes import summarize_tables
+from linkwise.whole_files import flush_folder
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import Reading, WorkerOptions, flag_of
@@ -244,16 +245,22 @@ def name_next(items_hash: str) -> str:
 
 def take_next(folder: Path, items_hash: str) -> None:
     """Give a file of items its own name, unless another process has done so."""
-    with suppress(FileNotFoundError):
-        os.replace(folder / name_next(items_hash), folder / ITEMS)
+    named = folder / name_next(items_hash)
+    if named.exists():
+        with suppress(FileNotFoundError):
+            os.replace(named, folder / ITEMS)
+        flush_folder(folder)
 
 
 def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
     """Read the items of a session, which must be those that it was begun with."""
-    folder, wanted = items_folder(path), source["items"]["hash"]
-    take_next(folder, wanted)  # it is there if rows were added, and the command was killed at its end
+    folder, wanted, name = items_folder(path), source["items"]["hash"], ITEMS
     try:
-        items = read_items(folder)
+        take_next(folder, wanted)  # it is there if rows were added, and the command was killed at its end
+    except OSError:  # a folder that nobody may write to
+        name = name_next(wanted)
+    try:
+        items = read_items(folder, name)
     except FileNotFoundError:
         raise FileNotFoundError(
             f"{folder / ITEMS}, which holds the items of {path.name}, is not there. Put it back beside the"

@@ -67,11 +67,13 @@ from linkwise.workspace.reading import (
     resolve_name,
     row_ids,
 )
+from linkwise.workspace.session_files import check_known_files
 
 SUFFIX = ".linkwise"
 NOTHING_KEPT = SessionOptions()
 CHECKS = "from now on answers may be wrong, and linkwise checks the doubtful ones"
 TRUSTS = "from now on linkwise takes all answers as right"
+WAY_OUT = "Make room on its disk, or copy it into a folder that you can write to."
 SQLITE = b"SQLite format 3\0"
 
 
@@ -327,6 +329,8 @@ def _resume_project(
 ) -> Project:
     constraints = kept.constraints
     with Session.open(path) as stored:
+        if stored.is_read_only:
+            raise SessionError(f"{path} cannot be written. {WAY_OUT}")
         source, described = origin_of(stored, path), stored.learner
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
@@ -348,6 +352,8 @@ def _resume_project(
     pairs = None
     if constraints is not None:
         pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
+    if items is not None:
+        check_known_files(path, items)
     begin = partial(
         Session.open,
         path,

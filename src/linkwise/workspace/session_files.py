@@ -10,6 +10,7 @@ from pathlib import Path
 from linkwise.errors import DataError
 from linkwise.streams.chunks import find_files
 from linkwise.streams.item_table import ItemTable
+from linkwise.streams.table_labels import check_unchanged
 from linkwise.wording import join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
 
@@ -23,7 +24,7 @@ def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
         A file is not there, or the data name a file that is new.
     """
     if not items.knows_paths:
-        return find_files(data)  # `check_counts` compares their names
+        return find_files(data)  # `check_files` compares their names
     files = list_known_files(path, items)
     known = {each.resolve() for each in files}
     if new := [each.name for each in find_files(data) if each.resolve() not in known]:
@@ -36,13 +37,29 @@ def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
 
 def list_known_files(path: Path, items: ItemTable) -> tuple[Path, ...]:
     """List the files of items that know their paths, which must be there."""
-    files = tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)
+    files = _locate_parts(path, items)
     if gone := [each.name for each in files if not each.is_file()]:
         raise DataError(
             f"The files of the data have changed since the items were made: {join_names(gone, 5)} not there."
             " Restore them."
         )
     return files
+
+
+def _locate_parts(path: Path, items: ItemTable) -> tuple[Path, ...]:
+    return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)
+
+
+def check_known_files(path: Path, items: ItemTable) -> None:
+    """Check that the files of a session hold the rows of its items, as far as they are there.
+
+    Raises
+    ------
+    DataError
+        A file has changed, and the error names it.
+    """
+    if items.knows_paths:
+        check_unchanged(_locate_parts(path, items), items)
 
 
 def find_read_files(data: Path, path: Path, items: ItemTable, given: Sequence[Path] = ()) -> tuple[Path, ...]:

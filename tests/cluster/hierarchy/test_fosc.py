@@ -214,3 +214,13 @@ def test_a_single_cluster_reaches_everywhere():
     model = lw.FOSC(min_cluster_size=20).fit(rows)
     assert model.n_clusters_ == 1
     assert model.predict([[1000.0, 0.0]]).tolist() == [0]
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("hierarchy", ["optics", "hdbscan"])
+def test_fitted_rows_keep_their_labels_after_rounding(name, hierarchy):
+    """OPTICS reaches a row below its core distance if the rows before it are dense."""
+    X = SETS[name]().astype(np.float64)
+    model = lw.FOSC(hierarchy=hierarchy).fit(X)
+    for moved in (X.astype(np.float32), X + 1e-12, X * (1 + 1e-15)):
+        np.testing.assert_array_equal(model.predict(moved), model.labels_)

@@ -223,6 +223,15 @@ def test_local_scales_reach_to_the_seventh_neighbour():
     assert (copies == 1).all()
 
 
+def test_local_scales_of_piles_reach_to_the_nearest_different_row():
+    x = np.repeat([0.0, 1.0, 4.0], 8)
+    squares = (x[:, None] - x) ** 2
+    K = scale_locally(squares)
+    assert K[0, 8] == pytest.approx(np.exp(-1))
+    assert K[0, 16] == pytest.approx(np.exp(-16 / (1 * 3)))
+    np.testing.assert_allclose(scale_locally(1e-6 * squares), K)
+
+
 # ---------------------------------------------------------------- Algorithm 3
 @pytest.mark.parametrize("seed", range(6))
 def test_weights_of_rounds_are_those_of_the_paper(seed):

@@ -120,10 +120,22 @@ def test_many_vectors_that_are_all_apart_get_as_many_columns():
     np.testing.assert_allclose(model.embedding_ @ model.embedding_.T, np.eye(n), atol=2e-3)
 
 
-def test_copies_in_no_constraint_are_one_vector():
-    copy = np.array([0, 1, 0, 1, 1, 5])
-    constraints = lw.Constraints(6, [(3, 5)])
-    assert pcp.number_components(copy, constraints).tolist() == [0, 1, 0, 2, 1, 2]
+def test_copies_are_one_vector_unless_a_cannot_link_parts_them():
+    copy = np.array([0, 1, 0, 1, 1, 5, 0])
+    joined = lw.Constraints(7, [(3, 5)], [(0, 3)])
+    assert pcp.number_components(copy, joined).tolist() == [0, 1, 0, 1, 1, 1, 0]
+    parted = lw.Constraints(7, [(3, 5)], [(0, 5), (1, 3)])
+    assert pcp.number_components(copy, parted).tolist() == [0, 1, 0, 2, 3, 2, 0]
+
+
+@pytest.mark.parametrize("unit", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("n_pairs", [30, 300])
+def test_piles_of_identical_rows_stay_together(unit, n_pairs):
+    """Few rows of a pile have constraints, and the others have the same place."""
+    pile = np.repeat(np.arange(3), 70)
+    rows = unit * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[pile]
+    model = lw.PCP(3, random_state=0).fit(rows, constraints=lw.Constraints.sample(pile, n_pairs, 0))
+    assert adjusted_rand_score(pile, model.labels_) == 1
 
 
 def test_ending_before_the_optimum_warns():

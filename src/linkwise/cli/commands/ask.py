@@ -31,7 +31,7 @@ from linkwise.workspace.changed_options import ReplayNeeded
 from linkwise.workspace.cluster_search import name_with_text
 from linkwise.workspace.column_offer import describe_proposal
 from linkwise.workspace.embeddings import is_embedding
-from linkwise.workspace.exit_codes import Interrupted, say
+from linkwise.workspace.exit_codes import Interrupted, break_line, say
 from linkwise.workspace.item_rows import is_in_files, items_folder
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading, SessionOptions
@@ -259,7 +259,7 @@ def report_early_interrupt(data: Path, path: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        break_line()
         if not path.exists():
             goes_on = items_folder(path).exists()
             raise Interrupted(
@@ -276,7 +276,7 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
     try:
         yield
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        break_line()
         if path is None:
             raise Interrupted(NOTHING_KEPT) from None
         answers = count_noun(session.status.n_answers, "answer")

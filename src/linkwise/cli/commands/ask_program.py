@@ -29,6 +29,7 @@ from linkwise.cli.commands.ask import (
 from linkwise.errors import ProgramError
 from linkwise.programs.answer import Answered, Conversation, Limits, check_limits
 from linkwise.programs.child_process import ChildProcess
+from linkwise.programs.interrupts import defer_interrupt, interrupt_at_end
 from linkwise.session.audit import AuditReport, describe_audit
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.session import Session
@@ -156,13 +157,14 @@ def _converse(
         say_opening(project)
     if budget is not None:
         limits = replace(limits, budget=max(0, budget - session.status.n_answers))
-    to_json = make_json(project)
-    child = ChildProcess(words, to_json, restarts=limits.retries, log=log)
-    try:
-        namer = make_row_namer(project)
-        return Conversation(session, child, limits, source, log=log, name_of=namer).run()
-    finally:
-        child.close()
+    to_json, namer = make_json(project), make_row_namer(project)
+    with interrupt_at_end():
+        child = ChildProcess(words, to_json, restarts=limits.retries, log=log)
+        try:
+            return Conversation(session, child, limits, source, log=log, name_of=namer).run()
+        finally:
+            with defer_interrupt():
+                child.close()
 
 
 def make_json(project: Project) -> Callable[[OpenQuestion], dict[str, Any]]:

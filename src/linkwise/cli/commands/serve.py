@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwise.cli.shutdown import call_on_signal
-from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, UsageError, say
+from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, UsageError, break_line, say
 
 if TYPE_CHECKING:
     from linkwise.page.auth import AccessControl
@@ -306,8 +306,7 @@ def _end_at_once(subject: PageSource, hub: Hub) -> None:
 
 def _describe_end(subject: PageSource, hub: Hub) -> Interrupted:
     """The end in words, on a line below the ^C of a terminal."""
-    with suppress(OSError):
-        print(file=sys.stderr)
+    break_line()
     return Interrupted(subject.ended(hub.n_answers))
 
 

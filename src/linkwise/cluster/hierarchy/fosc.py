@@ -50,8 +50,8 @@ class DensityRule(NamedTuple):
     """(n, d)"""
     labels: Labels
     """(n,)"""
-    core: NDArray[np.float64]
-    """(n,) squared core distances."""
+    start: NDArray[np.float64]
+    """(n,) squared height at which a copy of each row would join: its core distance, or where the row did."""
     reach: NDArray[np.float64]
     """(n,) squared height at which the cluster of each row ends; infinite for noise, which has none."""
 
@@ -59,7 +59,7 @@ class DensityRule(NamedTuple):
         """Return the label of each row; -1 where it would join after its cluster has ended."""
         points = np.ascontiguousarray(self.rows, dtype=np.float64)
         near, squares = native.nearest_points(X, points, parallel.n_threads())
-        outside = (squares > 0) & (np.maximum(squares, self.core[near]) >= self.reach[near])
+        outside = (squares > 0) & (np.maximum(squares, self.start[near]) >= self.reach[near])
         return np.where(outside, -1, self.labels[near]).astype(np.int32)
 
 
@@ -196,11 +196,12 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         labels = extract_labels(
             children, heights, wanted, least, ties=self.ties, whole=self.allow_single_cluster
         )
+        start = np.minimum(core, _find_first_merges(children, heights)[order] ** 2)
         reach = _cluster_reach(children, heights, labels) ** 2
         if self.noise == "nearest":
             labels, reach = _assign_noise(rows, order, labels), np.full(len(rows), np.inf)
         told(3, 3)
-        self._rule = DensityRule(in_order, labels[order], core, reach[order])
+        self._rule = DensityRule(in_order, labels[order], start, reach[order])
         self.children_, self.distances_ = children, heights
         self.labels_: Labels = labels
         self.n_clusters_ = int(labels.max()) + 1
@@ -210,9 +211,10 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Labels:
         """Assign each row to the cluster of the nearest fitted row, or to none if that cluster ends before.
 
-        A new row would join at its distance to the nearest fitted row, or at the core distance of that row if
-        it is larger. It is noise if the cluster has merged with others at this height, or if the nearest row
-        is noise. With ``noise="nearest"`` no row is noise.
+        A new row would join at its distance to the nearest fitted row, but not below the height of a copy of
+        that row: its core distance, or the height at which the row itself joined if it is lower, as OPTICS
+        has it. The new row is noise if the cluster has merged with others at this height, or if the nearest
+        row is noise. With ``noise="nearest"`` no row is noise.
 
         Parameters
         ----------
@@ -222,7 +224,7 @@ class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Cluster of each row, -1 for noise. Fitted rows get their own labels.
+            Cluster of each row, -1 for noise. Fitted rows get their own labels, also after rounding.
         """
         check_is_fitted(self)
         return self._rule.find(check_rows(X, self, reset=False))
@@ -258,6 +260,15 @@ def _gather_copies(
     height = np.where(is_copy, np.minimum(reach[first], np.sqrt(core[visited])), reach)
     gathered = np.argsort(first, kind="stable")
     return visited[gathered], height[gathered]
+
+
+def _find_first_merges(children: NDArray[np.int64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Find the height at which each row first merges with another; infinite if it is the only row."""
+    first = np.full(len(heights) + 1, np.inf)
+    for part in children.T:
+        is_row = part < len(first)
+        first[part[is_row]] = heights[is_row]
+    return first
 
 
 def _cluster_reach(

@@ -96,6 +96,10 @@ class CKM(CenteredClusterer):
 
     Notes
     -----
+    CKM may break constraints that can all be satisfied: a pass never takes an assignment back. As in the
+    paper, only the first two in the order hold, those of the largest weights; the fallback to plain k-means
+    may break these, too, for more weight of others. If no constraint may be broken, use `COPKMeans`.
+
     `predict` assigns new rows to the nearest centre; with kernel "rbf" this is approximated by the nearest
     fitted row, and with "precomputed" there is no `predict`. Kernels other than "linear"
     store all similarities, for at most 10 000 rows.

@@ -247,18 +247,26 @@ def center_products(squares: NDArray[np.float64]) -> NDArray[np.float64]:
 def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compute exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
 
-    A row with 7 copies takes the smallest positive scale.
-
     References
     ----------
     Zelnik-Manor and Perona (2004), Self-tuning spectral clustering.
     """
-    n = len(squares)
-    scale = np.sqrt(np.partition(squares, min(NEIGHBOUR, n - 1), axis=1)[:, min(NEIGHBOUR, n - 1)])
-    positive = scale[scale > 0]
-    scale[scale == 0] = positive.min() if len(positive) else 1.0
+    scale = find_local_scales(squares, NEIGHBOUR)
     similar: NDArray[np.float64] = np.exp(-squares / (scale[:, None] * scale))
     return similar
+
+
+def find_local_scales(squares: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+    """Find the distance of each row to its n-th neighbour, or to the nearest different row if that is 0.
+
+    If all rows are identical, the scales are 1.
+    """
+    at = min(n_neighbors, len(squares) - 1)
+    scale = np.sqrt(np.partition(squares, at, axis=1)[:, at])
+    copies = np.flatnonzero(scale == 0)
+    near = np.sqrt(np.where(squares[copies] > 0, squares[copies], np.inf).min(axis=1))
+    scale[copies] = np.where(np.isfinite(near), near, 1.0)
+    return np.asarray(scale)
 
 
 def check_similarities(K: Any) -> NDArray[np.float64]:

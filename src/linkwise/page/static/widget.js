@@ -122,6 +122,7 @@ function describeEvent(event) {
     return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
   if (event.kind === "note") return `the note on answer ${event.target}`;
   if (event.kind === "sure") return `the confirmation of answer ${event.target}`;
+  if (event.kind === "guidelines" || event.kind === "examples") return `the change of the ${event.kind}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;

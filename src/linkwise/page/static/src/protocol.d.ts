@@ -57,7 +57,17 @@ export interface RowHits {
 
 export interface SessionEvent {
   number: number;
-  kind: "answer" | "add" | "import" | "done" | "name" | "change" | "sure" | "note";
+  kind:
+    | "answer"
+    | "add"
+    | "import"
+    | "done"
+    | "name"
+    | "change"
+    | "sure"
+    | "note"
+    | "guidelines"
+    | "examples";
   when: string;
   first: number;
   second: number;

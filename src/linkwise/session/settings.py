@@ -1,0 +1,171 @@
+"""What the events of a session say beside pairs: guidelines, examples, audits, costs, the learner, the rate.
+
+Each such event holds a whole value, which counts from then on. So an undo brings the value of before back.
+Costs are summed, and audits are kept by who is audited and who answers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.session.audit import AuditPlan
+from linkwise.session.events import SETTINGS, Event
+from linkwise.session.examples import MOST_EXAMPLES, Example, move_examples
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What counts beside pairs.
+
+    Attributes
+    ----------
+    learner : dict
+        Its name and its parameters.
+    error_rate : float, None or dict
+        The share of wrong answers that is assumed.
+    guidelines : str
+    examples : tuple of Example
+    audits : tuple of AuditPlan
+        The last one of each two who audit and are audited.
+    costs : dict of str to float
+        The sum by source.
+    """
+
+    learner: dict[str, Any]
+    error_rate: AssumedRate = 0
+    guidelines: str = ""
+    examples: tuple[Example, ...] = ()
+    audits: tuple[AuditPlan, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+
+def begin_settings(meta: Mapping[str, Any]) -> Settings:
+    """What a session was begun with."""
+    return Settings(meta["learner"], meta.get("error_rate", 0))
+
+
+def apply_settings(settings: Settings, events: Iterable[Event]) -> Settings:
+    """What counts after some more events that are not undone."""
+    for event in events:
+        if event.kind in SETTINGS:
+            settings = CHANGES[event.kind](settings, event)
+    return settings
+
+
+def _add_audit(settings: Settings, event: Event) -> Settings:
+    plan = read_plan(event)
+    others = [each for each in settings.audits if (each.source, each.by) != (plan.source, plan.by)]
+    return replace(settings, audits=(*others, plan))
+
+
+def _add_cost(settings: Settings, event: Event) -> Settings:
+    total = settings.costs.get(event.source, 0.0) + float(event.value)
+    return replace(settings, costs={**settings.costs, event.source: min(total, sys.float_info.max)})
+
+
+CHANGES: dict[str, Callable[[Settings, Event], Settings]] = {
+    "guidelines": lambda settings, event: replace(settings, guidelines=event.value),
+    "examples": lambda settings, event: replace(settings, examples=read_examples(event)),
+    "audit": _add_audit,
+    "cost": _add_cost,
+    "learner": lambda settings, event: replace(settings, learner=event.value),
+    "rate": lambda settings, event: replace(settings, error_rate=event.value),
+}
+"""How an event of each kind changes the settings."""
+
+
+# ---------------------------------------------------------------- values of events
+def read_examples(event: Event) -> tuple[Example, ...]:
+    """The examples that an event lists."""
+    return tuple(Example(*fields) for fields in event.value)
+
+
+def read_plan(event: Event) -> AuditPlan:
+    """The audit that an event begins; its pairs were chosen after the event before it."""
+    pairs = tuple((i, j) for i, j in event.value["pairs"])
+    return AuditPlan(event.source, event.value["by"], event.number - 1, pairs, tuple(event.value["doubtful"]))
+
+
+def write_plan(plan: AuditPlan) -> dict[str, Any]:
+    """The value of the event that begins an audit."""
+    return {"by": plan.by, "pairs": [list(pair) for pair in plan.pairs], "doubtful": list(plan.is_doubtful)}
+
+
+def move_value(event: Event, here: Mapping[int, int], *, counts: bool) -> Event:
+    """Let the rows in the value of an event have their new positions; pairs whose rows are gone are left out.
+
+    Parameters
+    ----------
+    event : Event
+    here : mapping of int to int
+        The new position of each row that is not gone.
+    counts : bool
+        Whether the event still counts. If it does, none of its examples may be left out.
+    """
+    if event.kind == "examples":
+        examples = [each for each in read_examples(event) if counts or {*each[:2]} <= here.keys()]
+        return replace(event, value=[list(each) for each in move_examples(examples, here)])
+    if event.kind != "audit":
+        return event
+    plan = read_plan(event)
+    left = [(here[i], here[j], is_) for (i, j), is_ in zip(plan.pairs, plan.is_doubtful, strict=True)
+            if i in here and j in here]  # fmt: skip
+    pairs = tuple((min(i, j), max(i, j)) for i, j, _ in left)
+    moved = plan._replace(pairs=pairs, is_doubtful=tuple(is_doubtful for *_, is_doubtful in left))
+    return replace(event, value=write_plan(moved))
+
+
+# ---------------------------------------------------------------- those of another session
+def select_settings(
+    stored: Iterable[Event],
+    settings: Settings,
+    events: Sequence[Event],
+    others: Settings,
+    rows: Mapping[int, int],
+) -> list[Event]:
+    """Select what another session says beside pairs and this one does not; its learner and rate stay there.
+
+    Parameters
+    ----------
+    stored : iterable of Event
+        The events of this session that are not undone.
+    settings : Settings
+        The settings of this session.
+    events : sequence of Event
+        The events of the other session that are not undone.
+    others : Settings
+        The settings of the other session.
+    rows : mapping of int to int
+        The position in this session of each row of the other one.
+
+    Returns
+    -------
+    list of Event
+        Their numbers mean nothing.
+    """
+    latest = {event.kind: event for event in events}
+    found: list[Event] = []
+    if others.guidelines and not settings.guidelines:
+        found.append(latest["guidelines"])
+    known = {frozenset(each[:2]) for each in settings.examples}
+    there = [each for each in others.examples if {*each[:2]} <= rows.keys()]
+    new = [each for each in move_examples(there, rows) if frozenset(each[:2]) not in known]
+    if new:
+        examples = [*settings.examples, *new][:MOST_EXAMPLES]
+        found.append(replace(latest["examples"], value=[list(each) for each in examples]))
+    begun = {(plan.source, plan.by) for plan in settings.audits}
+    plans = {(plan.source, plan.by, plan.after + 1) for plan in others.audits}
+    found += [
+        move_value(event, rows, counts=False)
+        for event in events
+        if event.kind == "audit"
+        and (event.source, event.value["by"], event.number) in plans
+        and (event.source, event.value["by"]) not in begun
+    ]
+    paid = {(event.when, event.source, event.value) for event in stored if event.kind == "cost"}
+    costs = [event for event in events if event.kind == "cost"]
+    return found + [event for event in costs if (event.when, event.source, event.value) not in paid]
