@@ -15,7 +15,12 @@ def short_repr(value: object) -> str:
         return f"{kind} of shape {shape}"
     if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > MAX_REPR // 3:
         return f"{kind} of {len(value)} items"
-    text = repr(value)
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"{kind} of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except ValueError:  # it holds an integer with more digits than Python writes
+        return kind
     if len(text) <= MAX_REPR:
         return text
     return f"{text[:MAX_REPR]}... ({kind})" if isinstance(value, str) else kind

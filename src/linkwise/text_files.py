@@ -1,4 +1,4 @@
-"""Read text files that people write: regular files in UTF-8, and records of CSV with their lines."""
+"""Read text files that people write, and read and write records of CSV."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from typing import TextIO
 
 from linkwise.errors import DataError
 from linkwise.limits import MOST_CHARACTERS, too_large_for_memory
@@ -33,6 +34,9 @@ ENCODINGS = {  # those with one byte for each character that are still found: na
 }
 _NO_TEXTS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem", "utf-7")
 _ENCODING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}")
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # the start of a cell that a spreadsheet takes for a formula
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_SEPARATOR_LINE = re.compile(r'"?sep=([^"\r\n])"?(?=[\r\n]|\Z)', re.IGNORECASE)
 _CSV_LIMIT = RLock()  # all threads share the limit of the csv module
 
 
@@ -127,32 +131,47 @@ def split_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
-    """Read the records of a CSV file in linkwise's own form, such as pairs.
+def cut_separator_line(text: str) -> tuple[str | None, str]:
+    """Return the delimiter that Excel names in a first line ``sep=;``, and the text with that line blank."""
+    found = _SEPARATOR_LINE.match(text)
+    return (None, text) if found is None else (found[1], text[found.end() :])
+
+
+def escape_cell(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def format_record(cells: Iterable[object], delimiter: str = ",") -> str:
+    """Format one record of CSV without its line end; None is an empty cell.
+
+    Up to Python 3.12 the writer of the csv module does not quote a carriage return, and readers end the
+    record there.
+    """
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    if texts == [""]:
+        return '""'  # an empty line is no record
+    return delimiter.join(_quote_cell(text, delimiter) for text in texts)
+
+
+def _quote_cell(text: str, delimiter: str) -> str:
+    is_plain = not any(mark in text for mark in (delimiter, '"', "\r", "\n"))
+    return text if is_plain else '"' + text.replace('"', '""') + '"'
+
+
+def write_records(file: TextIO, records: Iterable[Iterable[object]]) -> None:
+    """Write records of CSV in linkwise's own form, such as pairs; texts are escaped by `escape_cell`.
 
     Parameters
     ----------
-    path : path
-        File in UTF-8.
-
-    Returns
-    -------
-    list of (int, list of str)
-        Number of the first line of each record, and its cells. The first record is the header.
-
-    Raises
-    ------
-    DataError
-        The file is not such a CSV file, or two columns have the same name.
-    OSError
-        The file cannot be read.
+    file : text file
+        Opened with ``newline=""``, or stdout.
+    records : iterable of iterables
+        The header and the rows; a cell is a text, a number or None.
     """
-    text = decode(read_bytes(path))
-    with allow_long_cells():
-        records = list(split_records(text, detect_delimiter(text)))
-    if records:
-        check_unique([name.strip() for name in records[0][1]])
-    return records
+    for record in records:
+        cells = (escape_cell(cell) if isinstance(cell, str) else cell for cell in record)
+        file.write(format_record(cells) + "\n")
 
 
 def detect_delimiter(text: str) -> str:

@@ -74,10 +74,16 @@ def check_rows(
     form: dict[str, Any] = {"accept_sparse": "csr"} if issparse(X) else {"order": "C"}
     try:
         rows = check(X, dtype=[np.float64, np.float32], ensure_all_finite=False, **form)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        if "Complex data" in str(error):
+            raise DataError(
+                "X holds complex numbers, but distances need real ones. Pass numpy.hstack([X.real, X.imag])."
+            ) from None
+        if "Feature names are only supported" in str(error):
+            raise TypeError(_describe_names(X)) from None
         if "Expected 2D array" in str(error):
             raise DataError(_describe_shape(X)) from None
-        is_text = "could not convert string to float" in str(error)
+        is_text = "could not convert string to float" in str(error) or isinstance(error, OverflowError)
         if isinstance(error, TypeError) and _is_linkwise_table(X):  # its message says what to do
             raise
         if not (is_text or isinstance(error, TypeError) or "setting an array element" in str(error)):
@@ -165,9 +171,22 @@ def _describe_non_number(X: Any) -> str:
         for value in column:
             try:
                 float(value)
+            except OverflowError:
+                return f"Column {name!r} of X holds a number that is out of range: {short_repr(value)}"
             except (TypeError, ValueError):
                 return f"Column {name!r} of X holds a value that is not a number: {short_repr(value)}"
     return "X holds values that are not numbers"
+
+
+def _describe_names(X: Any) -> str:
+    """Describe column names of which only some are texts."""
+    names = list(X.columns)
+    text = next(name for name in names if isinstance(name, str))
+    other = next(name for name in names if not isinstance(name, str))
+    return (
+        f"Some columns of X are named by texts, such as {short_repr(text)}, and others are not, such as"
+        f" {short_repr(other)}. Set X.columns = X.columns.astype(str)."
+    )
 
 
 def refuse_constraints_as_y(y: object) -> None:

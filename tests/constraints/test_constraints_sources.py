@@ -180,7 +180,7 @@ def test_other_delimiters_are_read(tmp_path, mark):
 
 def test_binary_files_and_duplicate_ids_raise_errors(tmp_path):
     path = tmp_path / "pairs.csv"
-    path.write_bytes("id_a,id_b,kind\nfur,für,must-link\n".encode("latin-1"))
+    path.write_bytes(b"id_a,id_b,kind\nfur,f\x81r,must-link\n")
     with pytest.raises(lw.ConstraintError, match=r"is not UTF-8: byte 20"):
         Constraints.read_csv(path, ids=["fur", "für"])
     with pytest.raises(lw.ConstraintError, match="Rows 0 and 2 have the same id: 'a'"):
@@ -219,5 +219,5 @@ def test_a_contradiction_in_a_file_names_its_lines(tmp_path, pairs, where):
 def test_a_row_separated_from_itself_in_a_file_names_its_line(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("id_a,id_b,kind\n0,1,must-link\n2,2,cannot-link\n")
-    with pytest.raises(lw.InfeasibleConstraintsError, match=r"\(line 3\)"):
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"^Line 3 of .* '2' from itself\. Remove it\.$"):
         Constraints.read_csv(path, n_rows=4)

@@ -95,3 +95,11 @@ def test_names_are_trimmed_and_must_differ():
     assert frame.columns == ["a", "b"]
     with pytest.raises(DataError, match="twice: a"):
         delimited.read_delimited(b"a, a\n1,2\n", ",", False)
+
+
+def test_a_first_line_of_excel_names_the_delimiter():
+    frame, delimiter, notes = delimited.read_delimited(b"sep=;\r\na;b\r\n1,5;2\r\n3,5;4\r\n", None, False)
+    assert (delimiter, frame.rows()) == (";", [("1,5", "2"), ("3,5", "4")])
+    assert notes == ["The first line names the delimiter: ';'.", "Columns are separated by semicolons."]
+    with pytest.raises(DataError, match="Line 3 has 1 field"):
+        delimited.read_delimited(b"sep=;\na;b\n1\n", None, False)

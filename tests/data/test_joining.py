@@ -221,3 +221,9 @@ def test_a_table_in_another_order_is_not_joined_by_position():
     assert again["cluster"].to_list() == session.join(frame)["cluster"].to_list()
     other = frame.with_columns(before=pl.Series(["c", "a", "b"]))  # the key is in order
     assert session.join(other)["cluster"].to_list() == session.labels.tolist()
+
+
+def test_the_line_of_excel_that_names_the_delimiter_stays(tmp_path):
+    path = write(tmp_path, "t.csv", "sep=;\nn;w\n1;a\n2;b\n3;c\n")
+    lines = joined(path, ".csv").content.decode().splitlines()
+    assert lines[:2] == ["sep=;", ";".join(["n", "w", *COLUMNS])]

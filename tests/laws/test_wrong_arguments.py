@@ -1,5 +1,6 @@
 """What is handed in by mistake is refused in linkwise's words, and no message holds a whole array."""
 
+import pickle
 import traceback
 from pathlib import Path
 
@@ -34,6 +35,12 @@ MISTAKES = {
     "2**63": 2**63,
     "-2**63": -(2**63),
     "10**30": 10**30,
+    "10**400": 10**400,
+    "10**5000": 10**5000,
+    "list of 10**5000": [10**5000] * 400,
+    "table with 10**400": [[10**400, 0]] * 400,
+    "complex table": X + 1j,
+    "mixed column names": pd.DataFrame(X, columns=["a", 1, "b"]),
     "array of one number": np.array(3),
     "array of one row": np.array([3]),
     "bytes": b"a",
@@ -142,3 +149,26 @@ def test_a_mistake_is_refused_in_own_words(place):
 def test_an_oracle_given_as_y_is_not_ignored():
     with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give it by name: fit\(X, oracle="):
         lw.KIN().fit(X, lw.TruthOracle(Y))
+
+
+@pytest.mark.parametrize("fit", [lw.PCKMeans(2).fit, lw.KIN(random_state=0).fit])
+def test_errors_about_rows_say_what_is_wrong_with_them(fit):
+    with pytest.raises(lw.DataError, match=r"^X holds complex numbers"):
+        fit(X + 1j)
+    with pytest.raises(lw.DataError, match=r"^Column 1 of X holds a number .* range: int of 1329 bits\."):
+        fit([[0, 10**400], [1, 2]])
+    with pytest.raises(TypeError, match=r"^Some columns of X are named by texts, .* 'a', .* as 1\."):
+        fit(MISTAKES["mixed column names"])
+
+
+def test_a_session_is_not_pickled_but_says_what_to_do():
+    session = lw.Session(X[:20], lw.COBRA(2, random_state=0))
+    with pytest.raises(TypeError, match=r"A session cannot be pickled.* session\.save_copy\(path\)"):
+        pickle.dumps(session)
+
+
+def test_a_dask_table_is_computed_first_where_data_in_memory_are_needed():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=2)
+    with pytest.raises(TypeError, match=r"frame is of dask, .* Call frame\.compute\(\) first\."):
+        lw.explain(Y, frame)

@@ -1,5 +1,6 @@
 """The session file: plain SQLite, durable, no larger than it has to be."""
 
+import gc
 import json
 import sqlite3
 from contextlib import closing
@@ -13,6 +14,7 @@ from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Fact
 from linkwise.session.schema import APPLICATION_ID, find_version
 from linkwise.session.session import Session
+from linkwise.session.store import Store
 from linkwise.session.writer import SNAPSHOT_MAX_ROWS
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 
@@ -205,3 +207,12 @@ def test_an_import_of_many_pairs(tmp_path, many):
     assert path.stat().st_size < 8_000_000
     with Session.open(path) as kept:
         assert kept.constraints == pairs
+
+
+def test_a_store_in_memory_closes_when_nobody_uses_it():
+    store = Store(":memory:", None)
+    database = store._db
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        database.execute("SELECT 1")

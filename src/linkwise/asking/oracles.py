@@ -239,7 +239,8 @@ class TruthOracle:
                 )
             if not 0 <= row < len(self.codes):
                 raise IndexError(
-                    f"There is no row {row}: the oracle has the classes of rows 0 to {len(self.codes) - 1}."
+                    f"There is no row {short_repr(row)}: the oracle has the classes of rows 0 to"
+                    f" {len(self.codes) - 1}."
                 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from functools import partial, wraps
+from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, cast, get_type_hints
@@ -174,6 +174,10 @@ def _settings_of(declared: Declared) -> dict[str, Any]:
         settings |= {"min": declared.least, "max": declared.most}
     elif declared.type is Path:
         settings |= {"dir_okay": declared.may_be_folder, "file_okay": declared.metavar != "DIR"}
-    if declared.parse is not None:
-        settings["parser"] = partial(declared.parse, declared.flag)
+    if (convert := declared.parse) is not None:
+
+        def parse(text: str) -> Any:  # click needs the name of a parser, which a partial does not have
+            return convert(declared.flag, text)
+
+        settings["parser"] = parse
     return settings

@@ -194,7 +194,15 @@ def check_ids(ids: Any) -> list[str]:
     """Return the ids of all rows as texts."""
     if not is_sequence(ids):
         raise TypeError(f"ids is not a sequence: {short_repr(ids)}. Give the id of every row.")
-    return [str(name) for name in ids]
+    return list_names(ids, "ids")
+
+
+def list_names(names: Iterable[object], argument: str) -> list[str]:
+    """Return names as texts; raise if one is an integer with more digits than Python writes."""
+    try:
+        return [str(name) for name in names]
+    except ValueError:
+        raise ValueError(f"{argument} holds a number with too many digits. Give shorter names.") from None
 
 
 def encode_classes(y: ArrayLike) -> NDArray[np.int64]:

@@ -407,6 +407,13 @@ class Constraints:
                 error_rate=error_rate,
             )
         except InfeasibleConstraintsError as error:
+            if len(set(error.chain)) == 1:
+                row = error.chain[0]
+                line = line_of[row, row, "cannot-link"]
+                raise InfeasibleConstraintsError(
+                    f"Line {line} of {os.fspath(path)} separates row {names[row]!r} from itself. Remove it.",
+                    error.chain,
+                ) from None
             ends = tuple(sorted((error.chain[0], error.chain[-1])))
             steps = [(min(pair), max(pair), "must-link") for pair in pairwise(error.chain)]
             lines = [line_of[s] for s in (*steps, (*ends, "cannot-link")) if s in line_of]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,15 +10,22 @@ from itertools import islice
 from typing import TextIO
 
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind
-from linkwise.errors import (
-    ConstraintError,
-    DataError,
+from linkwise.errors import ConstraintError, DataError
+from linkwise.text_encodings import to_utf8
+from linkwise.text_files import (
+    FORMULA,
+    allow_long_cells,
+    check_unique,
+    cut_separator_line,
+    decode,
+    detect_delimiter,
+    read_bytes,
+    split_records,
+    write_records,
 )
-from linkwise.text_files import read_records
 from linkwise.wording import count_noun, shorten
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")  # the start of a cell that a spreadsheet takes for a formula
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,16})(\.0+)?")
 
 
 def index_ids(ids: Sequence[str]) -> dict[str, int]:
@@ -28,14 +34,53 @@ def index_ids(ids: Sequence[str]) -> dict[str, int]:
     if len(position) < len(ids):
         row = next(r for r, name in enumerate(ids) if position[name] != r)
         raise ConstraintError(
-            f"Rows {row} and {position[ids[row]]} have the same id: {ids[row]!r}. Give every row its own id."
+            f"Rows {row} and {position[ids[row]]} have the same id: {shorten(ids[row])!r}."
+            " Give every row its own id."
         )
     return position
 
 
-def escape_cell(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
-    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+def read_records(path: str | os.PathLike[str], *, by_words: bool) -> list[tuple[int, list[str]]]:
+    """Read the records of a CSV file in linkwise's own form, such as pairs.
+
+    Parameters
+    ----------
+    path : path
+        File in UTF-8 or UTF-16.
+    by_words : bool
+        Whether the file may be in an encoding that its words decide. Nobody is told which one, so only for
+        texts that are compared with known ones.
+
+    Returns
+    -------
+    list of (int, list of str)
+        Number of the first line of each record, and its cells. The first record is the header.
+
+    Raises
+    ------
+    DataError
+        The file is not such a CSV file, or two columns have the same name.
+    OSError
+        The file cannot be read.
+    """
+    delimiter, text = cut_separator_line(_decode_text(read_bytes(path), by_words))
+    with allow_long_cells():
+        records = list(split_records(text, delimiter or detect_delimiter(text)))
+    if delimiter is not None:
+        del records[0]  # the rest of the line that names the delimiter
+    if records:
+        check_unique([name.strip() for name in records[0][1]])
+    return records
+
+
+def _decode_text(raw: bytes, by_words: bool) -> str:
+    """Decode text as tables do; where no encoding is certain, the error says how to save it as UTF-8."""
+    try:
+        found = to_utf8(raw)
+    except DataError:
+        return decode(raw)
+    is_unicode = found.encoding is None or found.encoding.startswith("utf")
+    return decode(found.raw if is_unicode or by_words else raw)
 
 
 def find_row(cell: str, position: Mapping[str, int]) -> int | None:
@@ -55,15 +100,11 @@ def write_pairs(
     target: str | os.PathLike[str] | TextIO, rows: Iterable[Sequence[str]], *, weighted: bool = False
 ) -> None:
     """Write lines of ``id_a,id_b,kind``, and ``weight`` if the pairs are weighted."""
-    rows = [[escape_cell(cell) for cell in row] for row in rows]
-    # up to Python 3.12 the writer does not quote a carriage return, and the reader then ends the line there
-    bare = any("\r" in cell for row in rows for cell in row)
+    header = ["id_a", "id_b", "kind", *(["weight"] if weighted else [])]
     with ExitStack() as stack:
         if isinstance(target, (str, os.PathLike)):
             target = stack.enter_context(open(target, "w", newline="", encoding="utf-8"))
-        writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL)
-        writer.writerow(["id_a", "id_b", "kind", *(["weight"] if weighted else [])])
-        writer.writerows(rows)
+        write_records(target, [header, *rows])
 
 
 def read_pairs(
@@ -72,7 +113,7 @@ def read_pairs(
     """Yield line number, row, row, kind and weight of every line of a CSV file of pairs."""
     name = os.fspath(path)
     try:
-        records = read_records(path)
+        records = read_records(path, by_words=True)
     except DataError as error:
         raise ConstraintError(f"{name}: {error}") from error
     if not records:
@@ -138,7 +179,8 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
     Returns
     -------
     list of str or list of int
-        One cluster a row; numbers if all clusters are integers.
+        One cluster a row; numbers if all clusters are whole numbers, such as 3 or 3.0. Only then -1 means
+        noise: beside names it is the name of a cluster.
 
     Raises
     ------
@@ -149,7 +191,7 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
     if os.path.isdir(path):
         raise DataError(f"{name} is a folder. Name a file of clusters with the columns id,cluster.")
     try:
-        records = read_records(path)
+        records = read_records(path, by_words=False)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     if not records or records[0][1][:2] != ["id", "cluster"]:
@@ -171,7 +213,9 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
         more = f" and {count_noun(len(missing) - 1, 'more row')}" if len(missing) > 1 else ""
         raise DataError(f"{name} has no cluster for row {missing[0]!r}{more}. Give one to every row.")
     words = [cluster for cluster in clusters if cluster is not None]
-    return [int(word) for word in words] if all(map(_is_integer, words)) else words
+    whole = [_WHOLE_NUMBER.fullmatch(word) for word in words]
+    numbers = [int(match[1]) for match in whole if match]
+    return numbers if len(numbers) == len(words) else words
 
 
 def _cluster_of(line: str, cells: Sequence[str], position: Mapping[str, int]) -> tuple[int, str]:
@@ -185,7 +229,3 @@ def _cluster_of(line: str, cells: Sequence[str], position: Mapping[str, int]) ->
             f" {next(iter(position))!r}, …. Name the column of the ids in this file: --id COLUMN."
         )
     return row, cells[1]
-
-
-def _is_integer(word: str) -> bool:
-    return len(word) < 19 and word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns
-from linkwise.text_files import allow_long_cells, check_unique, decode, split_records
+from linkwise.text_files import allow_long_cells, check_unique, cut_separator_line, decode, split_records
 from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
@@ -55,11 +55,14 @@ def read_delimited(
     DataError
         The file is empty or not UTF-8, or a line does not fit the first one.
     """
-    text = decode(raw)
+    named, text = cut_separator_line(decode(raw))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     if not text.strip():
         raise DataError("The file is empty. Write a line of column names, then a line for each row.")
     notes = []
+    if named is not None:
+        notes.append(f"The first line names the delimiter: {named!r}.")
+        delimiter = delimiter or named
     if delimiter is None:
         with allow_long_cells():
             delimiter = detect_delimiter(text, tabs_first)
@@ -79,6 +82,7 @@ def read_delimited(
         return _plain_frame(raw, delimiter, names), delimiter, notes
     with allow_long_cells():
         frame, n_blank = _careful_frame(text, delimiter, names)
+    n_blank -= named is not None
     if n_blank:
         notes.append(f"{count_noun(n_blank, 'empty line')} skipped.")
     return frame, delimiter, notes

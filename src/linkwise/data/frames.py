@@ -24,6 +24,10 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError("frame is sparse, but dense data is required. Call frame.toarray() first.")
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):
         raise TypeError("frame is lazy, but a DataFrame in memory is required. Call frame.collect() first.")
+    if hasattr(frame, "compute") and hasattr(frame, "dask"):
+        raise TypeError(
+            "frame is of dask, but a DataFrame in memory is required. Call frame.compute() first."
+        )
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
     refuse_lone_surrogates(names, "the names of columns")

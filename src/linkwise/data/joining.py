@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.constraints.files import escape_cell
 from linkwise.data.delimited import read_delimited
 from linkwise.data.frames import to_narwhals, to_polars
 from linkwise.data.items import SideTable
@@ -25,9 +24,17 @@ from linkwise.data.json_lines import read_json
 from linkwise.data.parse import Parsed, parse_columns, uses_decimal_commas
 from linkwise.data.spreadsheets import read_sheet, write_sheet
 from linkwise.data.table import Table
-from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
-from linkwise.text_files import allow_long_cells, decode, read_bytes, refuse_lone_surrogates
+from linkwise.text_encodings import to_utf8
+from linkwise.text_files import (
+    allow_long_cells,
+    cut_separator_line,
+    decode,
+    escape_cell,
+    format_record,
+    read_bytes,
+    refuse_lone_surrogates,
+)
 from linkwise.wording import count_noun, join_names, shorten
 
 if TYPE_CHECKING:
@@ -328,7 +335,7 @@ def _join_delimited(raw: bytes, delimiter: str, columns: ClusterColumns, has_com
     out = io.StringIO(newline="")
     with allow_long_cells():
         for header, row in records:
-            if row:
+            if row and (out.tell() or cut_separator_line(header)[0] is None):
                 break
             out.write(header)
         taken = [name.strip() or f"column {number}" for number, name in enumerate(row, 1)]
@@ -367,9 +374,7 @@ def _cut_records(text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
 def _extend_record(record: str, delimiter: str, cells: Sequence[object]) -> str:
     """Put cells between a record and the end of its line."""
     bare = record.rstrip("\r\n")
-    line = io.StringIO()
-    csv.writer(line, delimiter=delimiter, lineterminator="").writerow(cells)
-    return bare + delimiter + line.getvalue() + record[len(bare) :]
+    return bare + delimiter + format_record(cells, delimiter) + record[len(bare) :]
 
 
 def _join_json(raw: bytes, columns: ClusterColumns) -> Joined:

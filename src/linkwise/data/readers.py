@@ -20,7 +20,6 @@ from linkwise.data.parse import parse_columns
 from linkwise.data.roles import Unit
 from linkwise.data.spreadsheets import read_sheet
 from linkwise.data.table import Table, understand
-from linkwise.data.text_encodings import to_utf8
 from linkwise.data.weights import Metric, Weights
 from linkwise.errors import DataError
 from linkwise.limits import (
@@ -30,6 +29,7 @@ from linkwise.limits import (
     check_name_lengths,
     too_large_for_memory,
 )
+from linkwise.text_encodings import to_utf8
 from linkwise.text_files import read_bytes
 from linkwise.wording import join_names, shorten
 

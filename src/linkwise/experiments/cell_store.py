@@ -19,6 +19,7 @@ from threading import Thread
 from typing import Protocol
 
 from linkwise.experiments.code_keys import fingerprint
+from linkwise.text_files import format_record
 from linkwise.whole_files import write_whole
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -256,10 +257,9 @@ def append_row(path: Path, row: Row) -> None:
     if header and added:
         _replace_file(path, [*header, *added], read_rows(path))
     with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*header, *added], restval="", lineterminator="\n")
         if not header:
-            writer.writeheader()
-        writer.writerow(row)
+            file.write(format_record(added) + "\n")
+        file.write(format_record(row.get(name) for name in [*header, *added]) + "\n")
 
 
 def _read_header(path: Path) -> list[str]:
@@ -272,7 +272,6 @@ def _read_header(path: Path) -> list[str]:
 
 def _replace_file(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
     """Write a CSV file beside the one that there is, which it then replaces as a whole."""
+    records = [header, *([row.get(name) for name in header] for row in rows)]
     with write_whole(path) as free, free.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        file.writelines(format_record(record) + "\n" for record in records)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -26,6 +25,7 @@ from linkwise.experiments.comparison import (
 )
 from linkwise.experiments.suites import Suite
 from linkwise.experiments.summaries import Mean, mean_of, quartiles
+from linkwise.text_files import write_records
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito
 LABELS = {"ari": "ARI", "rand": "Rand index", "nmi": "NMI", "nmi_geometric": "NMI (geometric mean)"}
@@ -266,9 +266,7 @@ def write_results(results: Results, folder: Path) -> Path:
     }
     for name, (header, lines) in tables.items():
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(lines)
+            write_records(file, [header, *lines])
     (folder / "summary.tex").write_text(format_latex(*tables["summary"]), encoding="utf-8")
     picture = ""
     if find_spec("matplotlib") is not None:

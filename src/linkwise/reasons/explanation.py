@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from linkwise.cluster.trees.tree import Tree
-from linkwise.constraints.checks import is_sequence
+from linkwise.constraints.checks import is_sequence, list_names
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
 from linkwise.errors import DataError, short_repr
@@ -25,6 +25,7 @@ from linkwise.reasons.rules import Name, as_dict, make_rules
 from linkwise.reasons.sentences import describe_rules, draw_rules, headline
 from linkwise.reasons.small_tree import MOST_ROWS, grow_small_tree
 from linkwise.validation import check_constraints_fit, check_rows, resolve_seed
+from linkwise.wording import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -332,14 +333,14 @@ def _read_rows(
         raise TypeError(
             f"feature_names is {short_repr(names)}. Give a list with the name of every column of X."
         )
-    names = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
+    names = [f"x{j}" for j in range(rows.shape[1])] if names is None else list_names(names, "feature_names")
     if len(names) != rows.shape[1]:
         raise ValueError(
             f"feature_names has {len(names)} names, but X has {rows.shape[1]} columns. Give each a name."
         )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"feature_names has {twice!r} twice. Give each column its own name.")
+        raise ValueError(f"feature_names has {shorten(twice)!r} twice. Give each column its own name.")
     return rows, tuple(Feature(name, name, None, "numeric") for name in names), ()
 
 
@@ -379,7 +380,7 @@ def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
         missing = label is None or label != label
         whole = isinstance(label, (bool, str)) or (isinstance(label, (int, float)) and label % 1 == 0)
         if missing or not whole or (isinstance(label, (int, float)) and abs(label) >= 2**63):
-            raise ValueError(f"The label of row {row} is {label!r}. Give whole numbers or words.")
+            raise ValueError(f"The label of row {row} is {short_repr(label)}. Give whole numbers or words.")
     found = {kinds.get(type(label), "i") for label in labels.tolist()} or {"i"}
     if len(found) > 1:
         raise ValueError("Some labels are numbers and others are words. Give one or the other.")

@@ -11,6 +11,7 @@ when scikit-learn rounds to 32 bits.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,9 @@ def _grow_tree(
     if max_leaves < 2 or not codes.any():
         return Tree((None,), *np.array([[-1], [-1], [0]], dtype=np.int32))
     model = DecisionTreeClassifier(max_leaf_nodes=max_leaves, random_state=0)
-    found = model.fit(np.stack(asked, axis=1), codes, sample_weight=weight).tree_
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")  # as many as rows
+        found = model.fit(np.stack(asked, axis=1), codes, sample_weight=weight).tree_
     conditions: list[Condition | None] = []
     for number, threshold, below in zip(found.feature, found.threshold, found.children_left, strict=True):
         if below < 0:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.learner import Learner
-from linkwise.constraints.checks import is_sequence
+from linkwise.constraints.checks import is_sequence, list_names
 from linkwise.constraints.files import index_ids
 from linkwise.data.items import Items
 from linkwise.data.table import Table
@@ -154,7 +154,7 @@ def check_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
         raise ConstraintError(f"Row {missing[0]} has no id: {ids[missing[0]]!r}. Give each row its own.")
     if len(ids) != n_rows:
         raise ConstraintError(f"There are {len(ids)} ids for {n_rows} rows. Give each row its own.")
-    names = [str(i) for i in ids]
+    names = list_names(ids, "ids")
     broken = next((row for row, name in enumerate(names) if not is_unicode(name)), None)
     if broken is not None:
         raise ConstraintError(

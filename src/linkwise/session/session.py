@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,6 +137,12 @@ class Session(SessionTransfer):
         self._load(Store.new(meta, check_ids(ids, len(rows))))
         self._items = items
         self._start_learner(learner, rows, begin_settings(meta), progress)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A session cannot be pickled, because it holds an open file. Pass the path of a copy, written"
+            " by session.save_copy(path), and open it there by Session.open(path, X)."
+        )
 
     @classmethod
     def open(

@@ -14,6 +14,7 @@ import json
 import os
 import sqlite3
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -74,6 +75,8 @@ class Store:
             self._db = sqlite3.connect(
                 database, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False, uri=True
             )
+        if path is None:  # nobody needs to close a session in memory, and Python 3.13 warns if nobody does
+            weakref.finalize(self, self._db.close)
 
     @classmethod
     def new(cls, meta: dict[str, Any], ids: Sequence[str] | None) -> Store:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from linkwise.constraints.files import escape_cell
 from linkwise.session.session import Session
-from linkwise.text_files import refuse_lone_surrogates
+from linkwise.text_files import refuse_lone_surrogates, write_records
 
 
 class AnswerRecord(NamedTuple):
@@ -90,11 +88,7 @@ def write_answers(records: list[AnswerRecord], file: TextIO, *, as_json: bool = 
         file.write("\n")
         return
     refuse_lone_surrogates([name for record in records for name in (record.id_a, record.id_b)], "the ids")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(AnswerRecord._fields)
-    writer.writerows(
-        [escape_cell(value) if isinstance(value, str) else value for value in record] for record in records
-    )
+    write_records(file, [AnswerRecord._fields, *records])
 
 
 def is_json_name(target: Path) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
-from linkwise.constraints.files import escape_cell
-from linkwise.text_files import refuse_lone_surrogates
+from linkwise.text_files import refuse_lone_surrogates, write_records
 from linkwise.workspace.exit_codes import UsageError
 
 STDOUT = Path("-")
@@ -61,12 +60,9 @@ def write_labels(
     """
     refuse_lone_surrogates(ids, "the ids")
     refuse_lone_surrogates(list((names or {}).values()), "the names of clusters")
-    writer = csv.writer(file, lineterminator="\n")
-    rows = zip(map(escape_cell, ids), labels, strict=True)
+    rows = zip(ids, labels, strict=True)
     if not names:
-        writer.writerow(["id", "cluster"])
-        writer.writerows(rows)
+        write_records(file, chain([("id", "cluster")], rows))
         return
-    called = {label: escape_cell(name) for label, name in names.items()}
-    writer.writerow(["id", "cluster", "name"])
-    writer.writerows((name, label, called.get(label, "")) for name, label in rows)
+    named = ((row_id, label, names.get(label, "")) for row_id, label in rows)
+    write_records(file, chain([("id", "cluster", "name")], named))

@@ -22,8 +22,8 @@ _STEPS = 100_000  # of the search for labels, in each connected part
 _TRIES = 200  # rows from which an odd cycle or a clique is sought
 
 ADVICE = (
-    "Ask for more clusters, remove a cannot-link, or use on_infeasible='soft' or a method that "
-    "may break constraints, such as PCKMeans."
+    "Ask for more clusters, remove a cannot-link, or use a method that may break constraints, such as"
+    " PCKMeans or COPKMeans(on_infeasible='soft')."
 )
 
 

@@ -38,7 +38,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linkwise import parallel
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import ScoredByConstraints
+from linkwise.cluster.base import ScoredByConstraints, count_clusters
 from linkwise.cluster.trees.columns import build_columns
 from linkwise.cluster.trees.growth import (
     MARGIN,
@@ -232,6 +232,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         """
         refuse_constraints_as_y(y)
         rows = check_model(self, X)
+        if self.n_clusters is not None:
+            count_clusters(rows, self.n_clusters)  # warns of fewer distinct rows
         wanted = check_constraints(constraints, rows)
         if sample_weight is None:
             problem = self._problem(rows, wanted, None)

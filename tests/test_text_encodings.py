@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise.data import read_table
-from linkwise.data.text_encodings import to_utf8
 from linkwise.errors import DataError
+from linkwise.text_encodings import to_utf8
 from linkwise.text_files import ENCODINGS, normalize_encoding
 
 WORDS = {
