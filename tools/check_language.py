@@ -36,7 +36,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "linkwise"
-PROTOCOLS = ("linkwise.asking.learner", "linkwise.asking.advice")
+PROTOCOLS = ("linkwise.asking.learner", "linkwise.asking.abilities")
 
 SHARED_STEMS = {"__init__", "__main__", "base"}
 NAMED_AFTER_OTHERS = ("native/", "cli/commands/")

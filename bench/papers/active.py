@@ -59,7 +59,7 @@ from bench.papers.active_report import (
 from bench.peers import a3s
 from bench.results import write_csv
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
-from linkwise.asking.advice import Advising
+from linkwise.asking.abilities import SupportsAdvise
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.experiments.cell_store import Cell, Row, read_cells
@@ -144,7 +144,7 @@ def measure(cell: Cell, where: data.Source, at: Sequence[int]) -> Row:
         while run.evidence.n_questions < n and (question := run.question) is not None:
             run.answer(oracle(question.first, question.second))
         row[str(n)] = f"{adjusted_rand_score(task.y, run.labels):.4f}"
-        if n in CALIBRATED_AT and isinstance(model, Advising):
+        if n in CALIBRATED_AT and isinstance(model, SupportsAdvise):
             row |= describe_advice(model.advise(run.state), task.y, run.labels, n)
     return row
 

@@ -34,11 +34,11 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm_data import CLUSTERS, load, names
 from bench.plots import COLOURS, save_small
 from bench.results import write_csv
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.weak_learner import list_pairs, order_by_priority
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.constraint_sets import draw_constraints
+from linkwise.rng import rng_at
 
 PERCENT = ("1", "5", "10")
 CURVES = ("ecoli", "glass", "tr11")  # the paper's choice for Figure 2

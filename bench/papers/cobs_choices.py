@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 
 from linkwise import Constraints
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.graph.random_walk import embed_graph, laplacian_eigenvalues
 from linkwise.cluster.kmeans.components import add_implied
+from linkwise.rng import rng_at
 from linkwise.select.cvcp import make_independent_folds
 from linkwise.validity.silhouette import silhouette_scorer
 

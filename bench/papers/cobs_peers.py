@@ -40,8 +40,8 @@ from linkwise import (
     TruthOracle,
 )
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
+from linkwise.constraints.facts import check_answer
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere

@@ -33,7 +33,6 @@ from bench.papers.cobs_choices import CHOICES, LETTER, Fit, Problem, choose_by_f
 from bench.papers.cobs_runs import TASKS, draw_pairs
 from bench.results import write_csv
 from linkwise import COSC, Constraints, MPCKMeans
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.kmeans.starts import neighbourhood_means
 from linkwise.experiments.cell_store import Cell, Row, read_rows
 from linkwise.experiments.code_keys import fingerprint
@@ -41,6 +40,7 @@ from linkwise.experiments.constraint_sets import label_pairs
 from linkwise.experiments.scores import score_elsewhere
 from linkwise.experiments.summaries import mean_of
 from linkwise.experiments.tasks import Source
+from linkwise.rng import rng_at
 
 PAIRS, RUNS = 50, 10
 PERTURBATION = 0.7  # of the mean, in WekaUT

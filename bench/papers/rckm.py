@@ -25,7 +25,6 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm_data import CLUSTERS, load
 from bench.papers.bckm_readings import kernel_k_means
 from bench.results import write_csv
-from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster.points import fill_empty_clusters
 from linkwise.cluster.similarity.rounds import Rounds, combine_rounds, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Space, make_space
@@ -39,6 +38,8 @@ from linkwise.cluster.similarity.weak_learner import (
 )
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.constraint_sets import draw_constraints
+from linkwise.rng import rng_at
+from linkwise.types import Labels
 
 N_ROUNDS = 100
 FREE_PASSES = 12  # of the order "free", which is slow

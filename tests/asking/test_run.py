@@ -9,12 +9,14 @@ from sklearn.datasets import load_iris
 import linkwise as lw
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.history import History
-from linkwise.asking.learner import Question, check_answer, rng_at
+from linkwise.asking.learner import Question
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.asking.verification import CHECK_CLUSTER
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import check_answer
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.rng import rng_at
 
 
 class Script:

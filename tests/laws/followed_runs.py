@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from laws.asking import truth
-from linkwise.asking.advice import Advising, StopAdvice
+from linkwise.asking.abilities import SupportsAdvise
+from linkwise.asking.advice import StopAdvice
 from linkwise.asking.run import Run
 from linkwise.constraints.fallible import make_evidence
 from registry import LEARNERS, Entry
@@ -104,7 +105,7 @@ def follow(name: str, of: str, seed: int, noise: float, budget: int) -> Followed
     while (q := run.question) is not None:
         run.answer(oracle(q.first, q.second))
         before, labels, n_answers = labels, run.labels, len(oracle.said)
-        said = learner.advise(run.state) if isinstance(learner, Advising) else None
+        said = learner.advise(run.state) if isinstance(learner, SupportsAdvise) else None
         if are_equal_partitions(before, labels):
             still += score < 1 and not (said is not None and said.stop)
         else:

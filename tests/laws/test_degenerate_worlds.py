@@ -5,8 +5,13 @@ import pytest
 
 import linkwise as lw
 from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
-from linkwise.asking.advice import Advising
-from linkwise.asking.learner import Describing, Rating, Representing, Weighing
+from linkwise.asking.abilities import (
+    SupportsAdvise,
+    SupportsColumnShares,
+    SupportsConfidence,
+    SupportsDescribe,
+    SupportsRepresentatives,
+)
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from registry import night_marks
@@ -68,17 +73,20 @@ def assert_labels_respect(labels, evidence):
 def told_beside(learner, run):
     """Compute everything that the page shows beside a question; it must not fail."""
     n_rows, words, rows, shares = run.evidence.n_rows, [], None, None
-    if isinstance(learner, Describing):
+    if isinstance(learner, SupportsDescribe):
         words = list(learner.describe(run.state))
         assert all(isinstance(line, str) for line in words)
-    if isinstance(learner, Representing) and (rows := learner.representatives(run.state)) is not None:
+    if (
+        isinstance(learner, SupportsRepresentatives)
+        and (rows := learner.representatives(run.state)) is not None
+    ):
         assert ((rows >= 0) & (rows < n_rows)).all()
-    if isinstance(learner, Weighing) and (shares := learner.column_shares(run.state)) is not None:
+    if isinstance(learner, SupportsColumnShares) and (shares := learner.column_shares(run.state)) is not None:
         np.testing.assert_allclose(shares.sum(), 1)
-    if isinstance(learner, Rating) and (sure := learner.confidence(run.state)) is not None:
+    if isinstance(learner, SupportsConfidence) and (sure := learner.confidence(run.state)) is not None:
         assert sure.shape == (n_rows,)
         assert ((sure >= 0) & (sure <= 1 + 1e-9)).all()
-        advice = learner.advise(run.state) if isinstance(learner, Advising) else None
+        advice = learner.advise(run.state) if isinstance(learner, SupportsAdvise) else None
         if advice is not None and advice.wrong is not None:  # else it is too early to tell
             # a row may be an exception, and its cluster only a part of its class
             assert (1 - sure).mean() - 1e-9 <= advice.wrong <= advice.most_wrong <= 1

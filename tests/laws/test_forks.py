@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from linkwise.asking.learner import Describing, Forking, find_representatives
+from linkwise.asking.abilities import SupportsDescribe, SupportsFork, find_representatives
 from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
@@ -30,7 +30,7 @@ def report(run):
 def describe_state(run):
     """What the learner tells of its state: sentences, and the representative of each row."""
     learner, lead = run._learner, find_representatives(run._learner, run.state)
-    sentences = list(learner.describe(run.state)) if isinstance(learner, Describing) else []
+    sentences = list(learner.describe(run.state)) if isinstance(learner, SupportsDescribe) else []
     return sentences, None if lead is None else lead.tolist()
 
 
@@ -54,7 +54,7 @@ def test_a_fork_goes_on_as_the_run_itself(entry, unsure, error_rate):
     learner, oracle = entry.make(random_state=0), TruthOracle(Y, unsure=unsure, random_state=0)
     evidence = make_evidence(len(X), None, error_rate)
     run = Run(learner, X, evidence, 0, memo=Memo())
-    if not isinstance(learner, Forking):
+    if not isinstance(learner, SupportsFork):
         assert run.fork() is None
         return
     for _ in range(N_ANSWERS // 3):
@@ -71,4 +71,4 @@ def test_a_fork_goes_on_as_the_run_itself(entry, unsure, error_rate):
 @each_learner
 def test_which_learners_can_be_forked(entry):
     is_replayed = entry.name.startswith(REPLAYED)
-    assert isinstance(entry.make(random_state=0), Forking) is not is_replayed
+    assert isinstance(entry.make(random_state=0), SupportsFork) is not is_replayed

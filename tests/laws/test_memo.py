@@ -6,8 +6,13 @@ import joblib
 import numpy as np
 from sklearn.datasets import load_wine, make_blobs
 
-from linkwise.asking.advice import Advising
-from linkwise.asking.learner import Describing, Rating, Representing, Weighing
+from linkwise.asking.abilities import (
+    SupportsAdvise,
+    SupportsColumnShares,
+    SupportsConfidence,
+    SupportsDescribe,
+    SupportsRepresentatives,
+)
 from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
@@ -31,11 +36,11 @@ def report(learner, run):
     """Everything that a learner asks and shows at this moment."""
     q, state = run.question, run.state
     optional = (
-        (Describing, lambda: tuple(learner.describe(state))),
-        (Representing, lambda: learner.representatives(state)),
-        (Weighing, lambda: learner.column_shares(state)),
-        (Rating, lambda: learner.confidence(state)),
-        (Advising, lambda: [] if (found := learner.advise(state)) is None else astuple(found)),
+        (SupportsDescribe, lambda: tuple(learner.describe(state))),
+        (SupportsRepresentatives, lambda: learner.representatives(state)),
+        (SupportsColumnShares, lambda: learner.column_shares(state)),
+        (SupportsConfidence, lambda: learner.confidence(state)),
+        (SupportsAdvise, lambda: [] if (found := learner.advise(state)) is None else astuple(found)),
     )
     shown = [read() if isinstance(learner, kind) else None for kind, read in optional]
     asked = None if q is None else (q.first, q.second, q.why, q.expected, q.labels.tolist())

@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 
 import linkwise as lw
 from laws.followed_runs import CHECKPOINTS, SETS, FollowedRun, follow
-from linkwise.asking.advice import Advising
+from linkwise.asking.abilities import SupportsAdvise
 from linkwise.cli.commands.session import REASONS
 from registry import LEARNERS, Entry, each_learner, sweep
 
@@ -60,7 +60,7 @@ def plans(entries: tuple[Entry, ...], day: Plan = DAY) -> pytest.MarkDecorator:
 
 each_learner_and_plan = plans(LEARNERS)
 each_adviser_and_plan = plans(
-    tuple(entry for entry in LEARNERS if isinstance(entry.make(), Advising)), ADVISED
+    tuple(entry for entry in LEARNERS if isinstance(entry.make(), SupportsAdvise)), ADVISED
 )
 rarely_and_often_wrong = pytest.mark.parametrize("noise", [0.0, pytest.param(0.1, marks=pytest.mark.nightly)])
 STORABLE = tuple(entry for entry in LEARNERS if entry.name != "ActiveFeatureWeights, transformed")

@@ -8,17 +8,19 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from laws.asking import few_examples, rows_and_truth
-from linkwise.asking.learner import Representing
+from linkwise.asking.abilities import SupportsRepresentatives
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from registry import LEARNERS, sweep
 
-each_representing = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), Representing)))
+each_representing = sweep(
+    tuple(entry for entry in LEARNERS if isinstance(entry.make(), SupportsRepresentatives))
+)
 
 
 def test_these_learners_have_representatives():
-    assert {type(e.make()).__name__ for e in LEARNERS if isinstance(e.make(), Representing)} == {
+    assert {type(e.make()).__name__ for e in LEARNERS if isinstance(e.make(), SupportsRepresentatives)} == {
         "COBRA",
         "COBRAS",
     }

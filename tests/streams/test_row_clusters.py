@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.kmeans import icm, metric_learning
 from linkwise.cluster.kmeans.components import add_implied
 from linkwise.cluster.kmeans.penalised import PenalisedRun
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
 from linkwise.streams import chunks, label_files, stream_models
 from linkwise.streams.metric_passes import refine_mpckmeans
 

@@ -45,7 +45,7 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k.estimators import fit_labels
 from linkwise.active.neighbourhoods import PointEvidence, Points, choose_shown_rows, distinct_points
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
+from linkwise.asking.learner import Asking, Problem, Question
 from linkwise.cluster.feature_weights.feature_weights import (
     MANY,
     FeatureWeightClustering,
@@ -59,6 +59,8 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact
 from linkwise.errors import short_repr
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer

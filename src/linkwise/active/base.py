@@ -13,12 +13,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from linkwise.active.prior import cluster_by_constraints
 from linkwise.asking.history import History
-from linkwise.asking.learner import Asking, Labels, Oracle, Problem, Progress, check_answer
+from linkwise.asking.learner import Asking, Oracle, Problem
 from linkwise.asking.run import Run
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import check_answer
 from linkwise.constraints.fallible import make_evidence
 from linkwise.errors import NothingAskedWarning, short_repr
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
 

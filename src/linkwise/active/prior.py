@@ -14,9 +14,10 @@ from scipy.spatial import cKDTree
 
 from linkwise.active.super_instances import Partition, SuperInstance, group
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.evidence import Evidence
+from linkwise.rng import rng_at
+from linkwise.types import Labels
 
 MOST_CLUSTERS = 10
 SILHOUETTE_ROWS = 2000

@@ -29,13 +29,14 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
+from linkwise.asking.learner import Asking, Problem, Question
 from linkwise.constraints.belief import Nearness, measure_nearness
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Groups
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import DataError
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 

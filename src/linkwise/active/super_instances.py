@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.spatial.distance import cdist
 
-from linkwise.asking.learner import Labels, Problem, Question
+from linkwise.asking.learner import Problem, Question
 from linkwise.asking.memo import Memo
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.native import nearest_rows
 from linkwise.parallel import n_threads
+from linkwise.types import Labels
 
 WHOLE: tuple[int, ...] = ()  # place of the super-instance that holds all rows
 RECENT = 4  # splits whose parts stay in memory: a split into 2 is often needed again

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +49,3 @@ class StopAdvice:
         object.__setattr__(self, "wrong", wrong)
         object.__setattr__(self, "most_wrong", most)
         object.__setattr__(self, "n_open", int(self.n_open))
-
-
-@runtime_checkable
-class Advising(Protocol):
-    """A learner that can advise when to stop."""
-
-    def advise(self, state: Any, /) -> StopAdvice | None:
-        """Advise whether to stop.
-
-        It is called after every answer, so it must be fast.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        StopAdvice or None
-            None while nothing is known.
-        """

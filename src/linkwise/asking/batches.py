@@ -20,11 +20,12 @@ from math import ceil
 
 import numpy as np
 
-from linkwise.asking.learner import Question, rng_at
+from linkwise.asking.learner import Question
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Groups
 from linkwise.errors import InfeasibleConstraintsError
+from linkwise.rng import rng_at
 
 MOST_OF_ROW = 4  # questions of a batch that show the same row
 TRIES = 4  # questions that are looked at for each question of a batch

@@ -8,9 +8,9 @@ import numpy as np
 
 from linkwise import native, parallel
 from linkwise.asking.error_models import Codes, Floats, class_sizes
-from linkwise.asking.learner import rng_at
 from linkwise.constraints.closure import Pairs
 from linkwise.constraints.sampling import unrank_pairs
+from linkwise.rng import rng_at
 
 RANKED_PAIRS = 2**17  # pairs of a kind that rank the others, if there are more than twice as many pairs
 CHUNK = 2**22  # numbers that are gathered at a time

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from linkwise import native
 from linkwise.asking.item_labels import Shown, count_labels, renumber, replace_labels
-from linkwise.asking.learner import Grouped, Labels
+from linkwise.asking.learner import Grouped
 from linkwise.constraints.facts import Groups
+from linkwise.types import Labels
 
 
 @overload

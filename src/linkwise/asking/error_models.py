@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.asking.learner import rng_at
+from linkwise.rng import rng_at
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

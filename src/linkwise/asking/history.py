@@ -7,7 +7,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
+from linkwise.types import Labels
 
 
 class History:

@@ -8,19 +8,17 @@ disturb each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.item_labels import Shown, read_labels
 from linkwise.asking.memo import Memo
-from linkwise.constraints.belief import Nearness
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.facts import ANSWERS, Answer, Groups
-from linkwise.errors import short_repr
+from linkwise.constraints.facts import Answer, Groups
 
 Labels = NDArray[np.int32]
 Reason = Literal["budget", "exhausted", "stopped"]
@@ -112,15 +110,8 @@ class Problem:
 class Learner(Protocol):
     """The methods of a learner that `Run` calls.
 
-    A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
-    ``representatives(state)``, if it treats many rows as one (see `Representing`);
-    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`); and
-    ``confidence(state)``, if it estimates how certain each row's cluster is (see `Rating`). With
-    ``advise(state)`` it advises when to stop (see `linkwise.asking.advice.Advising`). Where answers may be
-    wrong, ``nearness(state)`` helps to find those (see `Relating`), and ``current_labels(state)`` shows the
-    clustering while they are checked (see `Labelling`). With ``fork(state, problem)`` a run can be tried out
-    without a repetition from its start (see `Forking`), and ``hear(state, first, second)`` takes up answers
-    to questions of others (see `Hearing`).
+    What a learner may do beyond these, such as describing its progress or advising when to stop, is in
+    `linkwise.asking.abilities`, a method each.
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -178,206 +169,3 @@ class Learner(Protocol):
         ndarray of shape (n_rows,)
             The final labels.
         """
-
-
-@runtime_checkable
-class Describing(Protocol):
-    """A learner that can describe its progress."""
-
-    def describe(self, state: Any, /) -> Sequence[str]:
-        """Describe in a sentence or two what the run has found, in words that a person understands.
-
-        It is called after every answer, so it must be fast.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        sequence of str
-            The sentences.
-        """
-
-
-@runtime_checkable
-class Representing(Protocol):
-    """A learner that treats many rows as one."""
-
-    def representatives(self, state: Any, /) -> NDArray[np.int64] | None:
-        """Return the representative of each row in the clustering that is shown.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_rows,), or None
-            Position of each row's representative; None before there is a clustering.
-        """
-
-
-def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:
-    """For each row its representative, of a learner that treats many rows as one; None of any other."""
-    return learner.representatives(state) if isinstance(learner, Representing) else None
-
-
-@runtime_checkable
-class Relating(Protocol):
-    """A learner that can tell how likely rows belong together, apart from the answers about them."""
-
-    def nearness(self, state: Any, /) -> Nearness:
-        """Return what the learner knows of who belongs together.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        Nearness
-            A kernel, and how its scores become probabilities.
-        """
-
-
-@runtime_checkable
-class Estimating(Protocol):
-    """A learner that estimates the answers to its questions."""
-
-    def chance(self, state: Any, first: int, second: int, /) -> float:
-        """Estimate the probability that the answer to the learner's present question is "yes".
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-        first, second : int
-            The rows of the question.
-
-        Returns
-        -------
-        float
-            The chance, from 0 to 1.
-        """
-        ...
-
-
-@runtime_checkable
-class Labelling(Protocol):
-    """A learner that can show its clustering between two questions."""
-
-    def current_labels(self, state: Any, /) -> Shown:
-        """Return the best clustering by now.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or ItemLabels
-            Clusters 0, 1, ...
-        """
-
-
-@runtime_checkable
-class Forking(Protocol):
-    """A learner whose runs can be copied."""
-
-    def fork(self, state: Any, problem: Problem, /) -> Any:
-        """Copy the state of a run that waits for an answer, or has ended.
-
-        ``ask`` of the copy first yields the question that is open, with nothing computed anew, and goes on
-        as the run itself would.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-        problem : Problem
-            The problem of the copy: it has evidence of its own, with the same facts.
-
-        Returns
-        -------
-        object
-            The state of the copy. What happens to one of them changes nothing in the other.
-        """
-
-
-@runtime_checkable
-class Hearing(Protocol):
-    """A learner that learns as much from answers to questions that it has not asked itself."""
-
-    def hear(self, state: Any, first: int, second: int, /) -> None:
-        """Take up the answer to a question of somebody else; the evidence has it already.
-
-        Another question may be open meanwhile, and stays open.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-        first, second : int
-            The rows of the question.
-        """
-
-
-@runtime_checkable
-class Weighing(Protocol):
-    """A learner that learns how much each column counts."""
-
-    def column_shares(self, state: Any, /) -> NDArray[np.float64] | None:
-        """Return how much each column counts in the distances between rows.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        ndarray of shape (n_features,) or None
-            Share of each column of X, sum 1; None before the run has learned it.
-        """
-
-
-@runtime_checkable
-class Rating(Protocol):
-    """A learner that estimates how certain the cluster of each row is."""
-
-    def confidence(self, state: Any, /) -> NDArray[np.float64] | None:
-        """Estimate the probability that each row is in its cluster.
-
-        Parameters
-        ----------
-        state : object
-            The state of the run.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows,), or None
-            Probabilities from 0 to 1; None while nothing is known.
-        """
-
-
-def rng_at(seed: int, *place: int) -> np.random.Generator:
-    """Create the random generator of one place in a search; its draws do not depend on other places."""
-    return np.random.default_rng([seed, *place])
-
-
-def check_answer(answer: object, first: int, second: int) -> Answer:
-    """Convert an answer to ``"yes"``, ``"no"`` or ``"unsure"``; True means yes and False means no."""
-    if isinstance(answer, (bool, np.bool_)):
-        return "yes" if answer else "no"
-    for known in ANSWERS:
-        if isinstance(answer, str) and answer == known:
-            return known
-    raise TypeError(
-        f"The answer about rows {first} and {second} is unknown: {short_repr(answer)}"
-        f" ({type(answer).__name__}). Give 'yes', 'no', 'unsure', True or False."
-    )

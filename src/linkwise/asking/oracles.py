@@ -17,10 +17,10 @@ from linkwise.asking.error_models import (
     StreakErrors,
     find_nearest_classes,
 )
-from linkwise.asking.learner import check_answer, rng_at
 from linkwise.constraints.checks import encode_classes, is_integer
-from linkwise.constraints.facts import Answer
+from linkwise.constraints.facts import Answer, check_answer
 from linkwise.errors import DataError, short_repr
+from linkwise.rng import rng_at
 from linkwise.wording import count_noun
 
 Hard = Literal["border", "classes", "rows", "streaks", "adversary"]

@@ -16,26 +16,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.abilities import (
+    SupportsChance,
+    SupportsCurrentLabels,
+    SupportsFork,
+    SupportsHear,
+    SupportsNearness,
+)
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.item_labels import Shown, count_labels, read_labels
-from linkwise.asking.learner import (
-    Estimating,
-    Forking,
-    Hearing,
-    Labelling,
-    Labels,
-    Learner,
-    Problem,
-    Question,
-    Reason,
-    Relating,
-)
+from linkwise.asking.learner import Learner, Problem, Question, Reason
 from linkwise.asking.memo import Memo
 from linkwise.asking.verification import choose_check
 from linkwise.constraints.belief import Belief, Nearness, measure_nearness
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.types import Labels
 
 BELIEFS = 2**25  # bytes of beliefs that are remembered
 
@@ -132,7 +129,7 @@ class Run:
         Run or None
             A run with evidence of its own; None if runs of this learner cannot be copied.
         """
-        if not isinstance(self._learner, Forking):
+        if not isinstance(self._learner, SupportsFork):
             return None
         twin = copy.copy(self)
         twin.evidence = self.evidence.copy()
@@ -213,7 +210,7 @@ class Run:
         if self.question is not None and {first, second} == {self.question.first, self.question.second}:
             self._hear(self.question, answer)
             return
-        if asked and isinstance(self._learner, Hearing):
+        if asked and isinstance(self._learner, SupportsHear):
             self._believe()
             self._learner.hear(self.state, first, second)
         self.refresh()
@@ -238,12 +235,16 @@ class Run:
         """Show what the learner concludes by now, if facts were added that do not answer its question."""
         if self.question is None or not self._problem.shows_labels:
             return
-        if isinstance(self._learner, Labelling):
+        if isinstance(self._learner, SupportsCurrentLabels):
             self._show(self._learner.current_labels(self.state))
 
     def chance(self) -> float | None:
         """The probability of "yes" to the open question; None if the learner does not estimate it."""
-        if self.question is None or self._checked is not None or not isinstance(self._learner, Estimating):
+        if (
+            self.question is None
+            or self._checked is not None
+            or not isinstance(self._learner, SupportsChance)
+        ):
             return None
         return self._learner.chance(self.state, self.question.first, self.question.second)
 
@@ -271,7 +272,7 @@ class Run:
 
     def _nearness(self) -> Nearness:
         """What the learner knows about who belongs together, or else what distances say."""
-        if isinstance(self._learner, Relating):
+        if isinstance(self._learner, SupportsNearness):
             return self._learner.nearness(self.state)
         return measure_nearness(self._X)
 
@@ -285,7 +286,7 @@ class Run:
             self._advance(self.evidence.verdict(question.first, question.second))
             return
         labels = self._learned
-        if self._problem.shows_labels and isinstance(self._learner, Labelling):
+        if self._problem.shows_labels and isinstance(self._learner, SupportsCurrentLabels):
             labels = self._learner.current_labels(self.state)
         self._show(labels)
         if self._is_spent():

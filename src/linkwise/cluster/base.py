@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.constraints.closure import format_chain, shortest_contradiction
 from linkwise.constraints.constraints import Constraints, constraint_score
 from linkwise.errors import DataError, InfeasibleConstraintsError
+from linkwise.types import Labels, Progress
 from linkwise.validation import (
     check_constraints,
     check_rows,

@@ -15,8 +15,8 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels
 from linkwise.cluster.base import ConstrainedClusterer, ScoredByConstraints
+from linkwise.types import Labels
 from linkwise.validation import check_rows
 
 

@@ -146,3 +146,16 @@ class Groups:
         n, (one, other) = len(self.row), self.cannot_link.T
         key = np.sort(np.concatenate([one * n + other, other * n + one]))
         return np.stack(np.divmod(key, max(n, 1)), axis=1)
+
+
+def check_answer(answer: object, first: int, second: int) -> Answer:
+    """Convert an answer to ``"yes"``, ``"no"`` or ``"unsure"``; True means yes and False means no."""
+    if isinstance(answer, (bool, np.bool_)):
+        return "yes" if answer else "no"
+    for known in ANSWERS:
+        if isinstance(answer, str) and answer == known:
+            return known
+    raise TypeError(
+        f"The answer about rows {first} and {second} is unknown: {short_repr(answer)}"
+        f" ({type(answer).__name__}). Give 'yes', 'no', 'unsure', True or False."
+    )

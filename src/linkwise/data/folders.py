@@ -20,7 +20,7 @@ from linkwise.wording import count_noun, join_names
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from linkwise.asking.learner import Progress
+    from linkwise.types import Progress
 
 TEXTS = (".txt", ".md")
 FolderKind = Literal["image", "text"]

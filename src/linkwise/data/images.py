@@ -36,7 +36,7 @@ from linkwise.wording import count_noun, join_names
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from linkwise.asking.learner import Progress
+    from linkwise.types import Progress
 
 ENDINGS = PICTURES
 _FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # and no others, whatever the file says

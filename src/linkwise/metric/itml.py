@@ -31,7 +31,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native
-from linkwise.asking.learner import rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.metric.base import MetricLearner
@@ -45,6 +44,7 @@ from linkwise.metric.differences import (
     replace_zeros,
 )
 from linkwise.metric.roots import matrix_root
+from linkwise.rng import rng_at
 from linkwise.validation import resolve_seed
 
 _SAMPLED = 20_000  # pairs whose distances set the bounds

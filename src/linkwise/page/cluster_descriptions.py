@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items
 from linkwise.data.items import SideTable
@@ -17,6 +16,7 @@ from linkwise.reasons.rules import Name
 from linkwise.reasons.sentences import describe_cluster, describe_rules
 from linkwise.reasons.shown_clusters import describe_shown_clusters
 from linkwise.reasons.telling_words import telling_words
+from linkwise.types import Labels
 
 
 class ClusterDescriptions(NamedTuple):

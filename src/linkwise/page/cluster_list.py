@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.constraints.facts import Groups
 from linkwise.session.session import Session
+from linkwise.types import Labels
 
 MOST_CLUSTERS = 200  # in the list
 EXEMPLARS = 5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from linkwise.asking.learner import Labels
 from linkwise.session.moves import measure_change
 from linkwise.session.session import Session
+from linkwise.types import Labels
 
 
 class EarlierMoves:

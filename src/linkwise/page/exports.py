@@ -6,8 +6,8 @@ import io
 import tempfile
 from pathlib import Path
 
-from linkwise.asking.learner import Labels
 from linkwise.session.session import Session
+from linkwise.types import Labels
 from linkwise.workspace.output import write_labels
 
 

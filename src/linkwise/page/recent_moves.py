@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from linkwise.asking.learner import Labels
 from linkwise.session.events import Event
 from linkwise.session.moves import describe_moves, find_moves
+from linkwise.types import Labels
 from linkwise.wording import count_noun
 
 MOST_EVENTS = 256  # that are remembered

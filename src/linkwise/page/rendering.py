@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkwise.asking.advice import StopAdvice
-from linkwise.asking.learner import Labels, Question
+from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Answer
 from linkwise.page.answer_list import describe_suspect
 from linkwise.page.cards import RowView, list_differing_fields
@@ -14,6 +14,7 @@ from linkwise.page.cluster_list import ClusterSummary
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.review import ReviewCase
 from linkwise.session.status import Status, describe_advice
+from linkwise.types import Labels
 from linkwise.wording import NO_MORE_QUESTIONS
 from linkwise.workspace.cluster_search import RowHits
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.data.roles import Kind
 from linkwise.page.scatter import Places, project_rows, scale_places
 from linkwise.session.neighbour_map import LEAST_ROWS, MOST_MAPPED, map_by_neighbours
+from linkwise.types import Labels
 
 NO_AXES = "No axes: rows that are alike are near each other. Rows put together by answers attract each other."
 SAMPLED = f" {MOST_MAPPED} rows are placed so, and each other row lies beside the one that is most like it."

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise.asking.learner import Labels
 from linkwise.data import Encoded
 from linkwise.page.answer_list import (
     AnswerList,
@@ -40,6 +39,7 @@ from linkwise.session.moves import measure_change
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
 from linkwise.session.status import Status, describe_doubts, describe_errors
+from linkwise.types import Labels
 from linkwise.workspace.column_offer import ColumnOffer
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.project import Project

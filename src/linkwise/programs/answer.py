@@ -12,17 +12,18 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 from linkwise.active.base import check_budget
-from linkwise.asking.learner import Progress, rng_at
 from linkwise.constraints.error_rates import rate_of_source
 from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.programs.callers import Caller, create_caller
 from linkwise.programs.interrupts import defer_interrupt
 from linkwise.programs.replies import Judgement, UnusableReplyError, check_reply
+from linkwise.rng import rng_at
 from linkwise.session.leases import OpenQuestion
 from linkwise.session.remarks import shorten_note
 from linkwise.session.session import Session
 from linkwise.session.writer import check_source
+from linkwise.types import Progress
 from linkwise.wording import answer_word, count_noun, shorten
 
 Ending = Literal["exhausted", "budget", "cost", "failed", "unanswered"]

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.asking.learner import check_answer
-from linkwise.constraints.facts import Answer
+from linkwise.constraints.facts import Answer, check_answer
 from linkwise.errors import short_repr
 
 MOST_COST = 1e300

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.data import Encoded, Feature
 from linkwise.data.cycles import PERIODS, CycleKind, format_place, to_coordinates
 from linkwise.errors import DataError
@@ -23,6 +22,7 @@ from linkwise.reasons.clauses import EPOCH, quote_word
 from linkwise.reasons.round_numbers import format_number
 from linkwise.reasons.sentences import format_percent
 from linkwise.reasons.telling_words import LONGEST_WORD, TextCounts, count_texts, rank_words
+from linkwise.types import Labels
 
 MOST_ROWS = 10_000
 MOST_TEXTS = 2_000

@@ -37,15 +37,17 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
+from linkwise.asking.learner import Asking, Problem, Question
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.parallel import Backend
+from linkwise.rng import rng_at
 from linkwise.select.assign import label_all_rows, nearest_row_rule, remember_all_rows
 from linkwise.select.clusterings import Extra, Noise, Preset
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
 from linkwise.select.ranking import draw_tied, rank_clusterings
 from linkwise.select.summary import describe_choice
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from linkwise import native
-from linkwise.asking.learner import Labels
 from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, assign_noise
 from linkwise.select.pool import Candidate, Pool
+from linkwise.types import Labels
 
 NOISE = -1
 CENTRE = "nearest centre"

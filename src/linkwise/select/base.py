@@ -22,9 +22,9 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints, isolate_noise
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native
-from linkwise.asking.learner import rng_at
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
+from linkwise.rng import rng_at
 
 
 class BaseRows(NamedTuple):

@@ -28,7 +28,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import Backend
@@ -44,6 +43,7 @@ from linkwise.select.ranking import (
     satisfied_weights,
 )
 from linkwise.select.semi_supervised import list_clusterers, split_into_halves
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
 N_ALTERNATIVES = 5

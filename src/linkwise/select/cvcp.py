@@ -27,10 +27,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
+from linkwise.rng import rng_at
 from linkwise.select.base import ClusteringSearch, Grid, Refit, Score
+from linkwise.types import Labels, Progress
 from linkwise.validation import resolve_seed
 
 

@@ -20,7 +20,6 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster.graph.random_walk import Graph, embed_graph, laplacian_eigenvalues
 from linkwise.cluster.nearest_row import NearestRowPredictor
 from linkwise.parallel import one_blas_thread
@@ -31,6 +30,7 @@ from linkwise.select.self_tuning import (
     scale_affinities_locally,
 )
 from linkwise.select.spectral import build_knn_graphs, spectral_labels
+from linkwise.types import Labels
 from linkwise.validation import check_rows, resolve_seed
 
 

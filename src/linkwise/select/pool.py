@@ -19,11 +19,11 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise import parallel
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import DataError
 from linkwise.parallel import Backend
+from linkwise.rng import rng_at
 from linkwise.select import pool_files
 from linkwise.select.base_rows import BaseRows, find_base_rows, restrict_to_base_rows
 from linkwise.select.clusterings import (
@@ -39,6 +39,7 @@ from linkwise.select.clusterings import (
     plan_tasks,
     run_task,
 )
+from linkwise.types import Labels, Progress
 from linkwise.wording import count_noun
 
 MAX_ROWS = 5000  # distinct rows that are clustered; of more a sample

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import rng_at
 from linkwise.constraints.constraints import Constraints
+from linkwise.rng import rng_at
 from linkwise.select.pool import Pool
 
 FADING = 2.25  # by how much less a clustering counts in what decides ties, for each constraint it breaks

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.select.base import ClusteringSearch, Grid, Score
+from linkwise.types import Progress
 from linkwise.validity.dbcv import Metric, dbcv_scorer
 from linkwise.validity.silhouette import silhouette_scorer
 

@@ -29,11 +29,11 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.cluster.nearest_row import NearestRowPredictor
 from linkwise.cluster.similarity.spaces import find_local_scales
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels
 from linkwise.validation import check_rows
 
 Matrix = NDArray[np.float64]

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.graph.cosc import COSC
 from linkwise.cluster.hierarchy.fosc import FOSC
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
+from linkwise.rng import rng_at
 from linkwise.select.clusterings import Extra, Preset
 
 LARGEST_SEED = 2**31 - 1

@@ -29,10 +29,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import rng_at
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.rng import rng_at
 from linkwise.session.agreement import wilson_interval
 from linkwise.session.events import REVISIONS, Event
 from linkwise.wording import count_noun

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.item_labels import Shown, count_labels, count_shared_rows, read_labels, renumber
-from linkwise.asking.learner import Labels
 from linkwise.session.events import Event
+from linkwise.types import Labels
 
 N_FAMILIES = 12
 ROUNDS = 10  # of k-means, when clusters that are there at the start are grouped into families

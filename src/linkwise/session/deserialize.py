@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.item_labels import Shown, read_labels
-from linkwise.asking.learner import Labels, Reason
+from linkwise.asking.learner import Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
@@ -31,6 +31,7 @@ from linkwise.session.schema import Damage
 from linkwise.session.settings import read_examples, read_plan
 from linkwise.session.suspects import GRADES, MOST_RATE, Doubts, ErrorRate
 from linkwise.text_files import is_unicode
+from linkwise.types import Labels
 
 KEYS = ("data", "learner", "seed", "source")  # of the table meta
 MOST_JSON = 8 * 2**20  # characters of one JSON value; the fingerprint of many columns may be longer

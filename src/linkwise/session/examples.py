@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from linkwise.asking.learner import check_answer
 from linkwise.constraints.checks import check_row
-from linkwise.constraints.facts import Answer
+from linkwise.constraints.facts import Answer, check_answer
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError, short_repr
 from linkwise.session.remarks import check_note
 

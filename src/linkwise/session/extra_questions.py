@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import permutations
 from math import ceil
 
-from linkwise.asking.learner import rng_at
 from linkwise.constraints.facts import Answer
+from linkwise.rng import rng_at
 from linkwise.session.agreement import wilson_interval
 from linkwise.session.events import Event
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.item_labels import count_shared_rows
-from linkwise.asking.learner import Labels
+from linkwise.types import Labels
 from linkwise.wording import count_noun, shorten
 
 LONGEST_NAME = 40  # characters of the name of a cluster

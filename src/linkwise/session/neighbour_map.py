@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels
+from linkwise.types import Labels
 
 MOST_MAPPED = 2000  # rows
 LEAST_ROWS = 10

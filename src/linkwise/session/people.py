@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.asking.learner import check_answer
-from linkwise.constraints.facts import Answer, Fact
+from linkwise.constraints.facts import Answer, Fact, check_answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
 from linkwise.session.agreement import SourceAgreement, measure_agreement

@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.advice import Advising, StopAdvice
-from linkwise.asking.batches import Expectation, choose_batch
-from linkwise.asking.item_labels import Shown, read_labels
-from linkwise.asking.learner import (
-    Describing,
-    Labels,
-    Learner,
-    Progress,
-    Question,
-    Rating,
-    Reason,
-    Weighing,
+from linkwise.asking.abilities import (
+    SupportsAdvise,
+    SupportsColumnShares,
+    SupportsConfidence,
+    SupportsDescribe,
     find_representatives,
 )
+from linkwise.asking.advice import StopAdvice
+from linkwise.asking.batches import Expectation, choose_batch
+from linkwise.asking.item_labels import Shown, read_labels
+from linkwise.asking.learner import Learner, Question, Reason
 from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.error_rates import AssumedRate
@@ -32,6 +29,7 @@ from linkwise.session.colours import Identities, Shade, match_numbers, number_ro
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.suspects import Doubts, find_doubts
+from linkwise.types import Labels, Progress
 
 MARKS = 16  # copies of the run that are kept, so that undo and late answers need no replay from the start
 MARKED_ROWS = 2**22  # rows in all copies together
@@ -265,23 +263,25 @@ class Replay:
 
     def column_shares(self) -> NDArray[np.float64] | None:
         """The share of each column in the distance, for learners that learn it."""
-        if not isinstance(self._learner, Weighing):
+        if not isinstance(self._learner, SupportsColumnShares):
             return None
         return self._learner.column_shares(self._state)
 
     def confidence(self) -> NDArray[np.float64] | None:
         """The probability that each row is in its cluster, for learners that estimate it."""
-        return self._learner.confidence(self._state) if isinstance(self._learner, Rating) else None
+        return (
+            self._learner.confidence(self._state) if isinstance(self._learner, SupportsConfidence) else None
+        )
 
     def description(self) -> tuple[str, ...]:
         """Sentences of the learner about its present state; empty if it has none."""
-        if isinstance(self._learner, Describing) and self._described[0] != self.at:
+        if isinstance(self._learner, SupportsDescribe) and self._described[0] != self.at:
             self._described = self.at, tuple(self._learner.describe(self._state))
         return self._described[1]
 
     def advice(self) -> StopAdvice | None:
         """The advice of the learner whether to stop; None if it gives none."""
-        if isinstance(self._learner, Advising) and self._advised[0] != self.at:
+        if isinstance(self._learner, SupportsAdvise) and self._advised[0] != self.at:
             self._advised = self.at, self._learner.advise(self._state)
         return self._advised[1]
 

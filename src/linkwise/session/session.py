@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise.asking.item_labels import read_labels
-from linkwise.asking.learner import Labels, Learner, Progress, Question, check_answer
+from linkwise.asking.learner import Learner, Question
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.facts import Answer, check_reliability
+from linkwise.constraints.facts import Answer, check_answer, check_reliability
 from linkwise.errors import (
     DataMismatchError,
     SessionError,
@@ -48,6 +48,7 @@ from linkwise.session.store import Store, WriteConflict, read_time
 from linkwise.session.transfer import SessionTransfer
 from linkwise.session.view import synchronized
 from linkwise.session.writer import check_rates, check_source
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 __all__ = ["OpenQuestion", "Session", "Status"]

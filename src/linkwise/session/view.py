@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise.asking.batches import Expectation
 from linkwise.asking.item_labels import ItemLabels
-from linkwise.asking.learner import Labels, Learner, Progress
+from linkwise.asking.learner import Learner
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
@@ -51,6 +51,7 @@ from linkwise.session.suspects import (
     explain_suspects,
     find_doubts,
 )
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.asking.learner import check_answer
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.facts import Answer, Fact
+from linkwise.constraints.facts import Answer, Fact, check_answer
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.errors import (
     ConstraintError,

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.streams.chunks import Chunk, Source, open_stream
@@ -29,6 +28,7 @@ from linkwise.streams.label_files import LabelForm, write_parts
 from linkwise.streams.nearest import nearest_centers
 from linkwise.streams.passes import Scale, Scaling, survey_rows
 from linkwise.streams.reach import place_rows
+from linkwise.types import Progress
 from linkwise.validation import check_rows, resolve_seed
 
 SAMPLE = 50  # rows of the sample for each item

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster.kmeans import icm
 from linkwise.cluster.kmeans.components import add_implied
 from linkwise.cluster.kmeans.metric_learning import (
@@ -29,12 +28,14 @@ from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
 from linkwise.cluster.kmeans.penalised import PenalisedRun
 from linkwise.cluster.points import Centers
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
 from linkwise.streams import chunks
 from linkwise.streams.center_passes import Assignment, add_clusters
 from linkwise.streams.chunks import Chunk, read_blocks
 from linkwise.streams.passes import Scaling
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.stream_runs import RowSource, StreamRun, run_plain_passes
+from linkwise.types import Labels
 
 WIDEST = 64  # features among whose extreme rows the farthest pair is sought
 

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.checkpoints import Checkpoint, hash_inputs, hash_items, save_at_times
 from linkwise.streams.item_table import ItemTable, project_rows
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.state_files import State
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
+from linkwise.types import Progress
 
 N_BINS = 64  # on the way from the medoid to the border row
 DIVIDED = "divided.npz"  # state of the pass

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.border_rows import MOST_ROWS, list_entries
@@ -32,6 +31,7 @@ from linkwise.streams.passes import Sample, hash_numbers, sample_key
 from linkwise.streams.ranges import Lengths, map_blocks
 from linkwise.streams.state_files import State
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
+from linkwise.types import Progress
 from linkwise.wording import join_names
 
 MOST_NEW = 100  # items that the rows of one extension become

@@ -13,11 +13,11 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from linkwise.asking.learner import Progress
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
 from linkwise.streams.ranges import map_blocks
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
+from linkwise.types import Progress
 
 MOST_IDS = 2**20  # ids of new rows that are compared
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
 from linkwise.cluster.trees.clusilc import ClusILC
@@ -42,6 +41,7 @@ from linkwise.streams.stream_models import (
 )
 from linkwise.streams.stream_runs import RowSource, compact_run
 from linkwise.streams.tree_models import TreeAssignment, fit_tree
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows, resolve_seed, warn_of_identical
 
 SAMPLE = 20_000  # rows

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.parallel import HERE, Engine
 from linkwise.streams import chunks
 from linkwise.streams.chunks import Chunk, RowStream, read_blocks
 from linkwise.streams.item_summary import check_same_rows
 from linkwise.streams.passes import Scaling, Survey, find_among, scale_block
 from linkwise.streams.ranges import map_blocks
+from linkwise.types import Labels
 
 
 @runtime_checkable

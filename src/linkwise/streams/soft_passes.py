@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.kmeans import icm
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
 from linkwise.cluster.points import Centers
+from linkwise.rng import rng_at
 from linkwise.streams.stream_runs import RowSource, StreamRun, find_nearest, run_passes, run_plain_passes
+from linkwise.types import Labels
 
 
 def refine_pckmeans(

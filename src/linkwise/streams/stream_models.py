@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.cluster.kmeans.mpckmeans import MPCKMeans, read_metrics, store_metrics
 from linkwise.cluster.kmeans.pckmeans import PCKMeans
 from linkwise.cluster.trees.clusilc import ClusILC
@@ -20,6 +19,7 @@ from linkwise.streams.named_rows import NamedStreamRows
 from linkwise.streams.passes import Survey
 from linkwise.streams.soft_passes import refine_pckmeans
 from linkwise.streams.stream_runs import RowSource, StreamRun
+from linkwise.types import Progress
 
 CenterModel = PCKMeans | MPCKMeans
 Model = CenterModel | ClusILC

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster import points
 from linkwise.cluster.kmeans.metrics import Metrics
 from linkwise.cluster.points import Centers
@@ -20,6 +19,7 @@ from linkwise.parallel import Engine
 from linkwise.streams.center_passes import Assignment, add_clusters, find_means
 from linkwise.streams.chunks import RowStream
 from linkwise.streams.passes import Scaling
+from linkwise.types import Labels
 
 
 class RowSource(NamedTuple):

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.data.column_names import check_names
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
@@ -32,6 +31,7 @@ from linkwise.streams.ranges import map_blocks
 from linkwise.streams.state_files import State
 from linkwise.streams.survey import Draw, TableChoices, TableSurvey, learn_encoding
 from linkwise.streams.table_files import BLOCK, Block, TableFiles
+from linkwise.types import Progress
 from linkwise.wording import join_names
 
 SURVEY, TOTALS = "survey.npz", "totals.npz"

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.trees.clusilc import ClusILC, check_model, pose_problem, store_tree
 from linkwise.cluster.trees.growth import LeafRows, search_tree
 from linkwise.cluster.trees.tree import Tree
@@ -30,6 +29,7 @@ from linkwise.streams.tree_passes import (
     find_edges,
     read_bins,
 )
+from linkwise.types import Labels, Progress
 
 
 class TreeAssignment(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwise.asking.learner import Labels
+from linkwise.types import Labels
 from linkwise.workspace.cluster_search import MOST_HITS, RowHits, cluster_names, create_matcher, find_rows
 
 PAGE = 30  # clusters that are listed at once

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from linkwise.asking.learner import Labels, Question
+from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.session.events import Event
 from linkwise.session.examples import Example
@@ -19,6 +19,7 @@ from linkwise.session.suspects import OPPOSITE, SuspectAnswer
 from linkwise.terminal import screen
 from linkwise.terminal.cluster_query import list_clusters
 from linkwise.terminal.dialogue import Ending, Revision
+from linkwise.types import Labels
 from linkwise.wording import (
     NO_OTHER_QUESTION,
     NOTHING_TO_UNDO,

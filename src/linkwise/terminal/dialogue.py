@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
 from typing import Any, Literal, Protocol
 
-from linkwise.asking.learner import Labels, Question
+from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.session.events import Event
@@ -29,6 +29,7 @@ from linkwise.terminal.keys import (
     parse_note,
     parse_suspect_command,
 )
+from linkwise.types import Labels
 from linkwise.wording import STALE_ANSWER
 
 Ending = Literal["exhausted", "budget", "quit"]

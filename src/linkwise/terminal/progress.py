@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from linkwise.asking.learner import Progress
+from linkwise.types import Progress
 
 
 @contextmanager

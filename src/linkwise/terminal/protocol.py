@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from linkwise.asking.learner import Labels, Question
+from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Answer
 from linkwise.session.events import Event
 from linkwise.session.examples import Example
@@ -22,6 +22,7 @@ from linkwise.session.session import Status
 from linkwise.session.suspects import SuspectAnswer
 from linkwise.terminal.cluster_query import list_clusters
 from linkwise.terminal.dialogue import Ending, Revision
+from linkwise.types import Labels
 from linkwise.workspace.exit_codes import say
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linkwise.asking.learner import Progress
 from linkwise.errors import DataError, DataMismatchError, SessionLockedError
 from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
@@ -16,6 +15,7 @@ from linkwise.streams.item_table import ItemTable
 from linkwise.streams.new_rows import Extended, extend_items, remove_checkpoints
 from linkwise.streams.repeated_rows import check_new_ids, check_no_copies
 from linkwise.streams.table_labels import check_files, check_types
+from linkwise.types import Progress
 from linkwise.wording import count_noun, join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.held_items import hold_items

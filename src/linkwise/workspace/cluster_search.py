@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from linkwise.asking.learner import Labels
 from linkwise.data.items import Items
+from linkwise.types import Labels
 
 MOST_HITS = 3  # rows of one cluster that are named
 

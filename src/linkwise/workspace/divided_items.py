@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.constraints.evidence import Evidence
 from linkwise.errors import DataError
 from linkwise.parallel import HERE, Engine
@@ -16,6 +15,7 @@ from linkwise.session.session import Session
 from linkwise.streams.item_table import ItemTable, read_items
 from linkwise.streams.mixed_items import DIVIDED, split_items
 from linkwise.streams.table_labels import check_files
+from linkwise.types import Progress
 from linkwise.wording import count_noun
 from linkwise.workspace.item_rows import items_folder, open_tables, read_reading
 from linkwise.workspace.session_files import list_files

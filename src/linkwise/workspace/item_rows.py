@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from linkwise.asking.learner import Progress
 from linkwise.data import Rows
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.parallel import HERE, Engine, connect_dask
@@ -22,6 +21,7 @@ from linkwise.streams.item_table import ITEMS, ItemTable, read_items
 from linkwise.streams.survey import TableChoices
 from linkwise.streams.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.streams.table_passes import summarize_tables
+from linkwise.types import Progress
 from linkwise.whole_files import flush_folder
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError

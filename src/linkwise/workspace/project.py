@@ -11,7 +11,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Progress
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
@@ -19,6 +18,7 @@ from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.streams.chunks import is_pattern
 from linkwise.streams.item_table import ItemTable
+from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.changed_options import (
     check_same_positions,

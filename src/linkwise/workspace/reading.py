@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
@@ -18,6 +17,7 @@ from linkwise.data.readers import ENDINGS
 from linkwise.data.side_table import read_side_table, show_pictures, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
+from linkwise.types import Progress
 from linkwise.workspace.embeddings import is_embedding
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import OF_FOLDERS

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwise.asking.learner import Progress
 from linkwise.parallel import HERE, Engine
 from linkwise.session.session import Session
 from linkwise.streams.chunks import find_files
+from linkwise.types import Progress
 from linkwise.workspace.divided_items import divide_items, label_items
 from linkwise.workspace.item_rows import open_tables, read_reading, read_session_items
 from linkwise.workspace.project import data_path

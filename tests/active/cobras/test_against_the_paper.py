@@ -9,9 +9,10 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from laws.asking import few_examples
-from linkwise.asking.learner import Problem, rng_at
+from linkwise.asking.learner import Problem
 from linkwise.asking.oracles import TruthOracle
 from linkwise.cluster.kmeans.lloyd import k_means
+from linkwise.rng import rng_at
 from reference import cobras as paper
 
 SEED = 7

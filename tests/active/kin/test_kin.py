@@ -19,11 +19,11 @@ from linkwise.active.kin.posterior import believe, item_chances
 from linkwise.active.kin.sharpness import Sharpness
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
 from linkwise.wording import count_noun
 from reference import kin as plain
 from reference.cobras import Facts

@@ -11,10 +11,10 @@ import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active.kin import prior_belief
 from linkwise.active.kin.kernels import make_kernels, make_views, scale_rows
-from linkwise.asking.learner import rng_at
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
 from reference import kin as plain
 
 SEED = 3

@@ -13,12 +13,12 @@ import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active.known_k import base, estimators
 from linkwise.active.known_k.base import match_labels, spread
-from linkwise.asking.learner import rng_at
 from linkwise.asking.memo import Memo, value_size
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
+from linkwise.rng import rng_at
 from reference.known_k import explore_and_consolidate, min_max
 
 KINDS = (lw.ExploreConsolidate, lw.MinMax, lw.NPU)

@@ -12,13 +12,13 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise import native
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.kmeans import icm, mpckmeans, penalised
 from linkwise.cluster.kmeans import metric_learning as ours
 from linkwise.cluster.kmeans import metrics as learned
 from linkwise.cluster.kmeans.components import add_implied
 from linkwise.errors import ConstraintWarning
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
 from reference import mpckmeans as paper
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -11,11 +11,11 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise.asking.learner import rng_at
 from linkwise.cluster import points
 from linkwise.cluster.kmeans.penalised import run_plain_k_means
 from linkwise.cluster.kmeans.starts import draw_soft_starts, neighbourhood_means, select_farthest_first
 from linkwise.errors import ConstraintWarning
+from linkwise.rng import rng_at
 from reference import pckmeans as paper
 
 IRIS, SPECIES = load_iris(return_X_y=True)

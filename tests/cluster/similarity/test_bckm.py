@@ -14,7 +14,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import linkwise as lw
 from linkwise import native
-from linkwise.asking.learner import rng_at
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import (
     Similarities,
@@ -31,6 +30,7 @@ from linkwise.cluster.similarity.weak_learner import (
     order_by_priority,
 )
 from linkwise.errors import ConstraintWarning
+from linkwise.rng import rng_at
 from reference import bckm as plain
 
 

@@ -23,7 +23,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.cobras.split_tree import SuperInstanceLearner
 from linkwise.active.super_instances import Partition, Splitter, SuperInstanceState, merge
-from linkwise.asking.learner import Asking, Problem, Progress
+from linkwise.asking.learner import Asking, Problem
+from linkwise.types import Progress
 
 
 class COBRA(SuperInstanceLearner):

@@ -56,9 +56,11 @@ from linkwise.active.super_instances import (
     group,
     merge,
 )
-from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
+from linkwise.asking.learner import Asking, Problem, Question
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 
 _PRINTED: dict[str, Any] = {
     "n_init": 10,

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.super_instances import Node, SuperInstanceState, group
-from linkwise.asking.learner import Labels, Problem
+from linkwise.asking.learner import Problem
 from linkwise.cluster.nearest_row import NearestRow
 from linkwise.constraints.evidence import Evidence
+from linkwise.types import Labels
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
 

@@ -40,9 +40,9 @@ from linkwise.active.kin.sharpness import Calibration, share_chances
 from linkwise.active.kin.shown import find_anchors, item_labels, name_labels, pair_chances
 from linkwise.active.kin.ties import first_largest
 from linkwise.asking.advice import StopAdvice
-from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels
 from linkwise.wording import count_noun, round_number
 
 UNLIKELY = 0.01  # probability below which a place is left out

@@ -81,11 +81,12 @@ from linkwise.active.kin.state import Asked, KINState, Turn
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.item_labels import ItemLabels
-from linkwise.asking.learner import NO_LABELS, Asking, Labels, Problem, Progress, Question
+from linkwise.asking.learner import NO_LABELS, Asking, Problem, Question
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 ROUNDING = 1e-8  # more than rounding to nine decimals changes

@@ -27,7 +27,7 @@ from linkwise.active.kin.relations import relation_chances, relation_worths
 from linkwise.active.kin.shown import item_labels, pair_chances
 from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
 from linkwise.active.kin.ties import first_largest
-from linkwise.asking.learner import rng_at
+from linkwise.rng import rng_at
 
 JITTER = 0.05
 ROUNDING = 1e-8  # more than rounding to nine decimals changes

@@ -31,12 +31,14 @@ from linkwise.active.neighbourhoods import (
     find_neighbourhoods,
 )
 from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import NO_LABELS, Labels, Problem, Progress, Question, rng_at
+from linkwise.asking.learner import NO_LABELS, Problem, Question
 from linkwise.cluster.base import prepare_fits
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 MAX_ROWS = 20_000  # rows that a clusterer is fitted to at a question

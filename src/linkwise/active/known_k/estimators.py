@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from linkwise import methods
-from linkwise.asking.learner import Labels
 from linkwise.cluster.nearest_row import NearestRow
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels
 
 N_INIT = 2  # starts of a clusterer that is given by name: it is refitted at every question
 FULL_METRIC = 100  # features up to which MPCKMeans learns a full matrix

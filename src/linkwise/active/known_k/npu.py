@@ -39,7 +39,8 @@ from sklearn.utils._param_validation import Interval
 from linkwise import native, parallel
 from linkwise.active.known_k.base import KnownClusters, KnownKState, digest, spread
 from linkwise.active.neighbourhoods import Neighbourhoods
-from linkwise.asking.learner import Asking, rng_at
+from linkwise.asking.learner import Asking
+from linkwise.rng import rng_at
 
 MAX_LEARNED = 5000  # rows that a forest learns from
 MAX_CANDIDATES = 5000  # rows whose uncertainty is computed

@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 
 from linkwise import methods
-from linkwise.asking.learner import Progress
 from linkwise.cli.cluster_reports import (
     name_rows_in_conflict,
     report_clusters,
@@ -25,6 +24,7 @@ from linkwise.methods import Method
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
+from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.item_rows import is_in_files

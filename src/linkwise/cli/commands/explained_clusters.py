@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
 from linkwise.data import Encoded, Items, Rows
@@ -17,6 +16,7 @@ from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.sentences import describe_shares, shares_by_column
 from linkwise.reasons.why import Why, why
 from linkwise.session.session import Session
+from linkwise.types import Progress
 from linkwise.wording import quote_command
 from linkwise.workspace.embeddings import SeenRows, find_seen_rows
 from linkwise.workspace.exit_codes import UsageError

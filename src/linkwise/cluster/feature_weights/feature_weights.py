@@ -43,7 +43,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.feature_weights.parts import (
@@ -68,6 +67,7 @@ from linkwise.cluster.feature_weights.tuning import (
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
 from linkwise.validity.s_dbw import Factor, s_dbw
 
 LEAST_OF_A_ROUND = 30  # evaluations

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster import points
 from linkwise.cluster.feature_weights.tuning import Array, ClusterFunction, Clustering, Validity
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels
 
 
 def refuse_class(clusterer: object) -> None:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.metric.mmc import diagonal_weights
+from linkwise.types import Labels, Progress
 
 Array = NDArray[np.float64]
 StepBase = Literal["mean", "weight"]

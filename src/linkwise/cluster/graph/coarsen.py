@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster.graph.partition import merge_nodes, settle_partition
 from linkwise.cluster.graph.ratio_cut import CutProblem
+from linkwise.types import Labels
 
 LEAST_SHRINKAGE = (
     0.95  # share of its nodes that a graph may keep; if it keeps more, it is not coarsened further

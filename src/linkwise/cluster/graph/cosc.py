@@ -40,7 +40,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.graph.coarsen import Level, coarsen, refine
 from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
 from linkwise.cluster.graph.partition import (
@@ -58,6 +57,7 @@ from linkwise.cluster.graph.ratio_cut import Balance, CutProblem
 from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 MAX_NODES = 1000  # of a graph that is cut into more than two clusters

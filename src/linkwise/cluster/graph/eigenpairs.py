@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh, splu
 
-from linkwise.asking.learner import rng_at
+from linkwise.rng import rng_at
 
 Floats = NDArray[np.float64]
 

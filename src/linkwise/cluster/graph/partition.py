@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from linkwise import native
-from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster.graph.eigenpairs import is_small, solve_dense, solve_sparse
 from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.cluster.graph.ratio_cut import Balance, CutProblem, find_splits
@@ -23,6 +22,8 @@ from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.closure import find_components
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
+from linkwise.types import Labels
 
 Floats = NDArray[np.float64]
 

@@ -27,13 +27,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.graph.eigenpairs import is_small, solve_dense, solve_sparse
 from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
 
 
 class SPCL(NearestRowClusterer):

@@ -29,13 +29,13 @@ from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.kmeans.feasible import find_separating_labels
 from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.native.agglomerate import LINKAGES, Linkage
+from linkwise.types import Labels, Progress
 
 MOST = 20_000  # components: their distances take 3.2 GB
 BEYOND = 1e100  # more than rows are apart in units of the largest value

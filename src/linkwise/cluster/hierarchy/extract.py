@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster.hierarchy import dendrogram
 from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
+from linkwise.types import Labels
 
 USUAL_SIZE = 4
 SLACK = 1e-9  # by which heights may go down, relatively: sums in another order

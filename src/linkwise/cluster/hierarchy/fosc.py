@@ -35,11 +35,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints, isolate_noise
 from linkwise.cluster.hierarchy import dendrogram
 from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels, renumber_by_first_row
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 

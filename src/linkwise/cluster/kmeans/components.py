@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from linkwise.asking.learner import Labels
 from linkwise.cluster import points
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels
 
 MOST_IMPLIED = 1_000_000  # constraints that follow
 

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
 from linkwise.cluster.kmeans.seeding import choose_seeds, draw_seeded_starts
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels, Progress
 
 
 class ConstrainedKMeans(CenteredClusterer):

@@ -35,7 +35,6 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
@@ -44,6 +43,8 @@ from linkwise.cluster.kmeans.starts import check_init
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 from linkwise.wording import count_noun
 
 _SWEEPS = 50

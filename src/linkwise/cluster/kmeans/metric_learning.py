@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels
 from linkwise.cluster.kmeans import icm
 from linkwise.cluster.kmeans.icm import NamedRows, Prices
 from linkwise.cluster.kmeans.metrics import (
@@ -30,6 +29,7 @@ from linkwise.cluster.kmeans.metrics import (
 from linkwise.cluster.kmeans.penalised import PenalisedRun
 from linkwise.cluster.points import Centers
 from linkwise.metric.differences import constraint_prices
+from linkwise.types import Labels
 
 Array = NDArray[np.float64]
 

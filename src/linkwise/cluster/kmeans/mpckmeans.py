@@ -42,7 +42,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm, penalised
@@ -66,6 +65,8 @@ from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 
 MOST_ROWS = 10_000  # among which the farthest pair is sought exactly
 

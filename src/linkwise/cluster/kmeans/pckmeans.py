@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm
@@ -38,6 +37,7 @@ from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.cluster.kmeans.penalised import PenalisedRun, improve_by_plain, run_penalised, run_plain_k_means
 from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels, Progress
 
 
 class PCKMeans(CenteredClusterer):

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from linkwise import native, parallel
-from linkwise.asking.learner import rng_at
 from linkwise.cluster import points
 from linkwise.cluster.kmeans import icm
 from linkwise.cluster.kmeans.icm import Labels, NamedRows, Prices
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
+from linkwise.rng import rng_at
 
 
 class PenalisedRun(NamedTuple):

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import build_blocks, compact_labels
 from linkwise.cluster.kmeans.seeding import choose_seeds, draw_seeded_starts
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels, Progress
 
 
 class SeededKMeans(CenteredClusterer):

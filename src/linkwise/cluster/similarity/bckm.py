@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise.asking.learner import Progress, rng_at
 from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space, SpaceMeans
 from linkwise.cluster.similarity.weak_learner import (
@@ -45,6 +44,8 @@ from linkwise.cluster.similarity.weak_learner import (
     order_by_priority,
 )
 from linkwise.errors import ConstraintWarning
+from linkwise.rng import rng_at
+from linkwise.types import Progress
 
 _PRINTED: dict[str, Any] = {
     "convergence": "stable",

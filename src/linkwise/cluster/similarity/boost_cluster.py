@@ -47,7 +47,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer, ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
@@ -66,6 +65,7 @@ from linkwise.cluster.similarity.votes import VoteShares, count_votes
 from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 MOST_COMPONENTS = 10  # where their number is not given

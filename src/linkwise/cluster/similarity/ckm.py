@@ -24,7 +24,6 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import compact_labels
@@ -42,6 +41,8 @@ from linkwise.cluster.similarity.weak_learner import (
     order_by_priority,
 )
 from linkwise.constraints.constraints import Constraints
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 
 
 def _has_rows(model: CKM) -> bool:

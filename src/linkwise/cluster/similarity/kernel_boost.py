@@ -46,7 +46,6 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import compact_labels
@@ -62,6 +61,7 @@ from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.native import LloydRuns
 from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
 
 PASSES, TOL = 300, 1e-4  # of k-means
 _SUREST = 1 - 1e-3

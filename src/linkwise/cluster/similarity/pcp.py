@@ -47,7 +47,6 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
@@ -63,6 +62,8 @@ from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]

@@ -23,10 +23,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.asking.learner import Progress, rng_at
 from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space
 from linkwise.cluster.similarity.weak_learner import Convergence, PairList, constrained_k_means
+from linkwise.rng import rng_at
+from linkwise.types import Progress
 
 
 class RCKM(RoundsClusterer):

@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer, ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
@@ -25,6 +24,8 @@ from linkwise.cluster.similarity.spaces import Init, Kernel, Space, Vectors, mak
 from linkwise.cluster.similarity.votes import VoteShares, count_votes
 from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
+from linkwise.rng import rng_at
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
 PASSES = 300  # of the k-means that combines the rounds

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Labels
+from linkwise.types import Labels
 
 
 class VoteShares(NamedTuple):

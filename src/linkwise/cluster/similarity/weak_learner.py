@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native
-from linkwise.asking.learner import Labels
 from linkwise.cluster.points import fill_empty_clusters
 from linkwise.cluster.similarity.spaces import PassPlan, Space, SpaceMeans
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels
 
 ROUND_OFF = 1e-12  # two passes may reach the same clusters under other numbers: the first one counts
 

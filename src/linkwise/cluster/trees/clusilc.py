@@ -37,7 +37,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linkwise import parallel
-from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints, count_clusters
 from linkwise.cluster.trees.columns import build_columns
 from linkwise.cluster.trees.growth import (
@@ -52,6 +51,7 @@ from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_
 from linkwise.cluster.trees.table_rows import describe_table
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
+from linkwise.types import Labels, Progress
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 

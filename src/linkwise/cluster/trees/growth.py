@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.asking.learner import Progress
 from linkwise.cluster.trees.tree import Condition, Path, Tree, build_tree
+from linkwise.types import Progress
 
 NEW = -1  # a label that no leaf bears yet
 MARGIN = 1e-12  # a smaller gain is rounding
