@@ -16,6 +16,7 @@ from math import isfinite
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.item_labels import Shown, read_labels
@@ -64,7 +65,8 @@ TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00"
 class Snapshot(NamedTuple):
     """The labels as of an event, the reason why asking ended by then, and the words of the learner.
 
-    If answers may be wrong, it also holds which ones probably are.
+    If answers may be wrong, it also holds which ones probably are. How certain the cluster of each row is, it
+    holds only if it was stored when the session was closed.
 
     `event` is -1 if it is unknown after which event they were stored.
     """
@@ -75,6 +77,7 @@ class Snapshot(NamedTuple):
     description: tuple[str, ...] = ()
     doubts: Doubts | None = None
     advice: StopAdvice | None = None
+    confidence: NDArray[np.float64] | None = None
 
     @property
     def labels(self) -> Labels:
@@ -264,15 +267,35 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
         raise Damage("The event of its labels is missing")
     if kind != "blob" or length != 4 * n_rows:
         raise Damage(f"Its labels are not {n_rows} numbers")
-    blob, *words = db.execute("SELECT labels, description, doubts, advice FROM snapshot").fetchone()
+    blob, *words, certain = db.execute(
+        "SELECT labels, description, doubts, advice, confidence FROM snapshot"
+    ).fetchone()
     labels = np.frombuffer(blob, "<i4").astype(np.int32)
     if not are_labels(labels):
         raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
     event = event if event <= last else -1
     description, doubts, advice = words
     return Snapshot(
-        event, reason, labels, _read_description(description), _read_doubts(doubts), _read_advice(advice)
+        event,
+        reason,
+        labels,
+        _read_description(description),
+        _read_doubts(doubts),
+        _read_advice(advice),
+        _read_confidence(certain, n_rows),
     )
+
+
+def _read_confidence(blob: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """How certain the cluster of each row is; None if that was not stored."""
+    if blob is None:
+        return None
+    if not isinstance(blob, bytes) or len(blob) != 8 * n_rows:
+        raise Damage(f"Its confidences are not {n_rows} numbers")
+    found = np.frombuffer(blob, "<f8")
+    if not ((found >= 0) & (found <= 1)).all():
+        raise Damage("Its confidences are not numbers from 0 to 1")
+    return found
 
 
 def are_labels(labels: Labels) -> bool:
