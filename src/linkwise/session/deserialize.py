@@ -24,7 +24,7 @@ from linkwise.asking.learner import Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
-from linkwise.session.events import SETTINGS, WITH_TARGET, Event, EventKind, Place
+from linkwise.session.events import LASTING, SETTINGS, Event, EventKind, Place
 from linkwise.session.examples import MOST_EXAMPLES
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.remarks import MOST_NOTE, is_duration
@@ -438,6 +438,7 @@ def _read_value(text: Any, event: Event, n_rows: int) -> Any:
 def _check_examples(event: Event, n_rows: int) -> None:
     """Check the pairs that show what belongs together."""
     try:
+        _check_lists(event.value)
         examples = read_examples(event)
     except TypeError:
         raise Damage("Its list of examples is incomplete") from None
@@ -449,16 +450,26 @@ def _check_examples(event: Event, n_rows: int) -> None:
             raise Damage(f"The reason of an example is not a text of at most {MOST_NOTE} characters")
     if len(examples) > MOST_EXAMPLES:
         raise Damage(f"It has more than {MOST_EXAMPLES} examples")
+    if len({frozenset(each[:2]) for each in examples}) < len(examples):
+        raise Damage("It has two examples about one pair")
+
+
+def _check_lists(value: Any) -> None:
+    """Check that a value is a list of lists, not of texts or objects, which could be read like them."""
+    if not isinstance(value, list) or not all(isinstance(each, list) for each in value):
+        raise TypeError
 
 
 def _check_audit(event: Event, n_rows: int) -> None:
     """Check the pairs that somebody is asked to find out how often a source is wrong."""
     try:
+        _check_lists(event.value["pairs"])
+        _check_lists([event.value["doubtful"]])
         plan = read_plan(event)
     except (KeyError, TypeError, ValueError):
         raise Damage("Its audit is incomplete") from None
     if not (
-        isinstance(plan.by, str)
+        _is_text(plan.by, MOST_JSON)
         and all(type(i) is int and type(j) is int and 0 <= i < j < n_rows for i, j in plan.pairs)
         and len(set(plan.pairs)) == len(plan.pairs) == len(plan.is_doubtful)
         and all(type(is_doubtful) is bool for is_doubtful in plan.is_doubtful)
@@ -471,7 +482,8 @@ def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
         raise Damage("Its target is not an earlier event")
-    if kind == "undo" or (event.kind in WITH_TARGET and kind not in CHANGEABLE):
+    is_possible = kind not in ("undo", *LASTING) if event.kind == "undo" else kind in CHANGEABLE
+    if not is_possible:
         raise Damage(f"Event {target} has a kind ({kind}) that has no {event.kind}")
 
 
