@@ -249,9 +249,9 @@ def test_ids_are_different_texts(db, ids):
 # ---------------------------------------------------------------- labels
 def keep(db, labels, event=4, reason=None, one=1, **words):
     blob = np.array(labels, "<i4").tobytes() if isinstance(labels, list) else labels
-    said = {"description": "[]", "doubts": "null", "advice": "null"} | words
+    said = {"description": "[]", "doubts": "null", "advice": "null", "confidence": None} | words
     db.execute(
-        "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?)", (one, event, reason, blob, *said.values())
+        "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (one, event, reason, blob, *said.values())
     )
 
 
@@ -262,6 +262,23 @@ def test_labels_are_read_with_what_was_said_of_them(db):
     assert (found.event, found.reason, found.description) == (4, "exhausted", ("Done.", "Well."))
     assert found.labels.tolist() == [1, -1, 2]
     assert found.labels.dtype == np.int32
+
+
+def test_confidences_are_a_share_a_row(db):
+    keep(db, [0, 0, 0], confidence=np.array([0, 0.25, 1]).tobytes())
+    assert read_snapshot(db, 3, 9).confidence.tolist() == [0, 0.25, 1]
+
+
+@pytest.mark.parametrize("wrong", [b"", b"x" * 23, b"x" * 25, "x" * 24, 0.5])
+def test_confidences_of_other_rows_are_damage(db, wrong):
+    keep(db, [0, 0, 0], confidence=wrong)
+    assert damage(read_snapshot, db, 3, 9) == "Its confidences are not 3 numbers"
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, np.inf, np.nan])
+def test_confidences_are_shares(db, wrong):
+    keep(db, [0, 0, 0], confidence=np.array([0.5, wrong, 0.5]).tobytes())
+    assert damage(read_snapshot, db, 3, 9) == "Its confidences are not numbers from 0 to 1"
 
 
 def test_labels_from_before_the_first_event(db):

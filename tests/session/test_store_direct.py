@@ -178,7 +178,7 @@ def test_the_first_bytes_are_read_before_sqlite_is_asked(path, monkeypatch):
             "It is too small for 999999999 rows",
         ),
         (
-            "INSERT INTO snapshot VALUES (1, 3, NULL, x'00', '[]', 'null', 'null')",
+            "INSERT INTO snapshot VALUES (1, 3, NULL, x'00', '[]', 'null', 'null', NULL)",
             "Its labels are not 4 numbers",
         ),
     ],
