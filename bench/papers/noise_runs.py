@@ -196,7 +196,7 @@ def make_oracle(
 
 
 def describe_belief(evidence: Evidence, oracle: MajorityOracle) -> Row:
-    """The estimated rate, and the suspects; empty for a learner that takes all answers as right."""
+    """The estimated rate, and the suspects; empty for a learner that treats every answer as correct."""
     if not isinstance(evidence, FallibleEvidence):
         return dict.fromkeys(("rate", "low", "high", "suspects", "hits", "chances"), "")
     overall, suspects = evidence.error_rates().overall, evidence.suspects()

@@ -63,7 +63,7 @@ def test_suspects_are_confirmed_and_turned_round(served, browse):
     assert problem.inner_text().startswith("Not stored.")
     assert not session.history[5].is_sure
     words = "Saved: row 20 and row 22 are now “same”."
-    press_button("Turn round (row 20 and row 22: different)", "6-turn", words)
+    press_button("Flip answer (row 20 and row 22: different)", "6-turn", words)
     assert session.history[5].answer == "yes"
     assert problem.is_hidden()
     words = "Saved: “row 0 and row 2: different” is certain from now on."

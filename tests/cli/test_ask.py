@@ -15,7 +15,7 @@ from linkwise.session.session import Session
 def test_answers_are_saved_and_the_dialogue_goes_on(fruit, linkwise):
     first = linkwise("ask", fruit.path, said="y\nn\nq\n")
     assert first.exit_code == 0
-    assert "Rows are known by column 'id'" in first.stdout
+    assert "Rows are identified by 'id'" in first.stdout
     assert "Same  saved" in first.stdout
     assert "2 answers: 1 same, 1 different, 0 not sure" in first.stdout
     assert f"linkwise export {fruit.path}" in first.stdout
@@ -23,7 +23,7 @@ def test_answers_are_saved_and_the_dialogue_goes_on(fruit, linkwise):
     second = linkwise("ask", fruit.path, said="s\nq\n")
     assert second.exit_code == 0
     assert "resumed: 2 answers: 1 same, 1 different" in second.stdout
-    assert "Rows are known by" not in second.stdout  # said once, at the start of a session
+    assert "Rows are identified by" not in second.stdout  # said once, at the start of a session
     assert "Question 3" in second.stdout
     with Session.open(fruit.session) as session:
         assert [e.answer for e in session.history] == ["yes", "no", "unsure"]
@@ -94,13 +94,13 @@ def test_json_says_what_a_program_needs(fruit, linkwise):
     assert (undone["done"], undone["undone"]["ids"], undone["answers"]) == ("undo", question["ids"], 0)
     assert first_again["ids"] == question["ids"]
     assert (summary["type"], summary["reason"]) == ("summary", "quit")
-    assert "Rows are known by column 'id'" in done.stderr
+    assert "Rows are identified by 'id'" in done.stderr
 
 
 def test_budget_ends_the_dialogue(fruit, linkwise):
     done = linkwise("ask", fruit.path, "--budget", 2, said="s\ns\ns\ns\n")
     assert "Question 2 of 2" in done.stdout
-    assert "The budget of questions is used up." in done.stdout
+    assert "You have reached the question limit." in done.stdout
     with Session.open(fruit.session) as session:
         assert session.status.n_answers == 2
 

@@ -65,7 +65,7 @@ def test_what_was_chosen_is_reported(fruit, pairs, linkwise):
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
     model = fitted(fruit, pairs)
     assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
-    assert "Rows are known by column 'id'" in done.stderr
+    assert "Rows are identified by 'id'" in done.stderr
     assert f"Chosen: {model.algorithm_} (" in done.stderr
     for name, value in model.parameters_.items():
         assert f"{name} = {value:.3g}" in done.stderr
@@ -215,7 +215,7 @@ def test_contradictory_pairs_are_4_before_anything_is_computed(fruit, tmp_path, 
     ("content", "code", "said"),
     [
         ("id_a,id_b,kind\nf0,kiwi,must-link\n", 3, "id_b is 'kiwi'"),
-        ("id_a,id_b,kind\nf0,f0,cannot-link\n", 4, "(line 2)"),
+        ("id_a,id_b,kind\nf0,f0,cannot-link\n", 4, "Line 2 of"),
         ("nothing\n", 3, "Line 1"),
     ],
 )

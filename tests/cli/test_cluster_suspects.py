@@ -90,7 +90,9 @@ def test_the_error_rate_needs_pairs_and_a_share(fruit, torn, linkwise):
     for wrong in ("0.5", "-1", "much", "nan"):
         done = linkwise("cluster", fruit.path, "--constraints", torn, "--error-rate", wrong)
         assert done.exit_code == 2
-        assert f"--error-rate takes no '{wrong}'. Give a number from 0 up to 0.5, or estimate." in words(done)
+        assert f"Invalid value '{wrong}' for --error-rate. Set 0 to 0.5 (exclusive), or estimate." in words(
+            done
+        )
 
 
 def test_a_row_apart_from_itself_is_an_error_as_ever(fruit, torn, linkwise):

@@ -87,7 +87,7 @@ def test_nothing_is_proposed_once_there_are_answers(tmp_path, linkwise):
     data = tmp_path / "rows.csv"
     data.write_text("\n".join(["a,b", *(f"{n % 5},{n}" for n in range(20))]), encoding="utf-8")
     begun = linkwise("ask", data, said="y\nq\n")
-    assert "Shares of the mean squared distance" in " ".join(begun.stdout.split())
+    assert "Influence of each column" in " ".join(begun.stdout.split())
     assert find_command(begun) == ["linkwise", "ask", str(data), "--id", "b"]
     resumed = linkwise("ask", data, said="q\n")
     assert "Shares" not in resumed.stdout

@@ -52,8 +52,7 @@ def test_a_seed_that_is_too_large(fruit, linkwise, command):
     done = linkwise(command, "digits" if command == "demo" else fruit.path, "--seed", 2**32)
     assert done.exit_code == 2
     assert (
-        "Invalid value for '--seed': --seed takes no '4294967296'. Give a whole number from 0 to 4294967295."
-        in done.stderr
+        "Invalid value for '--seed': '4294967296' is not a whole number from 0 to 4294967295." in done.stderr
     )
     assert linkwise("ask", fruit.path, "--seed", 2**32 - 1, said="q\n").exit_code == 0
 
@@ -67,7 +66,7 @@ def test_a_wrong_choice_is_reported_without_jargon(linkwise):
 def test_a_single_line_is_called_a_line(fruit, tmp_path, linkwise):
     pairs = tmp_path / "p.csv"
     pairs.write_text("id_a,id_b,kind\nf0,f0,cannot-link\n")
-    assert "(line 2)" in told(linkwise("ask", fruit.path, "--constraints", pairs), 4)
+    assert "Line 2 of" in told(linkwise("ask", fruit.path, "--constraints", pairs), 4)
 
 
 @pytest.mark.parametrize("option", ["--columns", "--drop"])

@@ -39,9 +39,9 @@ def test_names_reach_the_server(linkwise, fruit, tmp_path):
         (["--gold", "{gold}"], "--gold is for people who answer."),
         (
             ["--overlap", "2", "--annotators", "anna,ben"],
-            "--overlap takes no '2'. Give a share of",
+            "Invalid value '2' for --overlap. Set a share of",
         ),
-        (["--overlap", "x", "--annotators", "anna,ben"], "--overlap takes no 'x'."),
+        (["--overlap", "x", "--annotators", "anna,ben"], "Invalid value 'x' for --overlap."),
         (
             ["--overlap", "0.2", "--annotators", "anna,ben", "--error-rate", "0"],
             "--overlap shows how often answers are wrong, and this session takes all of them as right.",

@@ -95,7 +95,7 @@ def test_the_stream(linkwise, disputed):
 def test_a_session_that_takes_all_answers_as_right(linkwise, fruit):
     linkwise("ask", fruit.path, "--error-rate", "0", said="q\n")
     told = words(linkwise("review", fruit.path, said="y\n"))
-    assert "This session takes all answers as right, so no pair needs a review." in told
+    assert "This session treats every answer as correct, so no pair needs a review." in told
 
 
 def test_there_must_be_a_session(linkwise, fruit):

@@ -170,7 +170,7 @@ def test_advice_is_shown_with_the_question(advice, words):
     ("reason", "words"),
     [
         ("quit", "Stopped."),
-        ("budget", "The budget of questions is used up."),
+        ("budget", "You have reached the question limit."),
         (
             "exhausted",
             "There are no more questions. No further answer would change the clusters.",

@@ -166,7 +166,7 @@ def test_a_question_that_checks_says_so():
     while (q := session.question) is not None and not q.why.startswith("Please check"):
         session.answer(bool(classes[q.first] == classes[q.second]))
     assert q is not None
-    reason = f"Please check: row {q.first} is close to a row whose place is not clear yet."
+    reason = f"Please check: row {q.first} is close to a row that is still hard to place."
     assert show(session, "?", "q").count(reason) == 2  # above the question and in the help
 
 
@@ -241,14 +241,14 @@ def test_the_option_is_kept_and_can_be_changed(fruit, linkwise):
     assert "from now on" not in done.stdout
     assert "linkwise assumes that 10 %" in " ".join(linkwise("status", fruit.path).stdout.split())
     done = linkwise("ask", fruit.path, "--budget", 0, "--error-rate", "0")
-    assert "from now on linkwise takes all answers as right" in done.stdout
+    assert "from now on linkwise treats every answer as correct" in done.stdout
 
 
 @pytest.mark.parametrize("rate", ["0.5", "-1", "nan", "much", "None"])
 def test_a_rate_out_of_range_is_a_mistake_of_usage(fruit, linkwise, rate):
     done = linkwise("ask", fruit.path, f"--error-rate={rate}")
     assert done.exit_code == 2
-    assert f"--error-rate takes no '{rate}'. Give a number from 0 up to 0.5, or estimate." in done.stderr
+    assert f"Invalid value '{rate}' for --error-rate. Set 0 to 0.5 (exclusive), or estimate." in done.stderr
     assert not fruit.session.exists()
 
 

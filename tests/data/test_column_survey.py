@@ -52,7 +52,7 @@ def test_blocks_count_as_one():
 
 def test_a_column_that_takes_more_than_half_is_warned_of():
     notes = survey(pl.DataFrame({"kind": list("abcd") * 5, "a": np.linspace(0, 1, 20)})).notes
-    assert notes[0].startswith("Shares of the mean squared distance between two rows: kind 8")
+    assert notes[0].startswith("Influence of each column: kind 8")
     assert notes[1].startswith("Column 'kind' takes more than half of the distance")
 
 
@@ -80,7 +80,7 @@ def test_a_block_that_takes_more_than_half_is_called_a_block():
 def test_columns_that_count_alike_are_one_line():
     notes = survey(pl.DataFrame(np.random.default_rng(0).uniform(size=(50, 20)))).notes
     assert len(notes) == 1
-    assert notes[0].startswith("Each of 20 columns takes ")
+    assert notes[0].startswith("Each of 20 columns has ")
 
 
 def test_small_columns_are_summed():

@@ -29,7 +29,7 @@ def test_unit():
     assert encoded.X.flags.c_contiguous
     assert encoded.notes == (
         "Numeric columns are scaled to run from 0 to 1.",
-        "Categories are columns of 0 and 1, whatever the scale: w (3 columns), t (1 column).",
+        "Categories are one-hot encoded: w (3 columns), t (1 column).",
     )
 
 

@@ -85,4 +85,4 @@ def test_the_survey_names_the_task_before_the_shares(size, few):
     assert f"rows have {few} written nearly alike" in notes[0]
     assert "record linkage" in notes[0]
     assert "--method records with --text-by letters" in notes[0]
-    assert notes[1].startswith("Shares of")
+    assert notes[1].startswith("Influence of")

@@ -32,7 +32,7 @@ def said(table, words):
 def test_columns_taken_as_id(make, name):
     table = from_frame(make({**VALUES, name: [7, 8, 9, 10]}))
     assert table.ids == ("7", "8", "9", "10")
-    assert said(table, f"Rows are known by column '{name}'")
+    assert said(table, f"Rows are identified by '{name}'")
     assert name not in table.item(0)
 
 
@@ -40,7 +40,7 @@ def test_other_columns_are_not_taken_as_id():
     table = from_frame(pl.DataFrame({**VALUES, "acid": [7, 8, 9, 10], "paid": [1, 2, 3, 4]}))
     assert table.ids is None
     assert table.features == ("a", "acid", "paid")
-    assert said(table, "known by their position")
+    assert said(table, "identified by their position")
 
 
 def test_short_names_come_first_among_ids():

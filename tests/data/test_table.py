@@ -56,7 +56,7 @@ def test_roles(make):
     assert table.features == ("whole", "real", "word", "flag", "moment", "lasting")
     assert table.shown == ("same", "void", "text", "Target")
     assert len(table) == table.n_rows == 4
-    assert said(table, "Rows are known by column 'uuid'")
+    assert said(table, "Rows are identified by 'uuid'")
     assert said(table, "Constant columns are left out: same (always 1), void (no values).")
     assert said(table, "'text' is left out as free text: 4 different texts in 4 rows")
     assert said(table, "'Target' is left out: its name says that it holds known groups")

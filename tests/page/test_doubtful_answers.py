@@ -149,7 +149,7 @@ def test_an_ordinary_session_has_nothing_to_confirm():
     send(presenter, "add", first=0, second=1, kind="must-link")
     reply = send(presenter, "sure", event=1)
     assert reply["error"]["kind"] == "failed"
-    assert "takes all answers as right" in reply["error"]["text"]
+    assert "treats every answer as correct" in reply["error"]["text"]
 
 
 def test_looking_ahead_changes_nothing():

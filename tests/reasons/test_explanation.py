@@ -74,8 +74,8 @@ def test_every_row_has_one_rule_and_rules_mean_what_they_say(seed):
         own, under = labels == cluster.cluster, told == cluster.cluster
         assert cluster.n_rows == own.sum()
         if cluster.rules:
-            assert cluster.cover == pytest.approx((own & under).sum() / own.sum())
-            assert cluster.purity == pytest.approx((own & under).sum() / under.sum())
+            assert cluster.recall == pytest.approx((own & under).sum() / own.sum())
+            assert cluster.precision == pytest.approx((own & under).sum() / under.sum())
         strays = dict(cluster.told_as)
         assert strays == {t: int((told[own] == t).sum()) for t in set(told[own]) - {cluster.cluster}}
 
@@ -133,8 +133,8 @@ def test_a_cluster_without_a_rule_is_reported():
     X, y = load_wine(return_X_y=True)
     found = lw.explain(y, X, max_leaves=2)
     (lost,) = (cluster for cluster in found.clusters if not cluster.rules)
-    assert np.isnan(lost.purity)
-    assert lost.cover == 0
+    assert np.isnan(lost.precision)
+    assert lost.recall == 0
     assert sum(n for _, n in lost.told_as) == lost.n_rows
     assert f"cluster {lost.cluster}: {lost.n_rows} rows, no rule;" in str(found)
 

@@ -164,7 +164,7 @@ def test_a_tree_may_be_told_of_rows_that_miss_a_cluster():
     model = lw.ClusILC(3, nominal=[0], max_leaves=6).fit(X)
     found = lw.explain(model, X[X[:, 0] == 1])
     assert "None" not in str(found)
-    assert any(cluster["purity"] is None for cluster in json.loads(found.to_json())["clusters"])
+    assert any(cluster["precision"] is None for cluster in json.loads(found.to_json())["clusters"])
     assert found.to_text()
 
 

@@ -240,7 +240,7 @@ def test_what_cannot_be_audited(tmp_path):
         session.audit("judge.py", 1.5)
     with pytest.raises(SessionError, match=r"There is no audit of 'judge\.py' by 'ben'"):
         session.audit_report("judge.py", by="ben")
-    with pytest.raises(SessionError, match="takes all answers as right"):
+    with pytest.raises(SessionError, match="treats every answer as correct"):
         Session(X, COBRAS(random_state=0)).audit("judge.py")
     path = tmp_path / "one.linkwise"
     with begin(path) as session:

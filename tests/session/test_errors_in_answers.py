@@ -272,7 +272,7 @@ def test_a_rate_of_zero_is_a_session_as_ever(given_):
 def test_all_answers_of_an_ordinary_session_are_certain():
     session = Session(X, lw.KIN(random_state=0))
     session.add(0, 1, "must-link")
-    with pytest.raises(SessionError, match="takes all answers as right, so there is nothing to confirm"):
+    with pytest.raises(SessionError, match="treats every answer as correct, so there is nothing to confirm"):
         session.set_sure(1)
     assert session.suspects == []
 

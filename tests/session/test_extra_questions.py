@@ -227,7 +227,7 @@ def test_overlap_is_a_share(overlap):
 
 @pytest.mark.parametrize("how", [{"overlap": 0.2}, {"gold": "gold.csv"}])
 def test_a_session_without_errors_has_nothing_to_learn(how):
-    with pytest.raises(SessionError, match="takes all answers as right"):
+    with pytest.raises(SessionError, match="treats every answer as correct"):
         begin(error_rate=0).questions(to="anna", **how)
 
 

@@ -562,13 +562,25 @@ def test_only_answers_that_hold_can_be_changed(number):
 def test_a_wrong_answer_is_refused_and_nothing_happens(wrong):
     session = lw.Session(X, LEARNERS["COBRAS"]())
     was = image(session)
-    with pytest.raises(TypeError, match="Give 'yes', 'no', 'unsure', True or False"):
+    with pytest.raises(TypeError, match="Pass 'same' or 'yes', 'different' or 'no'"):
         session.answer(wrong)
     assert (image(session), session.events) == (was, [])
     session.answer("yes")
-    with pytest.raises(TypeError, match="Give 'yes', 'no', 'unsure', True or False"):
+    with pytest.raises(TypeError, match="Pass 'same' or 'yes', 'different' or 'no'"):
         session.change(1, wrong)
     assert len(session.events) == 1
+
+
+@pytest.mark.parametrize(
+    ("given_", "kept"), [("same", "yes"), (True, "yes"), ("different", "no"), (False, "no")]
+)
+def test_an_answer_in_other_words_is_the_same_answer(given_, kept):
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    session.answer(given_)
+    assert session.history[0].answer == kept
+    session.change(1, "unsure")
+    session.change(1, given_)
+    assert session.history[0].answer == kept
 
 
 def test_after_the_end_pairs_can_still_be_volunteered():

@@ -244,7 +244,7 @@ def test_other_writers_are_waited_for(path, monkeypatch):
 def test_a_file_that_is_cut_off_is_damaged(path):
     path.write_bytes(path.read_bytes()[:-1])
     opening_fails(
-        path, SessionDamagedError, f"{path} is damaged. Its end is missing. Restore a copy of the file."
+        path, SessionDamagedError, f"{path} is damaged. The file is truncated. Restore a copy of the file."
     )
 
 
@@ -654,5 +654,5 @@ def test_what_sqlite_said_is_the_cause(one):
         one.append("undo", after=3, target=99)
     assert isinstance(error.value.__cause__, sqlite3.IntegrityError)
     with pytest.raises(SessionDamagedError) as error, one._translate_errors():
-        raise schema.Damage("Its end is missing")
+        raise schema.Damage("The file is truncated")
     assert error.value.__cause__ is None

@@ -18,7 +18,7 @@ from linkwise.asking.error_models import (
     find_nearest_classes,
 )
 from linkwise.constraints.checks import encode_classes, is_integer
-from linkwise.constraints.facts import Answer, check_answer
+from linkwise.constraints.facts import Answer, GivenAnswer, check_answer
 from linkwise.errors import DataError, short_repr
 from linkwise.rng import rng_at
 from linkwise.wording import count_noun
@@ -202,7 +202,7 @@ class TruthOracle:
             same ^= bool(wrong < chance)
         return "yes" if same else "no"
 
-    def is_wrong(self, first: int, second: int, answer: Answer | bool) -> bool:
+    def is_wrong(self, first: int, second: int, answer: GivenAnswer) -> bool:
         """Tell whether an answer contradicts the classes.
 
         Parameters

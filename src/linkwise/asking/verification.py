@@ -27,7 +27,7 @@ Nodes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 CHECK_ROW = "Please check: earlier answers do not yet tell where row A belongs."
-CHECK_WITNESS = "Please check: row A is close to a row whose place is not clear yet."
+CHECK_WITNESS = "Please check: row A is close to a row that is still hard to place."
 CHECK_CLUSTER = "Please check: an earlier answer about these two groups of rows may be wrong."
 
 

@@ -127,9 +127,9 @@ def _owners_in_words(option: methods.Option, among: dict[str, Method]) -> str:
     return f" (not for {', '.join(others)}{optional})"
 
 
-def _parse_seed(flag: str, text: str) -> int:
+def _parse_seed(_flag: str, text: str) -> int:
     if not text.isdecimal() or int(text) > MAX_SEED:
-        raise typer.BadParameter(f"{flag} takes no {text!r}. Give a whole number from 0 to {MAX_SEED}.")
+        raise typer.BadParameter(f"{text!r} is not a whole number from 0 to {MAX_SEED}.")
     return int(text)
 
 

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from linkwise.errors import short_repr
 
 Answer = Literal["yes", "no", "unsure"]
+GivenAnswer = Answer | Literal["same", "different"] | bool
+"""What a person or a program may give as an answer, see `check_answer`."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
+MEANINGS: dict[str, Answer] = {**{answer: answer for answer in ANSWERS}, "same": "yes", "different": "no"}
+"""What a word of an answer means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +156,9 @@ def check_answer(answer: object, first: int, second: int) -> Answer:
     """Convert an answer to ``"yes"``, ``"no"`` or ``"unsure"``; True means yes and False means no."""
     if isinstance(answer, (bool, np.bool_)):
         return "yes" if answer else "no"
-    for known in ANSWERS:
-        if isinstance(answer, str) and answer == known:
-            return known
+    if isinstance(answer, str) and answer in MEANINGS:
+        return MEANINGS[answer]
     raise TypeError(
         f"The answer about rows {first} and {second} is unknown: {short_repr(answer)}"
-        f" ({type(answer).__name__}). Give 'yes', 'no', 'unsure', True or False."
+        f" ({type(answer).__name__}). Pass 'same' or 'yes', 'different' or 'no', 'unsure', True or False."
     )

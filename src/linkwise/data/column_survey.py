@@ -66,15 +66,14 @@ class ColumnSurvey:
     def _note_shares(self) -> tuple[str, ...]:
         if len(self.shares) < 2 or not any(self.shares.values()):
             return ()
-        what = "the mean squared distance between two rows"
         n, low, high = len(self.shares), min(self.shares.values()), max(self.shares.values())
         if n > MOST_NAMED and high < 2 / n:
-            return (f"Each of {n} columns takes {_percent(low)} to {_percent(high)} of {what}.",)
+            return (f"Each of {n} columns has {_percent(low)} to {_percent(high)} of the influence.",)
         named = dict(islice(self.shares.items(), MOST_NAMED - (n > MOST_NAMED)))
         told = [f"{name} {_percent(share)}" for name, share in named.items()]
         if n > MOST_NAMED:
             told.append(f"{n - len(named)} others {_percent(1 - sum(named.values()))}")
-        shares = f"Shares of {what}: {', '.join(told)}."
+        shares = f"Influence of each column: {', '.join(told)}."
         largest = next(iter(self.shares))
         if high <= _MOST_OF_IT:
             return (shares,)

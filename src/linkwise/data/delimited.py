@@ -172,7 +172,7 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
             elif len(row) != len(names):
                 raise DataError(
                     f"Line {line} has {count_noun(len(row), 'field')}, but the first line names"
-                    f" {count_noun(len(names), 'column')}. Mend the line, or name the delimiter."
+                    f" {count_noun(len(names), 'column')}. Fix the line, or set --delimiter."
                 )
             else:
                 yield [field or None for field in row]

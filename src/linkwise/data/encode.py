@@ -419,7 +419,7 @@ def _describe_choices(
         if some[0].role == "category"
     ]
     if made and categories == "columns":
-        notes.append(f"Categories are columns of 0 and 1, whatever the scale: {join_names(made)}.")
+        notes.append(f"Categories are one-hot encoded: {join_names(made)}.")
     if coded and categories == "codes":
         notes.append(f"Categories are compared as equal or not: {join_names(coded)}.")
     return tuple(notes)

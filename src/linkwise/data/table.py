@@ -397,5 +397,5 @@ def understand(
 
 def _id_note(id_column: str | None) -> str:
     if id_column is None:
-        return "Rows are known by their position, counted from 0: no column serves as id."
-    return f"Rows are known by column '{id_column}', whose values are unique and complete."
+        return "Rows are identified by their position, counted from 0: no column serves as id."
+    return f"Rows are identified by '{id_column}' (unique, none missing)."

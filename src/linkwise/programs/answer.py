@@ -140,7 +140,7 @@ def answer(
     ValueError
         A number is out of range.
     InfeasibleConstraintsError
-        An answer contradicts others, and the session takes all answers as right. Give `error_rate` to the
+        An answer contradicts others, and the session treats every answer as correct. Give `error_rate` to the
         session if the program may be wrong.
     SessionError
         The session is locked or damaged, or was opened without its data.

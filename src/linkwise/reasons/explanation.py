@@ -42,7 +42,7 @@ class Explanation(RuleSet):
     Attributes
     ----------
     clusters : tuple of ClusterRules
-        Rules, cover and purity of each cluster, in the order of the labels.
+        Rules, recall and precision of each cluster, in the order of the labels.
     tree : Tree
         The tests, in the units of X; its labels are positions in `clusters`.
     clauses : mapping of int to Clause
@@ -63,8 +63,8 @@ class Explanation(RuleSet):
     max_leaves : int
         Largest number of rules.
     approximation : str or None
-        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
-        and fidelity always refer to all rows.
+        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, recall,
+        precision and fidelity always refer to all rows.
     notes : tuple of str
         Sentences about what was left out or chosen when the table was read.
     """

@@ -21,7 +21,7 @@ class RuleSet:
     Attributes
     ----------
     clusters : tuple of ClusterRules
-        Rules, cover and purity of each cluster, in the order of the labels.
+        Rules, recall and precision of each cluster, in the order of the labels.
     tree : Tree
         The tests, in the units of X; its labels are positions in `clusters`.
     clauses : mapping of int to Clause
@@ -42,8 +42,8 @@ class RuleSet:
     max_leaves : int
         Largest number of rules that were tried.
     approximation : str or None
-        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
-        and fidelity are of all rows.
+        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, recall,
+        precision and fidelity are of all rows.
     notes : tuple of str
         What was left out or chosen when the table was read.
     """

@@ -83,12 +83,12 @@ class ClusterRules:
         return draw_block(caption, header=("rule", "rows", "right"), rows=rows)
 
     @property
-    def cover(self) -> float:
+    def recall(self) -> float:
         """Share of the cluster's rows for which one of its rules holds."""
         return sum(rule.n_right for rule in self.rules) / max(self.n_rows, 1)
 
     @property
-    def purity(self) -> float:
+    def precision(self) -> float:
         """Share of the rows of its rules that are in the cluster; NaN without such rows."""
         reached = sum(rule.n_rows for rule in self.rules)
         return sum(rule.n_right for rule in self.rules) / reached if reached else float("nan")
@@ -167,8 +167,8 @@ def as_dict(rules: ClusterRules) -> dict[str, Any]:
     return {
         "cluster": rules.cluster,
         "rows": rules.n_rows,
-        "cover": rules.cover,
-        "purity": None if rules.purity != rules.purity else rules.purity,
+        "recall": rules.recall,
+        "precision": None if rules.precision != rules.precision else rules.precision,
         "rules": [
             {
                 "if": [clause.as_dict() for clause in rule.clauses],

@@ -88,8 +88,10 @@ def describe_cluster(cluster: ClusterRules) -> list[str]:
     if not cluster.rules and cluster.n_rows:
         where = join_names(f"{name_cluster(name)} ({n})" for name, n in cluster.told_as)
         return [f"{parts[0]}, no rule; the rules put them into {where}"]
-    if cluster.n_rows and (cluster.cover < 1 or cluster.purity < 1):
-        parts.append(f"cover {format_percent(cluster.cover)}, purity {format_percent(cluster.purity)}")
+    if cluster.n_rows and (cluster.recall < 1 or cluster.precision < 1):
+        parts.append(
+            f"recall {format_percent(cluster.recall)}, precision {format_percent(cluster.precision)}"
+        )
     joins = [
         "  if " if cluster.rules and cluster.rules[0].clauses else "  ",
         *["  or "] * (len(cluster.rules) - 1),

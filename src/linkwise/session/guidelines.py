@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from linkwise.constraints.facts import Answer
+from linkwise.constraints.facts import GivenAnswer
 from linkwise.errors import SessionError
 from linkwise.session.deserialize import MOST_GUIDELINES
 from linkwise.session.examples import Example, check_example, drop_repeated
@@ -82,7 +82,7 @@ class SessionGuidelines(SessionWriter):
         self._change_examples(lambda _: checked)
 
     @synchronized
-    def add_example(self, first: int, second: int, answer: Answer | bool, reason: str = "") -> None:
+    def add_example(self, first: int, second: int, answer: GivenAnswer, reason: str = "") -> None:
         """Add one example, or replace the one about the same pair; see `set_examples`.
 
         Parameters

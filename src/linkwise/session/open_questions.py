@@ -243,7 +243,7 @@ class SessionQuestions(SessionGuidelines):
             return []
         if self._error_rate == 0:
             raise SessionError(
-                "This session takes all answers as right, so overlap and gold tell nothing. "
+                "This session treats every answer as correct, so overlap and gold have no effect. "
                 "Open it with error_rate=None, or leave them out."
             )
         if n <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise.constraints.facts import Answer, Fact, check_answer
+from linkwise.constraints.facts import Fact, GivenAnswer, check_answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
 from linkwise.session.agreement import SourceAgreement, measure_agreement
@@ -79,8 +79,8 @@ class SessionPeople(SessionQuestions):
         TypeError
             `n` is not an integer, or a name is not a string.
         SessionError
-            The session takes all answers as right, it was opened without its data, or the program has given
-            no answer.
+            The session treats every answer as correct, it was opened without its data, or the program has
+            given no answer.
         """
         check_is_integer(n, "pairs")
         if n < 1:
@@ -93,7 +93,7 @@ class SessionPeople(SessionQuestions):
         evidence = self._current_evidence()
         if not isinstance(evidence, FallibleEvidence):
             raise SessionError(
-                "This session takes all answers as right, so there is nothing to audit. "
+                "This session treats every answer as correct, so there is nothing to audit. "
                 "Open it with error_rate=None to let answers be wrong."
             )
         pairs: list[tuple[int, int]] = []
@@ -195,7 +195,7 @@ class SessionPeople(SessionQuestions):
 
     @synchronized
     def decide(
-        self, first: int, second: int, answer: Answer | bool, *, source: str = "", note: str = ""
+        self, first: int, second: int, answer: GivenAnswer, *, source: str = "", note: str = ""
     ) -> int:
         """Decide a pair of `review`; a yes or no is certain from then on, and outranks all other answers.
 
@@ -203,7 +203,7 @@ class SessionPeople(SessionQuestions):
         ----------
         first, second : int
             Positions of the two rows.
-        answer : {"yes", "no", "unsure"} or bool
+        answer : {"same", "different", "unsure", "yes", "no"} or bool
             Whether the rows belong together. ``"unsure"`` decides nothing: `review` leaves the pair out for
             this reviewer only.
         source : str, default=""

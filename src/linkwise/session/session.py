@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from linkwise.asking.item_labels import read_labels
 from linkwise.asking.learner import Learner, Question
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.facts import Answer, check_answer, check_reliability
+from linkwise.constraints.facts import GivenAnswer, check_answer, check_reliability
 from linkwise.errors import (
     DataMismatchError,
     SessionError,
@@ -438,7 +438,7 @@ class Session(SessionTransfer):
     @synchronized
     def answer(
         self,
-        answer: Answer | bool,
+        answer: GivenAnswer,
         *,
         question_id: str | None = None,
         source: str = "",
@@ -450,7 +450,7 @@ class Session(SessionTransfer):
 
         Parameters
         ----------
-        answer : {"yes", "no", "unsure"} or bool
+        answer : {"same", "different", "unsure", "yes", "no"} or bool
             Whether the two rows belong together. True means "yes" and False means "no".
         question_id : str, optional
             The `question_id` of the question that the person saw, or the id of one of `questions`. Without
@@ -517,7 +517,7 @@ class Session(SessionTransfer):
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         return found is not None and found[2] != Place(self._last_start(), 0)
 
-    def _answer_open(self, answer: Answer | bool, question_id: str, source: str, remark: Remark) -> None:
+    def _answer_open(self, answer: GivenAnswer, question_id: str, source: str, remark: Remark) -> None:
         """Store the answer to a question that `questions` gave; it may be late."""
         found = self._leases.find(question_id, self.n_rows, self._last_number)
         if found is None:
@@ -535,14 +535,14 @@ class Session(SessionTransfer):
         self._write_checked("answer", check_open)
 
     @synchronized
-    def look_ahead(self, answer: Answer | bool, *, stop: Callable[[], bool] = bool) -> bool:
+    def look_ahead(self, answer: GivenAnswer, *, stop: Callable[[], bool] = bool) -> bool:
         """Compute what would follow an answer to the present question, while the person still thinks.
 
         Nothing is stored or changed. If the person gives that answer, the next question comes sooner.
 
         Parameters
         ----------
-        answer : {"yes", "no", "unsure"} or bool
+        answer : {"same", "different", "unsure", "yes", "no"} or bool
             The answer to try.
         stop : callable, optional
             Called from time to time; the work ends when it returns True.

@@ -139,7 +139,7 @@ class Store:
             schema.restrict(self._db)
             page = self._db.execute("PRAGMA page_size").fetchone()[0]
             if not _file_size(f"{self.path}-wal") and _file_size(f"{self.path}") % page:
-                raise schema.Damage("Its end is missing")
+                raise schema.Damage("The file is truncated")
             self._migrate()
             with self._read_transaction():
                 schema.check_version(self._db, self.name)

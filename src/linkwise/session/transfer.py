@@ -130,8 +130,8 @@ class SessionTransfer(SessionPeople):
         Raises
         ------
         InfeasibleConstraintsError
-            This session takes all answers as right, and those of the other one contradict them; or certain
-            pairs of both contradict each other. Nothing is stored.
+            This session treats every answer as correct, and those of the other one contradict them; or
+            certain pairs of both contradict each other. Nothing is stored.
         DataMismatchError
             Rows have no ids on one side at least, and the data of the sessions differ.
         UnnamedAnswersError

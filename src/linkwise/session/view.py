@@ -230,7 +230,7 @@ class SessionView:
     def error_rates(self) -> ErrorRates:
         """The estimated share of wrong answers of each source, and of all sources together.
 
-        All are 0 if the session takes all answers as right.
+        All are 0 if the session treats every answer as correct.
         """
         self._catch_up_belief()
         return self._current_evidence().error_rates()
@@ -240,8 +240,8 @@ class SessionView:
     def suspects(self) -> list[SuspectAnswer]:
         """The answers that are probably wrong, the most probable ones first.
 
-        Empty if the session takes all answers as right. Without the data, and after an event that was stored
-        without them, the list follows from the answers alone.
+        Empty if the session treats every answer as correct. Without the data, and after an event that was
+        stored without them, the list follows from the answers alone.
         """
         self._catch_up_belief()
         doubts = self._current_doubts()

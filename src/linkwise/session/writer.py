@@ -14,7 +14,7 @@ import numpy as np
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.facts import Answer, Fact, check_answer
+from linkwise.constraints.facts import Answer, Fact, GivenAnswer, check_answer
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.errors import (
     ConstraintError,
@@ -338,7 +338,7 @@ class SessionWriter(SessionView):
         return event
 
     @synchronized
-    def change(self, number: int, answer: Answer | bool) -> None:
+    def change(self, number: int, answer: GivenAnswer) -> None:
         """Change an earlier answer or volunteered pair, by the number of its event in `history`.
 
         If answers may be wrong, a yes or no that was changed is certain from then on.
@@ -347,7 +347,7 @@ class SessionWriter(SessionView):
         ----------
         number : int
             The number of its event in `history`.
-        answer : {"yes", "no", "unsure"} or bool
+        answer : {"same", "different", "unsure", "yes", "no"} or bool
             The new answer.
 
         Raises
@@ -395,11 +395,11 @@ class SessionWriter(SessionView):
         InfeasibleConstraintsError
             The answer contradicts other certain answers or imported pairs. Nothing is stored.
         SessionError
-            No yes or no of this number holds, or the session takes all answers as right.
+            No yes or no of this number holds, or the session treats every answer as correct.
         """
         if self._error_rate == 0:
             raise SessionError(
-                "This session takes all answers as right, so there is nothing to confirm. "
+                "This session treats every answer as correct, so there is nothing to confirm. "
                 "Open it with error_rate=None to let answers be wrong."
             )
 

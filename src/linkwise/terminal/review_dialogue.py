@@ -38,7 +38,7 @@ from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun,
 
 Ending = Literal["exhausted", "quit"]
 ENDS: dict[Ending, str] = {"exhausted": "No pair needs a review.", "quit": "Stopped."}
-CERTAIN = "This session takes all answers as right, so no pair needs a review."
+CERTAIN = "This session treats every answer as correct, so no pair needs a review."
 KEYS = (
     ("y", "Same: the two rows belong together, and this is certain from now on"),
     ("n", "Different: they do not, and this is certain from now on"),

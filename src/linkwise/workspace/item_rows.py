@@ -302,8 +302,8 @@ def describe_choices(items: ItemTable) -> tuple[str, ...]:
     """The choices made on the way to items, in sentences."""
     column = items.summary.id_column
     known = "by their number, counted from 0; --id COLUMN names them" if column is None else f"by '{column}'"
-    told = (note for note in items.encoding.notes if not note.startswith("Rows are known"))
-    return (f"Rows are known {known}.", *told)
+    told = (note for note in items.encoding.notes if not note.startswith("Rows are identified"))
+    return (f"Rows are identified {known}.", *told)
 
 
 def resume_items(

@@ -111,7 +111,7 @@ def _weights(flag: str, given: str) -> dict[str, float] | str:
             weight = -1.0
         if not name or not 0 <= weight < float("inf"):
             raise UsageError(
-                f"{flag} takes no {one!r}. Give a number of at least 0 for each name, as in {flag} "
+                f"Invalid value {one!r} for {flag}. Set a number of at least 0 for each name, as in {flag} "
                 "title=2,price=0.5, or none."
             )
         if name in weights:
@@ -383,7 +383,7 @@ def _error_rate(flag: str, given: str) -> float | str:
     except ValueError:
         share = MOST_ERRORS
     if not 0 <= share < MOST_ERRORS:
-        raise UsageError(f"{flag} takes no {given!r}. Give a number from 0 up to 0.5, or {ESTIMATE}.")
+        raise UsageError(f"Invalid value {given!r} for {flag}. Set 0 to 0.5 (exclusive), or {ESTIMATE}.")
     return share
 
 
@@ -429,7 +429,7 @@ def _overlap(flag: str, given: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise UsageError(f"{flag} takes no {given!r}. Give a share of the questions, from 0 to 1.")
+        raise UsageError(f"Invalid value {given!r} for {flag}. Set a share of the questions, from 0 to 1.")
     return share
 
 

@@ -73,7 +73,7 @@ from linkwise.workspace.session_files import check_known_files
 SUFFIX = ".linkwise"
 NOTHING_KEPT = SessionOptions()
 CHECKS = "from now on answers may be wrong, and linkwise checks the doubtful ones"
-TRUSTS = "from now on linkwise takes all answers as right"
+TRUSTS = "from now on linkwise treats every answer as correct"
 WAY_OUT = "Make room on its disk, or copy it into a folder that you can write to."
 SQLITE = b"SQLite format 3\0"
 

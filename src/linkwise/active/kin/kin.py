@@ -359,7 +359,7 @@ def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
             continue
         if is_first:
             state.turn = turn._replace(coverage=at.coverage)
-        why = "Placing row A helps most right now; row B is in its likeliest cluster."
+        why = "Row A is the most informative one to place; row B is from its most likely cluster."
         question = _show(state, pair, why)
         chance = answer_chance(state, question.first, question.second) if is_first else 1.0
         return Asked(question, at.score, best, tuple(rest), chance)

@@ -72,7 +72,7 @@ def open_demo_session(
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
-            raise UsageError(f"{path} is no session of the demo {data.name}. Choose another --session.")
+            raise UsageError(f"{path} is not a session of the demo {data.name}. Choose another --session.")
         return Session.open(path, X, error_rate=rate_of_old_session(error_rate))
     learner, rate = build_first_learner(MethodChoice(seed=seed)), rate_of_new_session(error_rate)
     if path is None:

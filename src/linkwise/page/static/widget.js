@@ -69,7 +69,7 @@ var ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
 var ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
 var QUESTION = "Do these two belong together?";
 var NO_MORE_QUESTIONS = "There are no more questions";
-var BUDGET_SPENT = "The budget of questions is used up";
+var BUDGET_SPENT = "You have reached the question limit";
 var NOTHING_TO_UNDO = "There is nothing to undo.";
 var EXHAUSTED = "No further answer would change the clusters.";
 var EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
@@ -90,7 +90,7 @@ var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not sto
 var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
 var EMPTY_HISTORY = "There are no answers yet.";
 var SUSPECTS = "Answers that are probably wrong";
-var SUSPECTS_ADVICE = "“Turn round” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then on, and the answers that contradict it may be listed instead.";
+var SUSPECTS_ADVICE = "“Flip answer” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then on, and the answers that contradict it may be listed instead.";
 var NO_SUSPECTS = "No answer seems wrong so far.";
 var SAVED = "Every answer marked as saved is in the session file.";
 var RESTART = "Start it again and open the address that it prints.";
@@ -3598,7 +3598,7 @@ function renderActions(suspect, store) {
       "back",
       () => store({ do: "take_back", event }, (reply) => describeUndo(reply.undone))
     ),
-    create("Turn round", "turn", () => store({ do: "change", event, answer: opposite }, () => turned)),
+    create("Flip answer", "turn", () => store({ do: "change", event, answer: opposite }, () => turned)),
     create("I am sure", "sure", () => store({ do: "sure", event }, () => describeConfirmation(suspect)))
   ];
 }

@@ -40,7 +40,7 @@ function renderActions(suspect, store) {
     create("Take back", "back", () =>
       store({ do: "take_back", event }, (reply) => describeUndo(reply.undone)),
     ),
-    create("Turn round", "turn", () => store({ do: "change", event, answer: opposite }, () => turned)),
+    create("Flip answer", "turn", () => store({ do: "change", event, answer: opposite }, () => turned)),
     create("I am sure", "sure", () => store({ do: "sure", event }, () => describeConfirmation(suspect))),
   ];
 }

@@ -9,7 +9,7 @@ export const ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" }
 
 export const QUESTION = "Do these two belong together?";
 export const NO_MORE_QUESTIONS = "There are no more questions";
-export const BUDGET_SPENT = "The budget of questions is used up";
+export const BUDGET_SPENT = "You have reached the question limit";
 export const NOTHING_TO_UNDO = "There is nothing to undo.";
 const EXHAUSTED = "No further answer would change the clusters.";
 const EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
@@ -35,7 +35,7 @@ export const HISTORY_ADVICE = "Changing an answer or taking it back can change t
 export const EMPTY_HISTORY = "There are no answers yet.";
 export const SUSPECTS = "Answers that are probably wrong";
 export const SUSPECTS_ADVICE =
-  "“Turn round” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then " +
+  "“Flip answer” changes an answer to its opposite, and “I am sure” confirms it. Either way it is certain from then " +
   "on, and the answers that contradict it may be listed instead.";
 export const NO_SUSPECTS = "No answer seems wrong so far.";
 
