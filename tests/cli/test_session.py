@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import linkwise as lw
 from linkwise.constraints.constraints import Constraints
 from linkwise.session.session import Session
 from linkwise.wording import answer_word
@@ -14,13 +15,12 @@ from linkwise.wording import answer_word
 @pytest.fixture
 def answered(fruit, linkwise):
     """Fruit with twelve answers by the truth."""
-    from linkwise import COBRAS
     from linkwise.data import encode, read_table
 
     table = read_table(fruit.path)
     encoded = encode(table)
     linkwise("ask", fruit.path, "--budget", 0)
-    with Session.open(fruit.session, encoded.X, COBRAS(random_state=0), ids=table.ids) as session:
+    with Session.open(fruit.session, encoded.X, lw.COBRAS(random_state=0), ids=table.ids) as session:
         for _ in range(12):
             q = session.question
             session.answer(fruit.same(table.ids[q.first], table.ids[q.second]) == "y")
@@ -191,6 +191,20 @@ def test_join_with_kin_says_how_certain_each_row_is(fruit, tmp_path, linkwise):
     shares = [float(row["confidence"]) for row in csv.DictReader(io.StringIO(target.read_text()))]
     assert len(shares) == 30
     assert all(0 < share <= 1 for share in shares)
+
+
+def test_join_prepares_no_learner_where_the_session_was_closed(fruit, tmp_path, linkwise, monkeypatch):
+    linkwise("ask", fruit.path, said="s\nq\n")
+    monkeypatch.setattr(lw.KIN, "prepare", lambda *_, **__: pytest.fail("the learner prepares"))
+    target = tmp_path / "joined.csv"
+    assert linkwise("export", fruit.path, "--join", target).exit_code == 0
+    rows = list(csv.DictReader(target.read_text().splitlines()))
+    assert all(0 < float(row["confidence"]) <= 1 for row in rows)
+    with Session.open(fruit.session) as session:
+        session.undo()
+        assert not session.labels_are_current
+    with pytest.raises(pytest.fail.Exception, match="the learner prepares"):
+        linkwise("export", fruit.path, "--join", target, "--force")
 
 
 @pytest.mark.parametrize("target", ["o.ods", "o", "o.pdf"])

@@ -269,7 +269,7 @@ def test_a_new_session_estimates_and_a_file_without_a_rate_does_not(fruit, linkw
     assert "errors    No answer seems wrong so far." in linkwise("status", fruit.path).stdout
     with closing(sqlite3.connect(fruit.session, isolation_level=None)) as file:
         assert file.execute("SELECT value FROM meta WHERE key = 'error_rate'").fetchall() == [("null",)]
-        file.execute("DELETE FROM meta WHERE key = 'error_rate'")  # as before there was a default
+        file.execute("DELETE FROM meta WHERE key = 'error_rate'")  # as Python begins a session
     linkwise("ask", fruit.path, "--budget", 0)
     assert "errors" not in linkwise("status", fruit.path).stdout
 

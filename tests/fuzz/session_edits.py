@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
+from fuzz.event_edits import LAST, NOW, WRONG_COLUMNS, WRONG_VALUES, beside, event, quote, setting
 from linkwise.session.session import Session
 from session.session_examples import TRUTH, X, answer_by
 
@@ -26,7 +27,10 @@ SOURCE = {
 
 # ---------------------------------------------------------------- a good session
 def build_session(path: Path, learner: object = None) -> None:
-    """A small session with every kind of event, beside a file of its rows."""
+    """A small session, beside a file of its rows.
+
+    It has every kind of event, but for those that would change what the edits of its settings mean.
+    """
     lines = [f"{name},{a!r},{b!r}" for name, (a, b) in zip(IDS, X.tolist(), strict=True)]
     path.with_name(DATA).write_text("\n".join(["id,a,b", *lines]) + "\n")
     learner = lw.COBRAS(n_init=1, random_state=0) if learner is None else learner
@@ -38,7 +42,11 @@ def build_session(path: Path, learner: object = None) -> None:
         session.undo(2)
         session.set_done(int(np.argmax(session.labels == np.bincount(session.labels).argmin())))
         session.change(1, "unsure")
-        session.answer("unsure")
+        session.answer("unsure", seconds=1.5, note="too small to tell")
+        session.note(1, "seen again")
+        session.set_guidelines("Close rows belong together.")
+        session.set_examples([(0, 3, "yes", "close"), (0, 1, "no")])
+        session.add_cost("judge", 0.25)
 
 
 def execute(path: Path, *statements: str) -> None:
@@ -53,12 +61,17 @@ def execute(path: Path, *statements: str) -> None:
 def meta(key: str, value: object) -> tuple[str, ...]:
     """Put JSON, or text as it is, into the table meta."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return (f"UPDATE meta SET value = {_quoted(text)} WHERE key = '{key}'",)
+    return (f"UPDATE meta SET value = {quote(text)} WHERE key = '{key}'",)
 
 
 def added(key: str, text: str) -> tuple[str, ...]:
     """One more row of the table meta."""
-    return (f"INSERT INTO meta VALUES ('{key}', {_quoted(text)})",)
+    return (f"INSERT INTO meta VALUES ('{key}', {quote(text)})",)
+
+
+def chosen(name: object, /, **parameters: object) -> tuple[str, ...]:
+    """Another learner, chosen later."""
+    return setting("learner", {"name": name, "parameters": parameters})
 
 
 def learner(name: object, /, **parameters: object) -> tuple[str, ...]:
@@ -82,19 +95,13 @@ def rewritten(table: str, declaration: str) -> tuple[str, ...]:
     """Another declaration of a table, in the schema itself."""
     return (
         "PRAGMA writable_schema=ON",
-        f"UPDATE sqlite_master SET sql = {_quoted(declaration)} WHERE name = '{table}'",
+        f"UPDATE sqlite_master SET sql = {quote(declaration)} WHERE name = '{table}'",
         "PRAGMA writable_schema=OFF",
     )
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 SHAPE = {"sketch": [[0.0, 0.0], [0.0, 0.0]], "scale": [1.0, 1.0]}
-EVENT = "INSERT INTO event (number, kind, happened, first, second, answer, target, source) VALUES (14, "
-NOW = "'2026-01-01T00:00:00.000+00:00'"
 
 REFUSED = {  # refused whenever the file is opened
     # ---- the schema
@@ -168,14 +175,12 @@ REFUSED = {  # refused whenever the file is opened
         for key, values in {
             "error_rate": ("0.5", "-0.1", "1e999", "NaN", "true", "[]", "{}", '"x"', "{", ""),
             "numbers": ("[0, 0]", "[1]", "[true]", "[-1]", "{}", "null", "[", ""),
-            "costs": ('{"a": -1}', '{"a": 1e999}', "[]", "null", "{", ""),
-            "doubts": ("null", "5", "[]", "{}", '"x"', '{"error_rate": null, "suspects": {"1": 2}}', "{", ""),
         }.items()
         for value in values
     },
-    "a confirmation of nothing": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'yes', NULL, '')",),
-    "a confirmation of an import": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'yes', 7, '')",),
-    "a confirmed doubt": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'unsure', 1, '')",),
+    "a confirmation of nothing": event(LAST + 1, f"'sure', {NOW}, NULL, NULL, 'yes', NULL, ''"),
+    "a confirmation of an import": event(LAST + 1, f"'sure', {NOW}, NULL, NULL, 'yes', 7, ''"),
+    "a confirmed doubt": event(LAST + 1, f"'sure', {NOW}, NULL, NULL, 'unsure', 1, ''"),
     **{
         f"{key} = {value}": meta(key, value)
         for key in ("data", "learner", "source")
@@ -195,8 +200,21 @@ REFUSED = {  # refused whenever the file is opened
     "deep data": meta("data", '{"shape":' + "[" * 100_000),
     "many lists": meta("source", '{"a":[' + "[]," * 600_000 + "[]]}"),
     "long text": meta("source", '{"a":"' + "x" * 9_000_000 + '"}'),
-    "a description that is no list": ("UPDATE meta SET value = '5' WHERE key = 'description'",),
-    "a description of numbers": ("UPDATE meta SET value = '[1]' WHERE key = 'description'",),
+    # ---- the words of the learner
+    **{
+        f"{word} = {value}": (f"UPDATE snapshot SET {word} = {quote(value)}",)
+        for word, values in {
+            "description": ("null", "5", "[1]", "{}", '"x"', "{", "", "[" * 100_000),
+            "doubts": ("5", "[]", "{}", '"x"', '{"error_rate": null, "suspects": {"1": 2}}', "{", ""),
+            "advice": ("5", "[]", "{}", '"x"', '{"stop": true}', "{", "", '{"a":' * 50_000),
+        }.items()
+        for value in values
+    },
+    **{
+        f"{word} of bytes": (f"UPDATE snapshot SET {word} = x'00'",)
+        for word in ("description", "doubts", "advice")
+    },
+    "a long description": ("UPDATE snapshot SET description = printf('[\"%09000000d\"]', 0)",),
     # ---- data
     **{
         f"shape {shape}": meta("data", {"shape": shape, **SHAPE})
@@ -257,6 +275,8 @@ REFUSED = {  # refused whenever the file is opened
     "one huge label": (f"UPDATE snapshot SET labels = x'{'00000000' * 13}ffffff7f'",),
     "labels below -1": (f"UPDATE snapshot SET labels = x'{'feffffff' * 14}'",),
     "many labels": ("UPDATE snapshot SET labels = zeroblob(4000000)",),
+    "many confidences": ("UPDATE snapshot SET confidence = zeroblob(8000000)",),
+    "confidences that are no numbers": (f"UPDATE snapshot SET confidence = x'{'ff' * 112}'",),
     "labels of no event": ("UPDATE snapshot SET event = -1",),
     "labels of an event that is text": ("UPDATE snapshot SET event = 'x'",),
     "another reason": ("UPDATE snapshot SET reason = 'x'",),
@@ -276,23 +296,24 @@ REFUSED = {  # refused whenever the file is opened
     "a name that is bytes": ("UPDATE event SET source = x'00' WHERE kind = 'name'",),
     "a name with an answer": ("UPDATE event SET answer = 'yes' WHERE kind = 'name'",),
     "an event less": ("PRAGMA foreign_keys=OFF", "DELETE FROM event WHERE number = 3"),
-    "an event of number 0": (EVENT.replace("14", "0") + f"'name', {NOW}, 0, NULL, NULL, NULL, '')",),
-    "an event of number -1": (EVENT.replace("14", "-1") + f"'name', {NOW}, 0, NULL, NULL, NULL, '')",),
-    "an event of a far number": (
-        EVENT.replace("14", str(2**62)) + f"'name', {NOW}, 0, NULL, NULL, NULL, '')",
-    ),
+    "an event of number 0": event(0, f"'name', {NOW}, 0, NULL, NULL, NULL, ''"),
+    "an event of number -1": event(-1, f"'name', {NOW}, 0, NULL, NULL, NULL, ''"),
+    "an event of a far number": event(2**62, f"'name', {NOW}, 0, NULL, NULL, NULL, ''"),
     "an undo of the future": ("UPDATE event SET target = 13 WHERE kind = 'undo'",),
     "an undo of itself": ("UPDATE event SET target = number WHERE kind = 'undo'",),
     "an undo of nothing": ("UPDATE event SET target = NULL WHERE kind = 'undo'",),
     "an undo of event 0": ("UPDATE event SET target = 0 WHERE kind = 'undo'",),
     "an undo that is text": ("UPDATE event SET target = 'x' WHERE kind = 'undo'",),
     "a change of an import": ("UPDATE event SET target = 7 WHERE kind = 'change'",),
-    "an undo of an undo": (EVENT + f"'undo', {NOW}, NULL, NULL, NULL, 10, '')",),
+    "an undo of an undo": event(LAST + 1, f"'undo', {NOW}, NULL, NULL, NULL, 10, ''"),
     "a time that is none": ("UPDATE event SET happened = 'yesterday' WHERE number = 3",),
     "a time of the year 0": ("UPDATE event SET happened = '0000-01-01T00:00:00+00:00' WHERE number = 3",),
     "a time of the year 1": ("UPDATE event SET happened = '0001-01-01T00:00:00+00:00' WHERE number = 3",),
     "a time elsewhere": ("UPDATE event SET happened = '2026-01-01T00:00:00+14:00' WHERE number = 3",),
     "a time of bytes": ("UPDATE event SET happened = x'00' WHERE number = 3",),
+    **WRONG_COLUMNS,
+    **WRONG_VALUES,
+    # ---- imported pairs
     "an import of a row beyond the last": ("UPDATE imported SET first = 14 WHERE rowid = 1",),
     "an import of a row that is text": ("UPDATE imported SET first = 'a' WHERE rowid = 1",),
     "an import with another answer": ("UPDATE imported SET answer = 'maybe' WHERE rowid = 1",),
@@ -300,10 +321,18 @@ REFUSED = {  # refused whenever the file is opened
     "an import of an answer": ("UPDATE imported SET event = 3 WHERE rowid = 1",),
     "an import of no event": ("UPDATE imported SET event = 99 WHERE rowid = 1",),
     "an import of an event before the first": ("UPDATE imported SET event = 0 WHERE rowid = 1",),
-    "an answer that contradicts": (EVENT + f"'add', {NOW}, 0, 3, 'no', NULL, '')",),
+    "answers that contradict and are to be right": (
+        *added("error_rate", "0.1"),
+        *event(LAST + 1, f"'add', {NOW}, 0, 3, 'no', NULL, ''"),
+        *setting("rate", 0, LAST + 2),
+    ),
+    "an answer that contradicts": event(LAST + 1, f"'add', {NOW}, 0, 3, 'no', NULL, ''"),
 }
 
 REFUSED_WITH_DATA = {  # without the data it opens: answers can be read and taken along
+    "a function for a chosen learner": chosen("import_module", name="evil"),
+    "a chosen learner with a parameter that is not there": chosen("COBRAS", magic=1),
+    "a chosen learner that works without end": chosen("COBRAS", n_init=10**9),
     "a function for a learner": learner("import_module", name="evil"),
     "another function of the package": learner("build_pool", X=[[0]], cache="made"),
     "a clusterer for a learner": learner("PCKMeans"),
@@ -404,11 +433,30 @@ OPENS = {  # unusual, and consistent
     "an error rate": added("error_rate", "0.1"),
     "suspects that are no answers": (
         *added("error_rate", "0.1"),
-        *added("doubts", '{"error_rate": null, "suspects": [[7, "likely wrong"], [77, "likely wrong"]]}'),
+        "UPDATE snapshot SET doubts = "
+        """'{"error_rate": null, "suspects": [[7, "likely wrong"], [77, "likely wrong"]]}'""",
     ),
-    "a confirmation without an error rate": (f"{EVENT}'sure', {NOW}, NULL, NULL, 'yes', 3, '')",),
+    "a confirmation without an error rate": event(LAST + 1, f"'sure', {NOW}, NULL, NULL, 'yes', 3, ''"),
     "labels of a later event": ("UPDATE snapshot SET event = 1000",),
-    "no description": ("DELETE FROM meta WHERE key = 'description'",),
+    "no description": ("UPDATE snapshot SET description = '[]'",),
+    "advice": (
+        """UPDATE snapshot SET advice = '{"stop": true, "wrong": 0.1, "most_wrong": null, "n_open": 3}'""",
+    ),
+    "a place": beside("start = 0, position", "0"),
+    "all beside an answer": beside("seconds = 2, note = 'why', reliability", "1"),
+    "a learner that was chosen": chosen("COBRAS", n_init=2, random_state=0),
+    "a learner that was chosen and undone": (
+        *chosen("import_module", name="evil"),
+        *event(LAST + 2, f"'undo', {NOW}, NULL, NULL, NULL, {LAST + 1}, ''"),
+    ),
+    "a rate that was chosen": setting("rate", {"judge": 0.1, "": 0.2}),
+    "an audit": setting("audit", {"by": "", "pairs": [[0, 1], [2, 5]], "doubtful": [True, False]}),
+    "an audit of nothing": setting("audit", {"by": "", "pairs": [], "doubtful": []}),
+    "guidelines that were undone": event(LAST + 1, f"'undo', {NOW}, NULL, NULL, NULL, 15, ''"),
+    "costs beyond the largest number": (
+        *setting("cost", "1.7e308"),
+        *setting("cost", "1.7e308", LAST + 2),
+    ),
     "no snapshot": ("DELETE FROM snapshot",),
     "noise in the labels": (f"UPDATE snapshot SET labels = x'{'ffffffff' * 14}'",),
 }

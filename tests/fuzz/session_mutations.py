@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import resource
@@ -122,6 +123,14 @@ def look(session: Session) -> None:
             "no event is missing",
         ),
         (all(isinstance(sentence, str) for sentence in status.description), "sentences are text"),
+        (isinstance(session.guidelines, str), "guidelines are text"),
+        (
+            all(
+                0 <= row < n and isinstance(each.reason, str) for each in session.examples for row in each[:2]
+            ),
+            "examples are about rows",
+        ),
+        (all(0 <= cost < math.inf for cost in session.costs.values()), "costs are numbers"),
         (isinstance(session.source, dict) and isinstance(session.learner["name"], str), "settings are whole"),
         (set(session.cluster_names) <= set(labels.tolist()), "names of clusters belong to clusters"),
     ):

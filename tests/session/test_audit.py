@@ -260,22 +260,26 @@ def test_what_cannot_be_audited(tmp_path):
     [
         "3",
         "[[1, 2]]",
-        '[["judge.py", "", 3, [[2, 1]], [true]]]',
-        '[["judge.py", "", 3, [[1, 99]], [true]]]',
-        '[["judge.py", "", 3, [[1, 2], [1, 2]], [true, true]]]',
-        '[["judge.py", "", 3, [[1, 2]], []]]',
-        '[["judge.py", "", 3, [[1, 2]], [1]]]',
-        '[["judge.py", 7, 3, [[1, 2]], [true]]]',
-        '[["judge.py", "", "3", [[1, 2]], [true]]]',
-        '[[["judge.py"], "", 3, [[1, [2]]], [true]]]',
+        '{"by": "", "pairs": [[2, 1]], "doubtful": [true]}',
+        '{"by": "", "pairs": [[1, 99]], "doubtful": [true]}',
+        '{"by": "", "pairs": [[1, 2], [1, 2]], "doubtful": [true, true]}',
+        '{"by": "", "pairs": [[1, 2]], "doubtful": []}',
+        '{"by": "", "pairs": [[1, 2]], "doubtful": [1]}',
+        '{"by": 7, "pairs": [[1, 2]], "doubtful": [true]}',
+        '{"by": "", "pairs": [[1, [2]]], "doubtful": [true]}',
+        '{"by": "", "pairs": [[1, 2]]}',
     ],
 )
-def test_a_damaged_list_of_audits_is_noticed(tmp_path, text):
+def test_a_damaged_audit_is_noticed(tmp_path, text):
     path = tmp_path / "one.linkwise"
     begin(path, n_answers=0).close()
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("INSERT INTO meta VALUES ('audits', ?)", (text,))
-    with pytest.raises(SessionDamagedError, match="audits"):
+        db.execute(
+            "INSERT INTO event (number, kind, happened, source, value) "
+            "VALUES (1, 'audit', '2026-01-01T00:00:00+00:00', 'judge.py', ?)",
+            (text,),
+        )
+    with pytest.raises(SessionDamagedError, match=r"Event 1 of the session is wrong\. Its audit"):
         Session.open(path)
 
 

@@ -271,15 +271,25 @@ def test_places_are_stored_and_a_restart_changes_nothing(tmp_path):
     assert batch[0].id == f"0:{batch[0].first}-{batch[0].second}"
 
 
-@pytest.mark.parametrize("text", ["[0]", "[9, 1]", "nothing", "[0, -1]"])
-def test_a_wrong_place_is_damage(tmp_path, text):
-    path = tmp_path / "s"
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory):
+    """A session whose only answer has a place."""
+    path = tmp_path_factory.mktemp("placed") / "s"
     with Session.open(path, X, LEARNERS["KIN"]()) as session:
         q = session.questions(2)[1]
         session.answer(says(q), question_id=q.id)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE meta SET value = ? WHERE key = 'place:1'", (text,))
-        db.commit()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("start", "position"),
+    [(0, None), (None, 1), (9, 1), (1, 0), ("nothing", 1), (0, b"1"), (0, 1.5), (0, float("inf")), (0, -1)],
+)
+def test_a_wrong_place_is_damage(tmp_path, placed, start, position):
+    path = tmp_path / "s"
+    path.write_bytes(placed)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE event SET start = ?, position = ?", (start, position))
     with pytest.raises(SessionDamagedError, match="Event 1 of the session is wrong"):
         Session.open(path)
 

@@ -125,8 +125,8 @@ def test_a_truncated_file(path, share):
         ("UPDATE event SET second = first WHERE number = 3", "Event 3 of the session is wrong"),
         ("UPDATE event SET first = 'a' WHERE number = 3", "Event 3 of the session is wrong"),
         (
-            "INSERT INTO event SELECT 9, kind, happened, second, first, 'no', target, source FROM event "
-            "WHERE answer = 'yes' LIMIT 1",
+            "INSERT INTO event (number, kind, happened, first, second, answer, source) "
+            "SELECT 9, kind, happened, second, first, 'no', source FROM event WHERE answer = 'yes' LIMIT 1",
             "Event 9 of the session is wrong. The answer contradicts earlier ones",
         ),
     ],

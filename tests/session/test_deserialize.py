@@ -1,63 +1,30 @@
 """The tables of a session file, value by value: what is read, and what is refused in which words."""
 
 import json
-import re
-import sqlite3
-from contextlib import closing
 
 import numpy as np
 import pytest
 
-from linkwise.constraints.facts import Fact
+from linkwise.asking.advice import StopAdvice
 from linkwise.session.deserialize import (
     MOST_JSON,
     Snapshot,
     are_labels,
     check_size,
-    read_description,
-    read_events,
     read_ids,
     read_meta,
     read_snapshot,
 )
-from linkwise.session.events import Event
-from linkwise.session.schema import Damage, create_tables
+from linkwise.session.suspects import Doubts, ErrorRate
+from session.tables_by_hand import DATA, META, damage, put, tables
 
-WHEN = "2026-01-01T00:00:00.000+00:00"
-DATA = {
-    "shape": [3, 2],
-    "width": "float32",
-    "sketch": [[0.5, 1.5], [-2.5, 3]],
-    "scale": [4.0, 5.0],
-}
-META = {
-    "data": DATA,
-    "learner": {"name": "COBRAS", "parameters": {"n_init": 1}},
-    "seed": 7,
-    "source": {"file": "a.csv"},
-}
+TOO_LONG = "Table meta has no text of a length that a session stores for 'source'"
 
 
 @pytest.fixture
 def db():
-    """Tables in memory with settings; a test may write into them what SQLite itself would refuse."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as found:
-        create_tables(found)
-        found.execute("PRAGMA ignore_check_constraints=ON")
-        for key, value in META.items():
-            put(found, key, json.dumps(value))
+    with tables() as found:
         yield found
-
-
-def put(db, key, value):
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-
-def damage(read, *given):
-    """What the error says."""
-    with pytest.raises(Damage) as refused:
-        list(read(*given) or ())
-    return str(refused.value)
 
 
 # ---------------------------------------------------------------- settings
@@ -100,6 +67,40 @@ def test_a_setting_of_another_kind_is_damage(db, key, value, words):
     assert damage(read_meta, db) == words
 
 
+@pytest.mark.parametrize(
+    ("key", "what"), [("known", "events about earlier data"), ("moves", "times that rows moved")]
+)
+def test_counts_of_changes(db, key, what):
+    put(db, key, json.dumps(2**53 - 1))
+    assert read_meta(db)[key] == 2**53 - 1
+    for value in ("-1", "true", "1e3", '"1"', "[]", "null", "9007199254740992"):
+        put(db, key, value)
+        assert damage(read_meta, db) == f"The number of {what} is not an integer of at least 0"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        *(
+            (value, "The numbers of its clusters are not a list of integers")
+            for value in ({}, None, 1, [0.0], [True, 0], [0, 1, 2, 3])
+        ),
+        *((value, "A number of a cluster is given twice") for value in ([0, 0], [1], [-1, 0])),
+    ],
+)
+def test_numbers_of_clusters(db, value, words):
+    put(db, "numbers", "[1, 0]")
+    assert read_meta(db)["numbers"] == (1, 0)
+    put(db, "numbers", json.dumps(value))
+    assert damage(read_meta, db) == words
+
+
+@pytest.mark.parametrize("rate", [None, 0.25, {"anna": 0.1, "": None}])
+def test_the_rate_that_a_session_was_begun_with(db, rate):
+    put(db, "error_rate", json.dumps(rate))
+    assert read_meta(db)["error_rate"] == rate
+
+
 @pytest.mark.parametrize("key", META)
 def test_a_setting_that_is_missing_or_no_text_is_damage(db, key):
     put(db, key, b"{}")
@@ -119,7 +120,7 @@ def test_a_text_is_read_up_to_a_length(db):
     assert len(read_meta(db)["source"]["a"]) == MOST_JSON - 9
     assert MOST_JSON == 8_388_608
     put(db, "source", json.dumps({"a": "x" * (MOST_JSON - 8)}))
-    assert damage(read_meta, db) == "Table meta holds more for 'source' than a session stores"
+    assert damage(read_meta, db) == TOO_LONG
 
 
 def test_the_sums_of_many_columns_may_be_longer(db):
@@ -131,7 +132,7 @@ def test_lists_and_objects_are_read_up_to_a_number(db):
     put(db, "source", json.dumps({"a": [[]] * 499_997, "b": {}}))
     assert len(read_meta(db)["source"]["a"]) == 499_997
     put(db, "source", json.dumps({"a": [[]] * 499_998, "b": {}}))
-    assert damage(read_meta, db) == "Table meta holds more for 'source' than a session stores"
+    assert damage(read_meta, db) == TOO_LONG
 
 
 def test_a_fingerprint_has_few_lists(db):
@@ -211,19 +212,6 @@ def test_a_fingerprint_of_another_form_is_damage(db, changed):
     assert damage(read_meta, db) == "The fingerprint of its data is not a shape with sums of the columns"
 
 
-# ---------------------------------------------------------------- what the learner said
-def test_what_the_learner_said_is_read(db):
-    assert read_description(db) == ()
-    put(db, "description", '["One.", "Two."]')
-    assert read_description(db) == ("One.", "Two.")
-
-
-@pytest.mark.parametrize("said", ["{}", '"One."', '["One.", 2]'])
-def test_what_the_learner_said_is_a_list_of_sentences(db, said):
-    put(db, "description", said)
-    assert damage(read_description, db) == "The description of its learner is not a list of sentences"
-
-
 # ---------------------------------------------------------------- rows
 def test_a_file_has_a_byte_or_more_for_each_row(db):
     (pages,), (size,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
@@ -259,19 +247,38 @@ def test_ids_are_different_texts(db, ids):
 
 
 # ---------------------------------------------------------------- labels
-def keep(db, labels, event=4, reason=None, one=1):
+def keep(db, labels, event=4, reason=None, one=1, **words):
     blob = np.array(labels, "<i4").tobytes() if isinstance(labels, list) else labels
-    db.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?)", (one, event, reason, blob))
+    said = {"description": "[]", "doubts": "null", "advice": "null", "confidence": None} | words
+    db.execute(
+        "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (one, event, reason, blob, *said.values())
+    )
 
 
 def test_labels_are_read_with_what_was_said_of_them(db):
     assert read_snapshot(db, 3, 9) is None
-    keep(db, [1, -1, 2], reason="exhausted")
-    put(db, "description", '["Done."]')
+    keep(db, [1, -1, 2], reason="exhausted", description='["Done.", "Well."]')
     found = read_snapshot(db, 3, 4)
-    assert (found.event, found.reason, found.description) == (4, "exhausted", ("Done.",))
+    assert (found.event, found.reason, found.description) == (4, "exhausted", ("Done.", "Well."))
     assert found.labels.tolist() == [1, -1, 2]
     assert found.labels.dtype == np.int32
+
+
+def test_confidences_are_a_share_a_row(db):
+    keep(db, [0, 0, 0], confidence=np.array([0, 0.25, 1]).tobytes())
+    assert read_snapshot(db, 3, 9).confidence.tolist() == [0, 0.25, 1]
+
+
+@pytest.mark.parametrize("wrong", [b"", b"x" * 23, b"x" * 25, "x" * 24, 0.5])
+def test_confidences_of_other_rows_are_damage(db, wrong):
+    keep(db, [0, 0, 0], confidence=wrong)
+    assert damage(read_snapshot, db, 3, 9) == "Its confidences are not 3 numbers"
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, np.inf, np.nan])
+def test_confidences_are_shares(db, wrong):
+    keep(db, [0, 0, 0], confidence=np.array([0.5, wrong, 0.5]).tobytes())
+    assert damage(read_snapshot, db, 3, 9) == "Its confidences are not numbers from 0 to 1"
 
 
 def test_labels_from_before_the_first_event(db):
@@ -322,192 +329,110 @@ def test_a_snapshot_may_have_no_description():
     assert Snapshot(0, None, np.zeros(1)).description == ()
 
 
-# ---------------------------------------------------------------- events
-N_ROWS = 4
-ANSWER = {"kind": "answer", "first": 0, "second": 1, "answer": "yes"}
-ADD = {"kind": "add", "first": 3, "second": 0, "answer": "no"}
-IMPORT = {"kind": "import", "source": "pairs.csv"}
-DONE = {"kind": "done", "first": 3}
-NAME = {"kind": "name", "first": 0, "source": "ripe"}
+# ---------------------------------------------------------------- what the learner said
+DESCRIPTION = "The description of its learner is not a list of sentences"
+DOUBTS = "The list of answers that are probably wrong is"
+ADVICE = "The advice of its learner is"
+RIGHT_ADVICE = {"stop": True, "wrong": 0.1, "most_wrong": None, "n_open": 0}
+RIGHT_DOUBTS = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]]}
 
 
-def change(target, answer="unsure"):
-    return {"kind": "change", "answer": answer, "target": target}
+def test_what_the_learner_said_is_read(db):
+    keep(db, [0, 0, 0], advice=json.dumps(RIGHT_ADVICE), doubts=json.dumps(RIGHT_DOUBTS))
+    found = read_snapshot(db, 3, 9)
+    assert found.advice == StopAdvice(True, 0.1, None, 0)
+    assert found.doubts == Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),))
 
 
-def undo(target):
-    return {"kind": "undo", "target": target}
-
-
-def happen(db, *events):
-    """Store events, numbered from 1 unless they say their number."""
-    for number, event in enumerate(events, 1):
-        row = {"number": number, "happened": WHEN, "source": ""} | event
-        marks = ", ".join("?" * len(row))
-        db.execute(f"INSERT INTO event ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
-
-
-def bring(db, event, first, second, answer):
-    db.execute("INSERT INTO imported VALUES (?, ?, ?, ?)", (event, first, second, answer))
-
-
-def test_every_kind_of_event_is_read(db):
-    happen(db, ANSWER, ADD, IMPORT, DONE, NAME, change(2, "yes"), undo(6), undo(3))
-    for pair in ((4, 3, 2, "yes"), (3, 0, 2, "yes"), (3, 1, 3, "unsure")):
-        bring(db, *pair)
-    story = [
-        Event(1, "answer", WHEN, 0, 1, "yes"),
-        Event(2, "add", WHEN, 3, 0, "no"),
-        Event(3, "import", WHEN, facts=(Fact(0, 2, "yes"), Fact(1, 3, "unsure")), source="pairs.csv"),
-        Event(4, "done", WHEN, 3, facts=(Fact(3, 2, "yes"),)),
-        Event(5, "name", WHEN, 0, source="ripe"),
-        Event(6, "change", WHEN, answer="yes", target=2),
-        Event(7, "undo", WHEN, target=6),
-        Event(8, "undo", WHEN, target=3),
-    ]
-    for after in range(9):  # a later event may be about an earlier one, whenever that was read
-        assert list(read_events(db, N_ROWS, after)) == story[after:]
-
-
-def test_events_are_numbered_without_gaps(db):
-    happen(db, ANSWER, ADD, {"number": 4} | NAME)
-    assert damage(read_events, db, N_ROWS, 0) == "Event 3 of the session is missing"
-    assert damage(read_events, db, N_ROWS, 2) == "Event 3 of the session is missing"
-
-
-@pytest.mark.parametrize("number", [0, -1, -(2**63)])
-def test_no_event_hides_before_the_first(db, number):
-    happen(db, ANSWER, {"number": number} | ADD)
-    assert damage(read_events, db, N_ROWS, 0) == "Event 1 of the session is missing"
-
-
-def test_pairs_belong_to_an_event_that_is_there(db):
-    happen(db, ANSWER, IMPORT)
-    bring(db, 5, 0, 2, "yes")
-    bring(db, 4, 0, 2, "yes")
-    assert damage(read_events, db, N_ROWS, 0) == "Event 4 has pairs, but it is not an import"
+@pytest.mark.parametrize("said", [None, {}, "One.", ["One.", 2], [["One."]], 5])
+def test_what_the_learner_said_is_a_list_of_sentences(db, said):
+    keep(db, [0, 0, 0], description=json.dumps(said))
+    assert damage(read_snapshot, db, 3, 9) == DESCRIPTION
 
 
 @pytest.mark.parametrize(
-    ("pair", "words"),
+    ("changed", "words"),
     [
-        (("x", 0, 2, "yes"), "Imported pairs have no event"),
-        ((1, 0, 4, "yes"), "Event 1 of the session is wrong. '4' is not one of its rows, 0 to 3"),
-        ((1, 2, 2, "yes"), "Event 1 of the session is wrong. Both rows of a pair are 2"),
-        ((1, 0, 2, "y" * 30), f"Event 1 of the session is wrong. '{'y' * 20}' is not an answer"),
+        *(
+            ({key: value for key, value in RIGHT_ADVICE.items() if key != lost}, "incomplete")
+            for lost in RIGHT_ADVICE
+        ),
+        *((said, "incomplete") for said in ([], "stop", 3, True)),
+        *(
+            (RIGHT_ADVICE | wrong, "not a choice with shares from 0 to 1 and a count")
+            for wrong in (
+                {"stop": 1},
+                {"stop": None},
+                {"wrong": 2},
+                {"wrong": float("nan")},
+                {"wrong": float("inf")},
+                {"most_wrong": 2},
+                {"most_wrong": 0.05},
+                {"most_wrong": "0.2"},
+                {"most_wrong": True},
+                {"n_open": -1},
+                {"n_open": 1.0},
+                {"n_open": True},
+                {"n_open": None},
+                {"n_open": 2**53},
+            )
+        ),
     ],
 )
-def test_imported_pairs_are_checked(db, pair, words):
-    happen(db, IMPORT)
-    bring(db, *pair)
-    assert damage(read_events, db, N_ROWS, 0) == words
-
-
-def reason(db, *events):
-    """Why the last of the events cannot hold."""
-    happen(db, *events)
-    found = re.fullmatch(r"Event (\d+) of the session is wrong. (.*)", damage(read_events, db, N_ROWS, 0))
-    assert int(found[1]) == len(events)
-    return found[2]
-
-
-def test_an_unknown_kind_of_event(db):
-    assert reason(db, ANSWER, ADD | {"kind": "a" * 25}) == f"'{'a' * 20}' is not a kind of event"
+def test_advice_that_no_learner_gives_is_damage(db, changed, words):
+    keep(db, [0, 0, 0], advice=json.dumps(changed))
+    assert damage(read_snapshot, db, 3, 9) == f"{ADVICE} {words}"
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "said",
     [
-        ANSWER | {"first": None},
-        ANSWER | {"second": None},
-        ANSWER | {"answer": None},
-        ANSWER | {"target": 1},
-        ADD | {"second": None},
-        IMPORT | {"first": 0},
-        DONE | {"second": 1},
-        DONE | {"first": None},
-        NAME | {"answer": "yes"},
-        change(None),
-        change(1, None),
-        undo(None),
-        undo(1) | {"answer": "yes"},
+        5,
+        [],
+        {},
+        "x",
+        {"error_rate": None},
+        {"suspects": []},
+        RIGHT_DOUBTS | {"error_rate": [0.1]},
+        RIGHT_DOUBTS | {"error_rate": 0.1},
+        RIGHT_DOUBTS | {"suspects": [3]},
+        RIGHT_DOUBTS | {"suspects": None},
+        RIGHT_DOUBTS | {"suspects": [[3]]},
     ],
 )
-def test_an_event_names_what_its_kind_names(db, wrong):
-    words = f"It has more or fewer fields than an event of its kind ({wrong['kind']})"
-    assert reason(db, ANSWER, wrong) == words
+def test_incomplete_doubts_are_damage(db, said):
+    keep(db, [0, 0, 0], doubts=json.dumps(said))
+    assert damage(read_snapshot, db, 3, 9) == f"{DOUBTS} incomplete"
 
 
-@pytest.mark.parametrize("event", [ANSWER, ADD, NAME])
-def test_only_imports_and_done_clusters_bring_pairs(db, event):
-    bring(db, 1, 0, 2, "yes")
-    assert reason(db, event) == f"It has pairs, but its kind is {event['kind']}"
+@pytest.mark.parametrize("wrong", [-0.1, 2.0, "0.1", True, None, float("nan")])
+def test_doubts_have_a_rate_that_can_be(db, wrong):
+    keep(db, [0, 0, 0], doubts=json.dumps(RIGHT_DOUBTS | {"error_rate": [0.1, 0.0, wrong]}))
+    assert damage(read_snapshot, db, 3, 9) == "Its error rate is not a number from 0 up to 0.5"
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (ANSWER | {"first": 4}, "'4' is not one of its rows, 0 to 3"),
-        (ANSWER | {"second": 4}, "'4' is not one of its rows, 0 to 3"),
-        (ANSWER | {"second": -1}, "'-1' is not one of its rows, 0 to 3"),
-        (ANSWER | {"second": 1.5}, "'1.5' is not one of its rows, 0 to 3"),
-        (ANSWER | {"first": "r" * 25}, f"'{'r' * 20}' is not one of its rows, 0 to 3"),
-        (ANSWER | {"second": 0}, "Both rows of a pair are 0"),
-        (NAME | {"first": 4}, "'4' is not one of its rows, 0 to 3"),
-        (DONE | {"first": -1}, "'-1' is not one of its rows, 0 to 3"),
-        (ANSWER | {"answer": "m" * 25}, f"'{'m' * 20}' is not an answer"),
-        (ANSWER | {"happened": b"now"}, "Its time is missing or wrong"),
-        (NAME | {"source": b"ripe"}, "Its source is not text"),
-    ],
+    "wrong", [[0, "likely wrong"], [1.0, "likely wrong"], [True, "likely wrong"], [3, "x"], [3, ["x"]]]
 )
-def test_a_value_that_no_event_has(db, wrong, words):
-    assert reason(db, wrong) == words
+def test_doubts_are_about_answers(db, wrong):
+    keep(db, [0, 0, 0], doubts=json.dumps(RIGHT_DOUBTS | {"suspects": [wrong]}))
+    words = "The list of answers that are probably wrong has an entry that is not an answer"
+    assert damage(read_snapshot, db, 3, 9) == words
 
 
+@pytest.mark.parametrize("word", ["description", "doubts", "advice"])
 @pytest.mark.parametrize(
-    ("events", "words"),
+    ("text", "lacking"),
     [
-        ((ANSWER, undo(2)), "Its target is not an earlier event"),
-        ((ANSWER, undo(3)), "Its target is not an earlier event"),
-        ((ANSWER, undo("x")), "Its target is not an earlier event"),
-        ((ANSWER, undo(1), undo(2)), "Event 2 has a kind (undo) that has no undo"),
-        ((ANSWER, undo(1), change(2)), "Event 2 has a kind (undo) that has no change"),
-        ((IMPORT, change(1)), "Event 1 has a kind (import) that has no change"),
-        ((NAME, change(1)), "Event 1 has a kind (name) that has no change"),
-        ((ANSWER, change(1), change(2)), "Event 2 has a kind (change) that has no change"),
+        (b"null", "text"),
+        ("", "JSON"),
+        ("{", "JSON"),
+        ("[" * 100_000, "JSON"),
+        ("[" * 500_001, "text of a length that a session stores"),
+        (" " * (MOST_JSON + 1), "text of a length that a session stores"),
     ],
+    ids=["bytes", "empty", "open", "deep", "many", "long"],
 )
-def test_what_cannot_be_changed_or_undone(db, events, words):
-    assert reason(db, *events) == words
-
-
-@pytest.mark.parametrize(
-    "when",
-    [
-        WHEN,
-        "1970-01-01T00:00:00+00:00",
-        "2026-12-31T23:59:59.999999+00:00",
-        "9999-12-31T23:59:59.1+00:00",
-    ],
-)
-def test_moments_are_in_utc(db, when):
-    happen(db, ANSWER | {"happened": when})
-    assert [e.when for e in read_events(db, N_ROWS, 0)] == [when]
-
-
-@pytest.mark.parametrize(
-    "when",
-    [
-        "",
-        "yesterday",
-        "2026-01-01",
-        "2026-01-01T00:00:00",
-        "2026-01-01T00:00:00+01:00",
-        "2026-01-01T00:00:00.1234567+00:00",
-        "1969-12-31T23:59:59+00:00",
-        "2026-02-30T00:00:00+00:00",
-        f"{WHEN} and more",
-    ],
-)
-def test_other_moments_are_damage(db, when):
-    assert reason(db, ANSWER | {"happened": when}) == "Its time is missing or wrong"
+def test_the_words_of_the_learner_are_json(db, word, text, lacking):
+    keep(db, [0, 0, 0], **{word: text})
+    assert damage(read_snapshot, db, 3, 9).endswith(f" is no {lacking}")

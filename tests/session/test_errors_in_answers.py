@@ -266,7 +266,7 @@ def test_a_rate_of_zero_is_a_session_as_ever(given_):
             with closing(sqlite3.connect(Path(folder, name))) as db:
                 tables.append(db.execute("SELECT * FROM meta ORDER BY key").fetchall())
         assert tables[0] == tables[1]
-        assert [key for key, _ in tables[0] if key in ("error_rate", "doubts")] == []
+        assert [key for key, _ in tables[0] if key == "error_rate"] == []
 
 
 def test_all_answers_of_an_ordinary_session_are_certain():
@@ -568,6 +568,8 @@ def test_without_data_an_undo_is_followed_by_an_estimate_from_the_answers_alone(
 
 
 # ---------------------------------------------------------------- damage
+EVENT = "INSERT INTO event (number, kind, happened, first, second, answer, target, source) VALUES"
+EDIT_RATE = "UPDATE meta SET value = ? WHERE key = 'error_rate'"
 GOOD = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]]}
 RATE, INCOMPLETE, ENTRY = (
     "error rate is not a number from 0 up to 0.5",
@@ -598,7 +600,8 @@ def test_a_file_with_a_wrong_value_is_damaged(key, value, words, tmp_path):
     with Session.open(path, FAR, lw.KIN(random_state=0), error_rate=None) as session:
         contradict(session)
     with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE meta SET value = ? WHERE key = ?", (json.dumps(value), key))
+        statement = "UPDATE snapshot SET doubts = ?" if key == "doubts" else EDIT_RATE
+        assert db.execute(statement, (json.dumps(value),)).rowcount == 1
         db.commit()
     with pytest.raises(SessionDamagedError, match=words):
         Session.open(path)
@@ -617,7 +620,7 @@ def test_a_wrong_confirmation_is_damage(fields, words, tmp_path):
     with Session.open(path, FAR, lw.KIN(random_state=0), error_rate=None) as session:
         contradict(session)
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"INSERT INTO event VALUES ({fields})")
+        db.execute(f"{EVENT} ({fields})")
         db.commit()
     with pytest.raises(SessionDamagedError, match=words):
         Session.open(path)
@@ -630,7 +633,7 @@ def test_a_stored_suspect_that_is_no_answer_is_left_out(tmp_path):
         session.import_constraints(lw.Constraints(40, [(20, 21)]))
     doubts = json.dumps(GOOD | {"suspects": [[4, "likely wrong"], [77, "likely wrong"]]})
     with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE meta SET value = ? WHERE key = 'doubts'", (doubts,))
+        db.execute("UPDATE snapshot SET doubts = ?", (doubts,))
         db.commit()
     with Session.open(path) as session:
         assert session.suspects == []
@@ -643,7 +646,7 @@ def test_confirmed_answers_that_contradict_each_other_are_damage(tmp_path):
     sure = "'sure', '2026-01-01T00:00:00+00:00', NULL, NULL"
     with closing(sqlite3.connect(path)) as db:
         for number, answer in ((1, "yes"), (2, "yes"), (3, "no")):
-            db.execute(f"INSERT INTO event VALUES ({number + 3}, {sure}, '{answer}', {number}, '')")
+            db.execute(f"{EVENT} ({number + 3}, {sure}, '{answer}', {number}, '')")
         db.commit()
     with pytest.raises(SessionDamagedError, match="is damaged"):
         Session.open(path)

@@ -135,15 +135,18 @@ def test_other_data_options_move_the_examples(tmp_path):
         [[0, 1, "yes", "\ud800"]],
         [[0, 1, "yes", "", ""]],
         [[0, 1, "yes", ""]] * 31,
+        [[0, 1, "yes", ""], [1, 0, "no", ""]],
+        {},
     ],
 )
 def test_examples_that_no_session_writes_are_damage(tmp_path, value):
     path = tmp_path / "s"
     with begin() as session:
+        session.add_example(0, 1, "yes")
         session.save(path)
     with closing(sqlite3.connect(path)) as file, file:
-        file.execute("INSERT INTO meta VALUES ('examples', ?)", (json.dumps(value),))
-    with pytest.raises(SessionDamagedError, match="damaged"):
+        file.execute("UPDATE event SET value = ?", (json.dumps(value),))
+    with pytest.raises(SessionDamagedError, match="Event 1 of the session is wrong"):
         Session.open(path)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from fuzz import session_edits as edits
 from fuzz import session_mutations as fuzz
+from fuzz.event_edits import LAST
 from fuzz.session_edits import OPENS, REFUSED, REFUSED_WITH_DATA, TABLE, UNREADABLE, file_of
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError
@@ -33,6 +34,8 @@ def good(tmp_path_factory):
     """A session as it should be, beside its rows."""
     path = tmp_path_factory.mktemp("good") / "good.linkwise"
     edits.build_session(path)
+    with Session.open(path) as session:
+        assert session.events[-1].number == LAST
     return path
 
 

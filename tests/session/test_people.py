@@ -50,8 +50,9 @@ def test_guidelines_stay_with_the_session_and_reach_other_clients(tmp_path):
 def test_a_session_without_guidelines_has_no_word_of_them(tmp_path):
     begin().save(tmp_path / "a.linkwise")
     with closing(sqlite3.connect(tmp_path / "a.linkwise")) as db:
+        assert db.execute("SELECT * FROM event").fetchall() == []
         keys = {key for (key,) in db.execute("SELECT key FROM meta")}
-    assert keys == {"data", "learner", "seed", "source", "description", "advice"}
+    assert keys == {"data", "learner", "seed", "source"}
 
 
 @pytest.mark.parametrize(
@@ -72,9 +73,11 @@ def test_wrong_guidelines_are_not_stored(text, error, words):
 @pytest.mark.parametrize("value", ["7", '["a"]', '"' + "a" * (MOST_GUIDELINES + 1) + '"', '"\\ud800"'])
 def test_guidelines_that_no_session_writes_are_damage(tmp_path, value):
     path = tmp_path / "a.linkwise"
-    begin().save(path)
+    with begin() as session:
+        session.set_guidelines("Same shape.")
+        session.save(path)
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("INSERT INTO meta VALUES ('guidelines', ?)", (value,))
+        db.execute("UPDATE event SET value = ?", (value,))
     with pytest.raises(SessionDamagedError, match="Its guidelines are not a text of at most 10000"):
         lw.Session.open(path)
 

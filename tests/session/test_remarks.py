@@ -1,6 +1,5 @@
 """The seconds and the note of an answer: kept beside it, seen by no learner, and refused in plain words."""
 
-import json
 import sqlite3
 from contextlib import closing
 
@@ -197,15 +196,12 @@ def test_the_median_of_each_person(session):
 
 
 # ---------------------------------------------------------------- in a file
-def test_the_facts_of_the_file_are_as_without_remarks(path):
-    """A note stands in the settings, so the table of events has the form that it had from the start."""
+def test_remarks_are_columns_of_their_event(path):
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
-        found = dict(db.execute("SELECT key, value FROM meta WHERE key LIKE 'remark:%'"))
-    assert {key: json.loads(value) for key, value in found.items()} == {
-        "remark:1": {"seconds": 2.5, "note": "first"},
-        "remark:2": {"note": "second"},
-    }
+        assert db.execute("SELECT number, seconds, note FROM event").fetchall() == [
+            (1, 2.5, "first"),
+            (2, None, "second"),
+        ]
 
 
 def test_clusters_are_not_older_than_a_note_or_a_name(path):
@@ -225,44 +221,44 @@ def test_other_data_options_keep_the_remarks(path):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("column", "value", "words"),
     [
-        ('{"seconds": -1}', "seconds that it took are wrong"),
-        ('{"seconds": 1e400}', "seconds that it took are wrong"),
-        ('{"seconds": null}', "seconds that it took are wrong"),
-        ('{"seconds": true}', "seconds that it took are wrong"),
-        ('{"note": 3}', "note is not a text"),
-        ('{"note": "\\ud800"}', "note is not a text"),
-        (json.dumps({"note": "x" * 2001}), "note is not a text"),
-        (json.dumps({"note": "x" * 90_000}), "neither seconds, a note nor a reliability"),
-        ('{"other": 3}', "neither seconds, a note nor a reliability"),
-        ("{}", "neither seconds, a note nor a reliability"),
-        ("[" * 9000, "neither seconds, a note nor a reliability"),
-        ("3", "neither seconds, a note nor a reliability"),
+        ("seconds", -1, "seconds that it took are wrong"),
+        ("seconds", float("inf"), "seconds that it took are wrong"),
+        ("seconds", "long", "seconds that it took are wrong"),
+        ("seconds", b"1", "seconds that it took are wrong"),
+        ("note", b"why", "note is not a text"),
+        ("note", "x" * 2001, "note is not a text"),
     ],
 )
-def test_a_wrong_remark_is_damage(path, value, words):
-    execute(path, "UPDATE meta SET value = ? WHERE key = 'remark:1'", value)
+def test_a_wrong_remark_is_damage(path, column, value, words):
+    execute(path, f"UPDATE event SET {column} = ? WHERE number = 1", value)
     with pytest.raises(SessionDamagedError, match=f"Event 1 of the session is wrong.*{words}"):
+        Session.open(path)
+
+
+def test_a_note_that_is_no_unicode_is_damage(path):
+    execute(path, "UPDATE event SET note = CAST(? AS TEXT) WHERE number = 1", b"\xff")
+    with pytest.raises(SessionDamagedError, match="is damaged"):
         Session.open(path)
 
 
 def test_a_name_has_no_note(path):
     with Session.open(path) as session:
         session.set_name(0, "A")
-    execute(path, "INSERT INTO meta VALUES ('remark:3', ?)", '{"note": "a"}')
+    execute(path, "UPDATE event SET note = ? WHERE number = 3", "a")
     with pytest.raises(SessionDamagedError, match="Event 3 of the session is wrong"):
         Session.open(path)
 
 
 def test_a_note_without_its_text_is_damage(path):
-    execute(path, "DELETE FROM meta WHERE key = 'remark:2'")
+    execute(path, "UPDATE event SET note = ? WHERE number = 2", None)
     with pytest.raises(SessionDamagedError, match="Event 2 of the session is wrong"):
         Session.open(path)
 
 
 def test_a_later_note_has_no_seconds(path):
-    execute(path, "UPDATE meta SET value = ? WHERE key = 'remark:2'", '{"seconds": 1, "note": "a"}')
+    execute(path, "UPDATE event SET seconds = ? WHERE number = 2", 1)
     with pytest.raises(SessionDamagedError, match="Event 2 of the session is wrong"):
         Session.open(path)
 

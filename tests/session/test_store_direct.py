@@ -1,7 +1,6 @@
 """The store alone, without a learner: what it writes and reads, whom it locks out, how it fails."""
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import schema, store
 from linkwise.session.deserialize import Snapshot
+from linkwise.session.events import Place
 from linkwise.session.store import Store, WriteConflict
 
 IDS = ["a", "b", "ä", "d"]
@@ -177,7 +177,10 @@ def test_the_first_bytes_are_read_before_sqlite_is_asked(path, monkeypatch):
             "UPDATE meta SET value = replace(value, '[4,', '[999999999,')",
             "It is too small for 999999999 rows",
         ),
-        ("INSERT INTO snapshot VALUES (1, 3, NULL, x'00')", "Its labels are not 4 numbers"),
+        (
+            "INSERT INTO snapshot VALUES (1, 3, NULL, x'00', '[]', 'null', 'null', NULL)",
+            "Its labels are not 4 numbers",
+        ),
     ],
 )
 def test_damage_is_found_on_opening(path, harm, words):
@@ -279,8 +282,20 @@ def test_an_event_has_the_next_number_and_the_moment_in_utc(path, one):
     assert abs(datetime.fromisoformat(made.when) - before) < timedelta(hours=1)
     assert one.events(after=3) == [made]
     assert query(path, "SELECT * FROM event WHERE number = 4") == [
-        (4, "name", made.when, 2, None, None, None, "ripe")
+        (4, "name", made.when, 2, None, None, None, "ripe", *[None] * 6)
     ]
+
+
+def test_all_of_an_event_stands_in_its_row(path, one):
+    given = {"place": Place(3, 1), "seconds": 1.5, "note": "nöte", "reliability": 0.75, "source": "anna"}
+    made = one.append("answer", after=3, first=2, second=0, answer="yes", **given)
+    told = one.append("examples", after=4, value=[[0, 1, "no", "ö\ud7ff"]])
+    assert query(path, "SELECT * FROM event WHERE number > 3") == [
+        (4, "answer", made.when, 2, 0, "yes", None, "anna", 3, 1, 1.5, "nöte", 0.75, None),
+        (5, "examples", told.when, *[None] * 4, "", *[None] * 5, '[[0, 1, "no", "ö\ud7ff"]]'),
+    ]
+    assert one.events(after=3) == [made, told]
+    assert [(event.seconds, event.note) for event in one.events(after=3)] == [(1.5, "nöte"), (None, "")]
 
 
 def test_an_event_without_a_source_has_an_empty_one(path, one):
@@ -326,7 +341,7 @@ def test_events_are_read_as_of_one_moment(one, other):
     stored = []
 
     def store_between(statement):
-        if statement.startswith("SELECT number, kind, happened") and not stored:
+        if statement.startswith("SELECT * FROM event") and not stored:
             stored.append(one.append("import", after=3, facts=FACTS))
 
     other._db.set_trace_callback(store_between)
@@ -384,8 +399,9 @@ def test_labels_are_read_with_what_the_learner_said(path, one):
     assert kept(one) == (2, "exhausted", [0, 1, -1, 1], ("Done.", "Well döne."))
     ((blob,),) = query(path, "SELECT labels FROM snapshot")
     assert np.frombuffer(blob, "<i4").tolist() == [0, 1, -1, 1]
-    ((said,),) = query(path, "SELECT value FROM meta WHERE key = 'description'")
-    assert json.loads(said) == ["Done.", "Well döne."]
+    assert query(path, "SELECT description, doubts, advice FROM snapshot") == [
+        ('["Done.", "Well döne."]', "null", "null")
+    ]
 
 
 def test_labels_are_read_with_the_advice_of_the_learner(path, one):
@@ -396,40 +412,11 @@ def test_labels_are_read_with_the_advice_of_the_learner(path, one):
     assert one.snapshot().advice is None
 
 
-def put_advice(path, text):
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE meta SET value = ? WHERE key = 'advice'", (text,))
-
-
-def test_advice_of_earlier_versions_is_read(path, one):
+@pytest.mark.parametrize("word", ["description", "doubts", "advice"])
+def test_damaged_words_of_the_learner_are_found(path, one, word):
     one.put_snapshot(Snapshot(2, None, LABELS))
-    put_advice(path, '{"stop": true, "wrong": 0.25}')
-    assert one.snapshot().advice == StopAdvice(True, 0.25, None, 0)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        '{"stop": 1, "wrong": 0.1}',
-        '{"stop": true, "wrong": 2}',
-        '{"stop": true}',
-        "[]",
-        '"stop"',
-        '{"stop": true, "wrong": 0.1, "most_wrong": 2}',
-        '{"stop": true, "wrong": 0.1, "most_wrong": 0.05}',
-        '{"stop": true, "wrong": 0.1, "most_wrong": "0.2"}',
-        '{"stop": true, "wrong": 0.1, "most_wrong": true}',
-        '{"stop": true, "wrong": 0.1, "n_open": -1}',
-        '{"stop": true, "wrong": 0.1, "n_open": 1.0}',
-        '{"stop": true, "wrong": 0.1, "n_open": true}',
-        '{"stop": true, "wrong": 0.1, "n_open": null}',
-        '{"stop": true, "wrong": 0.1, "n_open": 9007199254740992}',
-    ],
-)
-def test_damaged_advice_is_found(path, one, wrong):
-    one.put_snapshot(Snapshot(2, None, LABELS))
-    put_advice(path, wrong)
-    with pytest.raises(SessionDamagedError, match="The advice of its learner"):
+    execute(path, f"UPDATE snapshot SET {word} = '5'")
+    with pytest.raises(SessionDamagedError, match=f"{path} is damaged"):
         one.snapshot()
 
 

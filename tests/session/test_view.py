@@ -474,3 +474,21 @@ def test_a_session_with_one_event_is_read_whole(path):
     with Session.open(path, X, cobras()) as session:
         assert [event.number for event in session.history] == [1]
         assert session.status.n_volunteered == 1
+
+
+def test_confidences_are_known_without_the_data_once_the_session_was_closed(tmp_path):
+    path, rows = tmp_path / "s", np.random.default_rng(0).normal(size=(20, 2))
+    with Session.open(path, rows, lw.KIN(random_state=0)) as session:
+        assert session.confidence is None
+        session.answer("yes")
+        with Session.open(path) as kept:
+            assert kept.labels_are_current
+            assert kept.confidence is None  # the labels alone are stored after each answer
+        wanted = session.confidence
+    with Session.open(path) as kept:
+        np.testing.assert_array_equal(kept.confidence, wanted)
+        kept.set_name(0, "first")
+        np.testing.assert_array_equal(kept.confidence, wanted)
+        np.testing.assert_array_equal(kept.cluster_columns().confidence, wanted)
+        kept.undo(1)
+        assert not kept.labels_are_current

@@ -16,6 +16,7 @@ from math import isfinite
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.item_labels import Shown, read_labels
@@ -23,7 +24,7 @@ from linkwise.asking.learner import Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
-from linkwise.session.events import SETTINGS, WITH_TARGET, Event, EventKind, Place
+from linkwise.session.events import LASTING, SETTINGS, Event, EventKind, Place
 from linkwise.session.examples import MOST_EXAMPLES
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.remarks import MOST_NOTE, is_duration
@@ -64,7 +65,8 @@ TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00"
 class Snapshot(NamedTuple):
     """The labels as of an event, the reason why asking ended by then, and the words of the learner.
 
-    If answers may be wrong, it also holds which ones probably are.
+    If answers may be wrong, it also holds which ones probably are. How certain the cluster of each row is, it
+    holds only if it was stored when the session was closed.
 
     `event` is -1 if it is unknown after which event they were stored.
     """
@@ -75,6 +77,7 @@ class Snapshot(NamedTuple):
     description: tuple[str, ...] = ()
     doubts: Doubts | None = None
     advice: StopAdvice | None = None
+    confidence: NDArray[np.float64] | None = None
 
     @property
     def labels(self) -> Labels:
@@ -264,15 +267,35 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
         raise Damage("The event of its labels is missing")
     if kind != "blob" or length != 4 * n_rows:
         raise Damage(f"Its labels are not {n_rows} numbers")
-    blob, *words = db.execute("SELECT labels, description, doubts, advice FROM snapshot").fetchone()
+    blob, *words, certain = db.execute(
+        "SELECT labels, description, doubts, advice, confidence FROM snapshot"
+    ).fetchone()
     labels = np.frombuffer(blob, "<i4").astype(np.int32)
     if not are_labels(labels):
         raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
     event = event if event <= last else -1
     description, doubts, advice = words
     return Snapshot(
-        event, reason, labels, _read_description(description), _read_doubts(doubts), _read_advice(advice)
+        event,
+        reason,
+        labels,
+        _read_description(description),
+        _read_doubts(doubts),
+        _read_advice(advice),
+        _read_confidence(certain, n_rows),
     )
+
+
+def _read_confidence(blob: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """How certain the cluster of each row is; None if that was not stored."""
+    if blob is None:
+        return None
+    if not isinstance(blob, bytes) or len(blob) != 8 * n_rows:
+        raise Damage(f"Its confidences are not {n_rows} numbers")
+    found = np.frombuffer(blob, "<f8")
+    if not ((found >= 0) & (found <= 1)).all():
+        raise Damage("Its confidences are not numbers from 0 to 1")
+    return found
 
 
 def are_labels(labels: Labels) -> bool:
@@ -415,6 +438,7 @@ def _read_value(text: Any, event: Event, n_rows: int) -> Any:
 def _check_examples(event: Event, n_rows: int) -> None:
     """Check the pairs that show what belongs together."""
     try:
+        _check_lists(event.value)
         examples = read_examples(event)
     except TypeError:
         raise Damage("Its list of examples is incomplete") from None
@@ -426,16 +450,26 @@ def _check_examples(event: Event, n_rows: int) -> None:
             raise Damage(f"The reason of an example is not a text of at most {MOST_NOTE} characters")
     if len(examples) > MOST_EXAMPLES:
         raise Damage(f"It has more than {MOST_EXAMPLES} examples")
+    if len({frozenset(each[:2]) for each in examples}) < len(examples):
+        raise Damage("It has two examples about one pair")
+
+
+def _check_lists(value: Any) -> None:
+    """Check that a value is a list of lists, not of texts or objects, which could be read like them."""
+    if not isinstance(value, list) or not all(isinstance(each, list) for each in value):
+        raise TypeError
 
 
 def _check_audit(event: Event, n_rows: int) -> None:
     """Check the pairs that somebody is asked to find out how often a source is wrong."""
     try:
+        _check_lists(event.value["pairs"])
+        _check_lists([event.value["doubtful"]])
         plan = read_plan(event)
     except (KeyError, TypeError, ValueError):
         raise Damage("Its audit is incomplete") from None
     if not (
-        isinstance(plan.by, str)
+        _is_text(plan.by, MOST_JSON)
         and all(type(i) is int and type(j) is int and 0 <= i < j < n_rows for i, j in plan.pairs)
         and len(set(plan.pairs)) == len(plan.pairs) == len(plan.is_doubtful)
         and all(type(is_doubtful) is bool for is_doubtful in plan.is_doubtful)
@@ -448,7 +482,8 @@ def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
         raise Damage("Its target is not an earlier event")
-    if kind == "undo" or (event.kind in WITH_TARGET and kind not in CHANGEABLE):
+    is_possible = kind not in ("undo", *LASTING) if event.kind == "undo" else kind in CHANGEABLE
+    if not is_possible:
         raise Damage(f"Event {target} has a kind ({kind}) that has no {event.kind}")
 
 

@@ -83,6 +83,12 @@ def build_learner(described: dict[str, Any], n_columns: int | None = None) -> An
         ) from None
 
 
+def estimates_confidence(described: dict[str, Any]) -> bool:
+    """Whether the learner that a session file describes can tell how certain the cluster of each row is."""
+    name = described["name"]
+    return name not in LEARNERS or hasattr(LEARNERS[name].load(), "confidence")
+
+
 def _build(method: Method, parameters: dict[str, Any], n_columns: int | None) -> Any:
     """Build one estimator of the registry; check its parameters by name and value."""
     kind = method.load()

@@ -35,7 +35,7 @@ CREATE TABLE imported (
 CREATE INDEX imported_event ON imported (event);
 CREATE TABLE snapshot (
     one INTEGER PRIMARY KEY CHECK (one = 1), event INTEGER NOT NULL, reason TEXT, labels BLOB NOT NULL,
-    description TEXT NOT NULL, doubts TEXT NOT NULL, advice TEXT NOT NULL
+    description TEXT NOT NULL, doubts TEXT NOT NULL, advice TEXT NOT NULL, confidence BLOB
 );
 """
 MAGIC = b"SQLite format 3\0"

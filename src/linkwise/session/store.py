@@ -43,7 +43,7 @@ UNWRITABLE = (  # errors of SQLite if it cannot write beside a file, or its disk
 )
 
 SAVE_SNAPSHOT = """
-INSERT OR REPLACE INTO snapshot SELECT 1, ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (
+INSERT OR REPLACE INTO snapshot SELECT 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (
     SELECT * FROM snapshot WHERE event > ?1 AND event <= (SELECT coalesce(max(number), 0) FROM event)
 )
 """
@@ -306,7 +306,10 @@ class Store:
             None if snapshot.doubts is None else snapshot.doubts._asdict(),
             None if snapshot.advice is None else asdict(snapshot.advice),
         )
-        self._db.execute(SAVE_SNAPSHOT, (snapshot.event, snapshot.reason, blob, *map(_to_json, words)))
+        certain = None if snapshot.confidence is None else snapshot.confidence.astype("<f8").tobytes()
+        self._db.execute(
+            SAVE_SNAPSHOT, (snapshot.event, snapshot.reason, blob, *map(_to_json, words), certain)
+        )
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """Write a complete copy, including the write-ahead log, or nothing."""

@@ -336,10 +336,13 @@ class SessionView:
     def confidence(self) -> NDArray[np.float64] | None:
         """The probability that each row is in its cluster, of shape (n_rows,), for learners that estimate it.
 
-        None without the data, before the first answer, and for learners other than KIN.
+        None before the first answer, and for learners other than KIN. Without the data it is that of the last
+        labels, if they were stored when the session was closed; None otherwise.
         """
+        if self._replay is None:
+            return self._clustering()[0].confidence
         self._catch_up()
-        return None if self._replay is None else self._current_replay().confidence()
+        return self._current_replay().confidence()
 
     @synchronized
     def join(self, frame: Any, *, id_column: str | None = None) -> Any:

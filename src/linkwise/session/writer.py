@@ -496,8 +496,11 @@ class SessionWriter(SessionView):
         if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
             waits = bool(self._events) and self._events[-1].can_wait
             replay = self._current_replay() if waits else self._replay
+            snapshot = replay.snapshot()
+            if always:  # it costs time and room
+                snapshot = snapshot._replace(confidence=replay.confidence())
             with suppress(SessionError):
-                self._store.put_snapshot(replay.snapshot())
+                self._store.put_snapshot(snapshot)
 
     def _check_new_rate(self, rate: AssumedRate) -> None:
         """Check that the answers agree that shall count as right."""

@@ -15,6 +15,7 @@ from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
+from linkwise.session.registry import estimates_confidence
 from linkwise.session.session import Session
 from linkwise.streams.chunks import is_pattern
 from linkwise.streams.item_table import ItemTable
@@ -501,7 +502,10 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
 
 
 def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Rows]:
-    """Open a session together with its data file; the caller closes it."""
+    """Open a session together with its data file; the caller closes it.
+
+    The learner prepares only if the labels or the confidences that are stored are not current.
+    """
     data = data_of_session(path)
     with Session.open(path) as kept:
         source = origin_of(kept, path)
@@ -516,8 +520,20 @@ def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Sessio
             " folder, and join by id: --labels FOLDER"
         )
     rows = read_shown_rows(data, source, path.parent, progress)
-    session = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
-    return session, data, rows
+    X, ids = rows.encoded.X, row_ids(rows.table)
+    session = Session.open(path)
+    is_same = session.find_difference(X) is None and ids == (session.ids if session.has_ids else None)
+    if is_same and _knows_all(session):
+        return session, data, rows
+    session.close()
+    return Session.open(path, X, ids=ids, progress=progress), data, rows
+
+
+def _knows_all(session: Session) -> bool:
+    """Whether the file holds the labels and, if its learner estimates it, how certain they are."""
+    if not session.labels_are_current:
+        return False
+    return session.confidence is not None or not estimates_confidence(session.learner)
 
 
 def _describe_stale_labels(path: Path, why: str) -> str:
