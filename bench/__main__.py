@@ -9,7 +9,7 @@
 A finished cell runs again only if the part of linkwise that it uses has changed. An interrupted run resumes
 where it stopped. The page is ``report/index.html`` in the folder of results; it needs no network and no
 other file. A report also writes the tables of the documentation (``reproduction`` in that folder) anew from
-the results.
+the results. Suites of any methods have a command of their own, ``python -m bench.suites``.
 """
 
 # This process imports nothing large: the memory of an experiment starts from what its parent held.
@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["run"]:  # all but the names and a few options goes to the experiments
         return run_experiments(given[1:])
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Run the experiments.")
+    about, further = "Run the experiments.", "Suites of any methods: python -m bench.suites --help"
+    parser = argparse.ArgumentParser(prog="python -m bench", description=about, epilog=further)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="print the experiments")
     listing.set_defaults(command=list_experiments)

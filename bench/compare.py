@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from bench.compare_cells import CELLS
 from bench.results import RESULTS, write_table
-from linkwise.experiments.results import format_table
+from bench.suites.results import format_table
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 5

@@ -1,4 +1,4 @@
-"""The labelled data sets of the papers' experiments by name, from the catalogue of `linkwise.experiments`.
+"""The labelled data sets of the papers' experiments by name, from the catalogue of `bench.suites`.
 
 Tables are in the folder given by ``--data`` or by LINKWISE_DATA. Without a folder there are the sets that
 come with scikit-learn, and, if asked, those that OpenML holds in the same form. `bench.made_sets` makes
@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 from bench.made_sets import SHAPES, load_made
 from bench.multi_group_sets import MULTI_GROUP_SETS, load_multi_group
-from linkwise.errors import DataError
-from linkwise.experiments.tasks import (
+from bench.suites.tasks import (
     LabelledTask,
     Source,
     available_tasks,
     load_task,
     read_tasks,
 )
+from linkwise.errors import DataError
 
 TASKS = read_tasks()
 BUNDLED = tuple(name for name, spec in TASKS.items() if spec.bundled)

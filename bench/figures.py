@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Row
+from bench.suites.cell_store import Row
 
 TOLERANCE = 0.05
 COMPARED = ("reproduced", "higher", "lower")

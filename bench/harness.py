@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import RESULTS
-from linkwise.experiments import cell_store, results
-from linkwise.experiments.cell_store import Row, read_rows
-from linkwise.experiments.tasks import Source
+from bench.suites import cell_store, results
+from bench.suites.cell_store import Row, read_rows
+from bench.suites.tasks import Source
 
 
 # ---------------------------------------------------------------- the command line
@@ -52,7 +52,7 @@ def out_folder(options: argparse.Namespace, name: str, source: Source | None = N
 
 # ---------------------------------------------------------------- cells
 def run_cells(path: Path, *args: Any, **options: Any) -> list[Row]:
-    """Run cells as `linkwise.experiments.run_cells`, and print how many there are and how many are done."""
+    """Run cells as `cell_store.run_cells`, and print how many there are and how many are done."""
 
     def show(done: int, total: int) -> None:
         if done == 0:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.experiments.tasks import Classes, LabelledTask, Rows
+from bench.suites.tasks import Classes, LabelledTask, Rows
 
 HALVINGS = 14
 CAMERAS = 6

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn import datasets
 from sklearn.decomposition import PCA
 
-from linkwise.experiments.tasks import LabelledTask, Rows, load_task, read_tasks
+from bench.suites.tasks import LabelledTask, Rows, load_task, read_tasks
 
 Groups = NDArray[np.int64]
 """The group of each row, from 0."""

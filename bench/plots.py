@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.experiments.results import COLOURS
+from bench.suites.results import COLOURS
 
 
 class Panel(NamedTuple):

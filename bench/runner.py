@@ -1,7 +1,7 @@
 """Run experiments, each in a process of its own, and record the key of the code that each was measured with.
 
 ``report/state.json`` in the folder of results has an entry for each experiment that ran: the key of the code
-(`linkwise.experiments.code_keys`), the command, its exit status, seconds, time and machine.
+(`bench.suites.code_keys`), the command, its exit status, seconds, time and machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from bench.experiments import Experiment
 from bench.machine import describe_machine
 from bench.results import RESULTS
-from linkwise.experiments.code_keys import fingerprint
+from bench.suites.code_keys import fingerprint
 
 FINISHED = (0, 1)
 """Exit statuses of an experiment that ran to its end; 1 where a figure is missed."""

@@ -1,9 +1,9 @@
-"""Programs that take part in a suite of linkwise.experiments, each as a function of a few lines."""
+"""Programs that take part in a suite, each as a function of a few lines."""
 
+import numpy as np
 from sklearn.cluster import KMeans
 
 from linkwise import Constraints, MPCKMeans
-from linkwise.experiments.constraint_sets import draw_row_pairs
 
 
 def kmeans(X, constraints, n_clusters, seed):
@@ -13,7 +13,9 @@ def kmeans(X, constraints, n_clusters, seed):
 
 def random_pairs(X, oracle, budget, n_clusters, seed, askable):
     """Ask about random pairs, and give the answers to MPCKMeans."""
-    answered = [(i, j, oracle(i, j)) for i, j in draw_row_pairs(askable, budget, seed).tolist()]
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(askable, 2, replace=False).tolist() for _ in range(budget)]
+    answered = [(i, j, oracle(i, j)) for i, j in pairs]
     must_link = [(i, j) for i, j, answer in answered if answer == "yes"]
     cannot_link = [(i, j) for i, j, answer in answered if answer == "no"]
     constraints = Constraints(len(X), must_link, cannot_link)

@@ -25,12 +25,11 @@ from unittest.mock import patch
 from typer.testing import CliRunner
 
 from linkwise.cli.main import app
-from linkwise.experiments.__main__ import main as run_experiments
 
 FOLDER = Path(__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:(?:   .*)?\n)+)", re.MULTILINE)
-EXPERIMENTS = "python -m linkwise.experiments run "
+SUITES = "python -m bench.suites "
 PLAIN = {"COLUMNS": "80", "LINES": "24", "TERM": "dumb", "NO_COLOR": "1"}
 
 
@@ -104,11 +103,13 @@ def replayed_commands(page: Path) -> Iterator[Difference]:
 
 def run(command: str, folder: str) -> list[str]:
     """Lines that a command prints, on either stream; linkwise itself runs in this process, to be quick."""
+    from bench.suites.__main__ import main as run_suites
+
     before, _, last = command.rpartition(" | ")
     last, _, quiet = last.partition(" 2>")
-    if command.startswith(EXPERIMENTS):
+    if command.startswith(SUITES):
         with inside(folder), redirect_stdout(StringIO()) as said:
-            assert run_experiments(["run", *shlex.split(command.removeprefix(EXPERIMENTS))]) == 0, command
+            assert run_suites(shlex.split(command.removeprefix(SUITES))) == 0, command
         printed = said.getvalue()
     elif not last.startswith("linkwise "):
         printed = in_shell(command, folder)
@@ -220,4 +221,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, os.fspath(FOLDER.parent))  # bench/ is beside docs/
     sys.exit(main())

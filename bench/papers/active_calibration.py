@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
+from bench.suites.cell_store import Row
 from linkwise.asking.advice import StopAdvice
-from linkwise.experiments.cell_store import Row
 
 CALIBRATED_AT = (25, 50, 100)
 """Numbers of answers after which the advice is compared."""

@@ -21,10 +21,10 @@ import numpy as np
 from bench import data
 from bench.harness import add_common_options, format_table, out_folder, read_target, run_cells
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
+from bench.suites.scores import score_curve
+from bench.suites.summaries import Mean, mean_of
 from linkwise import COBRAS, NPU, ExploreConsolidate, MinMax, TruthOracle
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.scores import score_curve
-from linkwise.experiments.summaries import Mean, mean_of
 
 TASKS = ("iris", "wine", "breast_cancer", "digits")
 LEARNERS = {"ExploreConsolidate": ExploreConsolidate, "MinMax": MinMax, "NPU": NPU}

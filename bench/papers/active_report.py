@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.plots import Panel, plot_panels
-from linkwise.experiments.cell_store import Row
-from linkwise.experiments.comparison import SIGNIFICANT, p_value_of_pairs, rank_aligned_scores
-from linkwise.experiments.summaries import quartiles
+from bench.suites.cell_store import Row
+from bench.suites.comparison import SIGNIFICANT, p_value_of_pairs, rank_aligned_scores
+from bench.suites.summaries import quartiles
 
 Runs = Mapping[tuple[str, str], np.ndarray]
 """(n_runs, n_budgets) ARI by task and learner, in order of runs."""

@@ -24,8 +24,8 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.noise import GROUPS
 from bench.papers.noise_runs import FAMILIES, find_tasks, load
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
 from linkwise import Session, TruthOracle
-from linkwise.experiments.cell_store import Cell, Row
 
 ONE = "1"  # question at a time
 SIZES = (ONE, "4", "16", "64")

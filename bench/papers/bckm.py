@@ -63,12 +63,12 @@ from bench.figures import TOLERANCE, Figure
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.bckm_data import CLUSTERS, TEXTS, Features, Set, load, names
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row, read_rows
+from bench.suites.code_keys import fingerprint
+from bench.suites.constraint_sets import draw_constraints
 from linkwise.cluster.graph.spcl import embed_affinities, overwrite_affinities
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.cluster.similarity.spaces import Kernel, pairwise_squares, scale_locally
-from linkwise.experiments.cell_store import Cell, Row, read_rows
-from linkwise.experiments.code_keys import fingerprint
-from linkwise.experiments.constraint_sets import draw_constraints
 
 PERCENT = ("1", "5", "10")
 OURS = ("BCKM", "CKM", "RCKM")

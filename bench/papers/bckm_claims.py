@@ -15,7 +15,7 @@ from scipy.stats import ttest_rel
 
 from bench.harness import read_target
 from bench.papers.bckm_data import CLUSTERS, TEXTS, UCI
-from linkwise.experiments.cell_store import Row
+from bench.suites.cell_store import Row
 
 VERSIONS = ("letter", "default", "authors")
 PERCENT = ("1", "5", "10")

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import scale
 
-from linkwise.experiments.tasks import encode_classes, read_classes_csv
+from bench.suites.tasks import encode_classes, read_classes_csv
 
 Features = Literal["raw", "standardized"]
 UCI = {"iris": 3, "ecoli": 8, "wdbc": 2, "sonar": 2, "glass": 6, "libras": 15}

@@ -34,10 +34,10 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm_data import CLUSTERS, load, names
 from bench.plots import COLOURS, save_small
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import draw_constraints
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.weak_learner import list_pairs, order_by_priority
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.rng import rng_at
 
 PERCENT = ("1", "5", "10")

@@ -24,8 +24,8 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm import PERCENT, find_target, make_rival, prepare_rows, undo_fallback
 from bench.papers.bckm_data import CLUSTERS, TEXTS, load, names
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import draw_constraints
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import draw_constraints
 
 METHOD = "PCP, letter"
 FIELDS = ("task", "percent", "set")

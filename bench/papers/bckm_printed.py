@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.figures import Figure
 from bench.harness import read_target
-from linkwise.experiments.cell_store import Row, read_rows
+from bench.suites.cell_store import Row, read_rows
 
 Cells = dict[tuple[str, str, str], Row]
 

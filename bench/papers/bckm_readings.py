@@ -32,10 +32,10 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm import PERCENT, find_target
 from bench.papers.bckm_data import CLUSTERS, SHAPES, TEXTS, UCI, file_of, load, names, read_counts
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell, Row, read_rows
-from linkwise.experiments.code_keys import fingerprint
-from linkwise.experiments.constraint_sets import draw_constraints
-from linkwise.experiments.summaries import mean_of
+from bench.suites.cell_store import Cell, Row, read_rows
+from bench.suites.code_keys import fingerprint
+from bench.suites.constraint_sets import draw_constraints
+from bench.suites.summaries import mean_of
 
 LETTER = "letter"
 OWN = "own centres"

@@ -31,8 +31,8 @@ from bench.papers.bckm_claims import COLUMNS, MANY, Place, Trials, check_claims
 from bench.papers.bckm_printed import read_figures
 from bench.plots import save_small
 from bench.results import RESULTS, write_csv
-from linkwise.experiments.cell_store import Row, read_rows
-from linkwise.experiments.results import COLOURS
+from bench.suites.cell_store import Row, read_rows
+from bench.suites.results import COLOURS
 
 SETS = 10  # of constraints, in the paper
 EQUAL = 0.01  # NMI

@@ -35,10 +35,10 @@ from bench.papers.bckm import PERCENT, find_target, is_printed, make_rival, prep
 from bench.papers.bckm_data import CLUSTERS, UCI, load, names
 from bench.papers.bckm_readings import LETTER, kernel_k_means
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row, read_rows
+from bench.suites.code_keys import fingerprint
+from bench.suites.constraint_sets import draw_constraints
 from linkwise.cluster.similarity import kernel_boost
-from linkwise.experiments.cell_store import Cell, Row, read_rows
-from linkwise.experiments.code_keys import fingerprint
-from linkwise.experiments.constraint_sets import draw_constraints
 
 UNITS, MUST, NO_PRIOR = "own units", "must-links only", "no prior"
 CHANGES: dict[str, tuple[str, ...]] = {

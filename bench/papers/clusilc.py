@@ -25,7 +25,7 @@ from bench.harness import add_common_options, find_source, out_folder, run_cells
 from bench.papers.clusilc_data import SETS, counts, names
 from bench.papers.clusilc_report import write_report
 from bench.papers.clusilc_runs import METHODS, entries, measure
-from linkwise.experiments.cell_store import Cell, Row, read_rows
+from bench.suites.cell_store import Cell, Row, read_rows
 
 FIELDS = ("task", "method", "constraints", "set")
 QUICK_ROWS, QUICK_SETS = 300, 2

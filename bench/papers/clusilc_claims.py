@@ -31,7 +31,7 @@ from bench.papers.clusilc_curves import (
 )
 from bench.papers.clusilc_data import SETS
 from bench.papers.clusilc_runs import VERSIONS
-from linkwise.experiments.cell_store import Row
+from bench.suites.cell_store import Row
 
 Verdict = tuple[str, bool | None]
 """What was found, and whether the claim holds; None where it cannot be tested."""

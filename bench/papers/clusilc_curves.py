@@ -13,8 +13,8 @@ import numpy as np
 
 from bench.papers.clusilc_data import SETS
 from bench.papers.clusilc_runs import FOLDS
-from linkwise.experiments.cell_store import Row
-from linkwise.experiments.summaries import Mean, mean_of
+from bench.suites.cell_store import Row
+from bench.suites.summaries import Mean, mean_of
 
 CLEAR, ERRORS = 0.02, 2.0
 Found = Mapping[tuple[str, str, int], Sequence[Row]]

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import read_target
+from bench.suites.cell_store import Row
+from bench.suites.tasks import encode_classes, read_classes_csv
 from linkwise.errors import DataError
-from linkwise.experiments.cell_store import Row
-from linkwise.experiments.tasks import encode_classes, read_classes_csv
 
 SETS: dict[str, Row] = {row["task"]: row for row in read_target("clusilc_datasets.csv")}
 SMALL, LARGE = (20, 50, 100, 200, 300, 500), (100, 300, 600, 1000, 2000)

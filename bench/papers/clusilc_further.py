@@ -50,11 +50,11 @@ from bench.papers.clusilc_runs import (
     measure_rows,
 )
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import draw_constraints
+from bench.suites.summaries import mean_of
 from linkwise import COPKMeans, InfeasibleConstraintsError
 from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import draw_constraints
-from linkwise.experiments.summaries import mean_of
 
 QUICK_ROWS, QUICK_SETS = 300, 2
 MOST_PER_ROW, END_REDRAWS = 200, 20

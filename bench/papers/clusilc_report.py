@@ -31,7 +31,7 @@ from bench.papers.clusilc_data import SETS
 from bench.papers.clusilc_plot import plot_curves
 from bench.papers.clusilc_runs import TREES, VERSIONS
 from bench.results import write_csv
-from linkwise.experiments.cell_store import read_rows
+from bench.suites.cell_store import read_rows
 
 Line = tuple[str, ...]
 CURVES = (

@@ -23,11 +23,11 @@ import numpy as np
 from sklearn.metrics import rand_score
 
 from bench.papers.clusilc_data import Set, load
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import draw_constraints
+from bench.suites.folds import split_folds
 from linkwise import ClusILC, Constraints, COPKMeans, InfeasibleConstraintsError
 from linkwise.cluster.kmeans.components import build_blocks
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import draw_constraints
-from linkwise.experiments.folds import split_folds
 
 FOLDS, REDRAWS, PASSES = 10, 100, 100
 LETTER, AUTHORS, OURS = "ClusILC, letter", "ClusILC, authors", "ClusILC"

@@ -11,8 +11,8 @@ import numpy as np
 from bench.papers.cobras_repetitions import keep_repetitions
 from bench.papers.cobras_rivals import RIVALS
 from bench.papers.cobras_runs import CURVE, TIMED
-from linkwise.experiments.cell_store import Row, read_rows
-from linkwise.experiments.comparison import rank_aligned_scores
+from bench.suites.cell_store import Row, read_rows
+from bench.suites.comparison import rank_aligned_scores
 
 COBRA = ("COBRA-10", "COBRA-25", "COBRA-50")
 PRINTED = tuple(f"{name}.paper()" for name in (*COBRA, "COBRAS"))

@@ -10,7 +10,7 @@ from bench.papers.cobras_claims import ENOUGH, ratios
 from bench.papers.cobras_measured import METHODS, VERSIONS, Measured
 from bench.papers.cobras_rivals import RIVALS
 from bench.plots import Panel, plot_panels, save_small
-from linkwise.experiments.results import COLOURS
+from bench.suites.results import COLOURS
 
 
 def draw_ranks(path: Path, m: Measured, title: str) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.papers.cobras_runs import CURVE, TIMED
-from linkwise.experiments.cell_store import Cell, Row, read_rows
-from linkwise.experiments.code_keys import fingerprint
+from bench.suites.cell_store import Cell, Row, read_rows
+from bench.suites.code_keys import fingerprint
 
 FILE = "repetitions.csv"
 KEY = ("task", "learner", "repetition", "n_folds", "questions")

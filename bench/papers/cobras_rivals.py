@@ -15,10 +15,10 @@ import numpy as np
 from bench.data import load
 from bench.papers.cobras_runs import Fold, describe_run, read_fold
 from bench.papers.cobs_runs import Place, pool_of
+from bench.suites.cell_store import Cell, Row
 from linkwise import COSC, NPU, ActiveCOBS, Evidence, MPCKMeans, TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.facts import check_answer
-from linkwise.experiments.cell_store import Cell, Row
 from linkwise.select.pool import build_pool
 
 RIVALS = {

@@ -13,14 +13,14 @@ import numpy as np
 
 from bench import data
 from bench.data import Source, load
+from bench.suites.cell_store import Cell, Row
+from bench.suites.folds import split_folds
+from bench.suites.scores import score_curve
+from bench.suites.summaries import mean_by
+from bench.suites.tasks import LabelledTask
 from linkwise import COBRA, COBRAS, TruthOracle
 from linkwise.active.base import ActiveLearner
 from linkwise.asking.learner import Oracle
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.folds import split_folds
-from linkwise.experiments.scores import score_curve
-from linkwise.experiments.summaries import mean_by
-from linkwise.experiments.tasks import LabelledTask
 
 FIELDS = ("task", "learner", "repetition", "fold", "n_folds", "questions")
 WHOLE = "all"  # in place of a fold: questions about all rows, scored on all rows

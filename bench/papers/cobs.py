@@ -66,8 +66,8 @@ from bench.papers.cobs_runs import (
     selector_entries,
 )
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Row, read_rows
-from linkwise.experiments.summaries import Mean, mean_of
+from bench.suites.cell_store import Row, read_rows
+from bench.suites.summaries import Mean, mean_of
 
 CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
 NO_EXCEPTIONS: Mapping[str, int] = {}

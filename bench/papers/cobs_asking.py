@@ -23,8 +23,8 @@ from bench.papers.cobs_runs import (
 )
 from bench.plots import Panel, plot_panels
 from bench.results import write_csv
-from linkwise.experiments.cell_store import read_rows
-from linkwise.experiments.summaries import Mean, mean_of
+from bench.suites.cell_store import read_rows
+from bench.suites.summaries import Mean, mean_of
 
 SHOWN = (10, 25, 50, 100)
 Strategy = tuple[str, str, str]  # name, update factor, size of the sample

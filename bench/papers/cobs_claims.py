@@ -17,7 +17,7 @@ from bench.harness import read_target
 from bench.papers.cobs_peers import PEERS
 from bench.papers.cobs_runs import TASKS
 from bench.results import write_csv
-from linkwise.experiments.cell_store import read_rows
+from bench.suites.cell_store import read_rows
 
 CLEAR = 0.05  # ARI
 FAR = 2 * CLEAR

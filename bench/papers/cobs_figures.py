@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.figures import Figure
 from bench.harness import read_target
 from bench.papers.cobs_peers import PEERS
-from linkwise.experiments.cell_store import Row, read_rows
+from bench.suites.cell_store import Row, read_rows
 
 PAIRS = "50 constraints"
 

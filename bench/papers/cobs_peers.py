@@ -26,6 +26,10 @@ from bench.papers.cobs_runs import (
     draw_pairs,
     pool_of,
 )
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.tasks import LabelledTask
 from linkwise import (
     COBS,
     COSC,
@@ -42,10 +46,6 @@ from linkwise import (
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.run import Run
 from linkwise.constraints.facts import check_answer
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.tasks import LabelledTask
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.cobs import NOTHING
 from linkwise.select.ranking import satisfied_weights

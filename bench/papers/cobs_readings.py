@@ -32,14 +32,14 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.cobs_choices import CHOICES, LETTER, Fit, Problem, choose_by_folds, join_parts
 from bench.papers.cobs_runs import TASKS, draw_pairs
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row, read_rows
+from bench.suites.code_keys import fingerprint
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.summaries import mean_of
+from bench.suites.tasks import Source
 from linkwise import COSC, Constraints, MPCKMeans
 from linkwise.cluster.kmeans.starts import neighbourhood_means
-from linkwise.experiments.cell_store import Cell, Row, read_rows
-from linkwise.experiments.code_keys import fingerprint
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.summaries import mean_of
-from linkwise.experiments.tasks import Source
 from linkwise.rng import rng_at
 
 PAIRS, RUNS = 50, 10

@@ -17,15 +17,15 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench.data import load
+from bench.suites.cell_store import Cell, Row
+from bench.suites.code_keys import fingerprint
+from bench.suites.constraint_sets import draw_row_pairs, label_pairs
+from bench.suites.folds import draw_rows
+from bench.suites.scores import score_elsewhere
+from bench.suites.tasks import LabelledTask, Source
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.facts import check_answer
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.code_keys import fingerprint
-from linkwise.experiments.constraint_sets import draw_row_pairs, label_pairs
-from linkwise.experiments.folds import draw_rows
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.tasks import LabelledTask, Source
 from linkwise.rng import rng_at
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.pool import Pool, build_pool

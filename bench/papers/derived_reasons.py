@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.figures import TOLERANCE, Explanation
 from bench.harness import read_target
-from linkwise.experiments.cell_store import Row, read_rows
+from bench.suites.cell_store import Row, read_rows
 
 # ---------------------------------------------------------------- BCKM
 DIFFERENCES = "bckm/differences.csv"

@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from bench.harness import add_common_options, format_table, out_folder, run_cells
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row
 
 ROOT = Path(__file__).resolve().parents[2]
 AT = (0, 25, 50, 100)  # answers

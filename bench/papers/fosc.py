@@ -25,10 +25,10 @@ from bench.figures import Figure
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
 from bench.papers.cobs_runs import TASKS, draw_pairs
 from bench.results import write_csv
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.summaries import mean_of
 from linkwise import FOSC
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.summaries import mean_of
 
 PAIRS, RUNS = (5, 25, 50), 25
 WAYS: tuple[tuple[Any, Any, Any], ...] = tuple(

@@ -51,7 +51,7 @@ from bench.papers.halkidi_runs import (
 from bench.papers.halkidi_tests import Found, format_p, judge_test, one_tailed, read_values
 from bench.plots import Panel, plot_panels
 from bench.results import write_csv
-from linkwise.experiments.summaries import mean_of
+from bench.suites.summaries import mean_of
 
 RUNS = 10
 PERCENTS = (5, 10, 20, 30, 40, 50)

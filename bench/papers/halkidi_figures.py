@@ -9,7 +9,7 @@ from bench.figures import Figure
 from bench.harness import read_target
 from bench.papers.halkidi_runs import COMPETITORS
 from bench.papers.halkidi_tests import read_p
-from linkwise.experiments.cell_store import read_rows
+from bench.suites.cell_store import read_rows
 
 DIGITS = 4
 

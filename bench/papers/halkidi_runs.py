@@ -21,10 +21,10 @@ from sklearn.metrics import rand_score
 from sklearn.preprocessing import scale
 
 import linkwise as lw
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import count_percent, draw_both_kinds
+from bench.suites.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions, project
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import count_percent, draw_both_kinds
-from linkwise.experiments.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.metric.mmc import diagonal_weights
 
 FILES = {

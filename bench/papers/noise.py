@@ -57,7 +57,7 @@ from bench.papers.noise_team import (
     measure_team,
 )
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell
+from bench.suites.cell_store import Cell
 
 DEVELOPMENT = (
     "iris", "wine", "ionosphere", "ecoli", "dermatology", "parkinsons", "optdigits389", "segmentation",

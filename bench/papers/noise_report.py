@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.papers.noise_runs import EDGES, INDEPENDENT, KINDS, LEARNERS, read_bins
 from bench.plots import Panel, plot_panels
-from linkwise.experiments.cell_store import Row
+from bench.suites.cell_store import Row
 
 Way = tuple[str, str, str]
 """Learner, kind of errors and share of wrong answers."""

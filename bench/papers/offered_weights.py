@@ -22,7 +22,7 @@ from bench.harness import add_common_options, format_table, out_folder, run_cell
 from bench.papers.everyday import SETS as FILES
 from bench.papers.everyday import make, mean
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row
 from linkwise.workspace.column_offer import ColumnOffer
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading

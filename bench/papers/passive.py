@@ -41,12 +41,12 @@ from bench.papers.cobs_runs import (
     pool_of,
 )
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
+from bench.suites.comparison import rank_aligned_scores
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.summaries import Mean, mean_of
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.comparison import rank_aligned_scores
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.summaries import Mean, mean_of
 from linkwise.select.ranking import satisfied_weights
 
 CONSTRAINTS, RUNS = 50, 25

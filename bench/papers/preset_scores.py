@@ -14,9 +14,9 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from bench.papers.halkidi_runs import draw_of_rows
-from linkwise.experiments.constraint_sets import draw_constraints
-from linkwise.experiments.folds import draw_rows
-from linkwise.experiments.tasks import encode_classes, read_classes_csv
+from bench.suites.constraint_sets import draw_constraints
+from bench.suites.folds import draw_rows
+from bench.suites.tasks import encode_classes, read_classes_csv
 
 
 @cache

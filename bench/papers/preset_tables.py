@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Row, read_rows
+from bench.suites.cell_store import Row, read_rows
 
 DIFFERENCES = Path(__file__).resolve().parents[1] / "targets" / "differences.toml"
 FIELDS = ("linkwise", "as printed", "parameter", "effect")

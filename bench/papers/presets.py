@@ -35,8 +35,8 @@ from bench.papers.preset_scores import (
 )
 from bench.papers.preset_tables import write_table
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
 from linkwise.cluster.feature_weights.feature_weights import MANY
-from linkwise.experiments.cell_store import Cell, Row
 from linkwise.select.clusterings import Preset
 
 FIELDS = ("method", "setting", "task", "run")

@@ -25,6 +25,8 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm_data import CLUSTERS, load
 from bench.papers.bckm_readings import kernel_k_means
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import draw_constraints
 from linkwise.cluster.points import fill_empty_clusters
 from linkwise.cluster.similarity.rounds import Rounds, combine_rounds, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Space, make_space
@@ -36,8 +38,6 @@ from linkwise.cluster.similarity.weak_learner import (
     count_centers,
     list_pairs,
 )
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.rng import rng_at
 from linkwise.types import Labels
 

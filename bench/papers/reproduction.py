@@ -29,7 +29,7 @@ from bench.harness import format_table
 from bench.papers import bckm_printed, cobs_claims, cobs_figures, halkidi_figures
 from bench.papers.derived_reasons import derive_bckm, derive_cobs
 from bench.results import RESULTS, write_csv
-from linkwise.experiments.cell_store import Row, read_rows
+from bench.suites.cell_store import Row, read_rows
 
 
 class Paper(NamedTuple):

@@ -26,8 +26,8 @@ import linkwise as lw
 from bench.harness import add_common_options, format_table, out_folder, run_cells
 from bench.papers.everyday import make
 from bench.results import write_csv
+from bench.suites.cell_store import Cell, Row
 from linkwise.data import encode_series
-from linkwise.experiments.cell_store import Cell, Row
 
 AT = (0, 25, 50, 100)  # answers
 FIELDS = ("set", "way", "run")

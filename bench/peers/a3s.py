@@ -29,11 +29,11 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data
-from linkwise.experiments.cell_store import Cell, Row
+from bench.suites.cell_store import Cell, Row
 
 TOLD, ESTIMATED = "A3S-told", "A3S-estimated"
 LEARNERS = (TOLD, ESTIMATED)
-USES = ("linkwise.experiments.tasks",)
+USES = ("bench.suites.tasks",)
 """A cell uses nothing of linkwise but its rows."""
 SCRIPT = Path(__file__).with_name("a3s_theirs.py")
 FILE = Path("clustering", "a3s.py")

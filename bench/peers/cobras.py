@@ -28,14 +28,14 @@ from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.cobras_repetitions import keep_repetitions, missing_cells
 from bench.papers.cobras_runs import CURVE, FOLDS, QUESTIONS, REPETITIONS, TIMED, find_tasks
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.folds import split_folds
-from linkwise.experiments.scores import score_curve
+from bench.suites.cell_store import Cell, Row
+from bench.suites.folds import split_folds
+from bench.suites.scores import score_curve
 
 FIELDS = ("task", "learner", "repetition", "n_folds", "questions")
 METHODS = {f"{name} (program)": name for name in ("COBRAS", "COBRA-10", "COBRA-25", "COBRA-50")}
 FILE = "program.csv"
-USES = ("linkwise.experiments.folds", "linkwise.experiments.scores")
+USES = ("bench.suites.folds", "bench.suites.scores")
 SCRIPT = Path(__file__).with_name("cobras_theirs.py")
 
 

@@ -33,8 +33,8 @@ import linkwise as lw
 from bench import data
 from bench.harness import add_common_options, format_table, out_folder, run_cells
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import draw_constraints
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import draw_constraints
 from linkwise.metric.itml import ITML
 from linkwise.metric.mmc import MMC
 from linkwise.metric.rca import RCA, within_scatter

@@ -17,7 +17,7 @@ import numpy as np
 from bench.experiments import Experiment, Shown
 from bench.machine import describe_machine
 from bench.plots import COLOURS
-from linkwise.experiments.cell_store import Row, read_rows
+from bench.suites.cell_store import Row, read_rows
 
 FIGURE = re.compile(r"\d \(-?\d+\.\d+\)")  # ours, and in brackets the one to reach
 NOTES = Path(__file__).parent / "notes.toml"

@@ -23,11 +23,11 @@ from typing import Any
 
 from bench.harness import add_common_options, format_table, out_folder
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from linkwise import ConstrainedAgglomerative
-from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.native.agglomerate import LINKAGES
 
 SIZES = (1000, 2000, 5000)

@@ -23,11 +23,11 @@ import numpy as np
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
 from bench.papers.bckm_data import CLUSTERS, load, names
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
-from linkwise.experiments.constraint_sets import draw_constraints
 
 SMALL = ("task", "rows", "constraints", "rounds", "seconds", "paper")
 LARGE = (

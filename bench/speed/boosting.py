@@ -24,12 +24,12 @@ from typing import Any
 
 from bench.harness import add_common_options, format_table, out_folder
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from linkwise.cluster.similarity.pcp import MOST
-from linkwise.experiments.constraint_sets import draw_constraints
 
 SIZES = (300, 1000, 2000, 10_000)
 K = 5

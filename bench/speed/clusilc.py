@@ -39,12 +39,12 @@ import numpy as np
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
 from bench.papers.clusilc_data import SETS, Set, load, names
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.tree import DecisionTreeRegressor
 
 from linkwise import ClusILC
-from linkwise.experiments.constraint_sets import draw_constraints
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNTS, FEATURES, CLUSTERS = (100, 1000), 16, 10

@@ -30,11 +30,11 @@ from typing import Any
 
 import numpy as np
 from bench.results import RESULTS, write_table
+from bench.suites.tasks import scale_rows
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data, harness
-from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS, Preset
 from linkwise.select.pool import Pool, build_pool
 

@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 from bench.results import RESULTS, write_table
+from bench.suites.constraint_sets import draw_constraints
 
 import linkwise as lw
-from linkwise.experiments.constraint_sets import draw_constraints
 from linkwise.select.clusterings import PRESETS
 
 FIELDS = ("rows", "pool", "seconds", "peak_MiB", "algorithm", "approximation")

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from bench.results import RESULTS, write_csv
+from bench.suites.constraint_sets import draw_constraints, draw_row_pairs
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances_argmin
 
@@ -39,7 +40,6 @@ from bench import harness
 from linkwise.asking.learner import Learner
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
-from linkwise.experiments.constraint_sets import draw_constraints, draw_row_pairs
 from linkwise.select.active_cobs import OpenPairs
 from linkwise.select.pool import Candidate, Pool
 

@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from bench.harness import add_common_options, find_source, format_table, out_folder
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import KMeans
 
 import linkwise as lw
 from bench import data
 from linkwise.cluster.feature_weights import tuning
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions, s_dbw_validity
-from linkwise.experiments.constraint_sets import draw_constraints
 
 AIM = 50  # times as fast
 SECONDS = {"breast_cancer": 1.0, "spambase": 10.0}  # for the whole

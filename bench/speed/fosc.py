@@ -26,11 +26,11 @@ from typing import Any
 
 from bench.harness import add_common_options, format_table, out_folder
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import HDBSCAN, OPTICS, KMeans
 from sklearn.datasets import make_blobs
 
 from linkwise import FOSC
-from linkwise.experiments.constraint_sets import draw_constraints
 
 SIZES = (1000, 10_000)
 MOST_FOR_OPTICS = 10_000

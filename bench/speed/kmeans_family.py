@@ -26,13 +26,13 @@ from typing import Any
 
 import numpy as np
 from bench.results import RESULTS, write_table
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from bench import harness
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.experiments.constraint_sets import draw_constraints
 
 FIELDS = ("n", "constraints", "method", "fit_s", "kmeans_s", "multiple", "missed")
 SIZES, QUICK = (500, 2000, 10_000, 100_000), (500, 2000)

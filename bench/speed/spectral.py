@@ -27,11 +27,11 @@ from typing import Any
 from bench.data import load
 from bench.harness import add_common_options, find_source, format_table, out_folder
 from bench.results import write_csv
+from bench.suites.constraint_sets import draw_constraints
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import make_blobs
 
 from linkwise import COSC, SPCL
-from linkwise.experiments.constraint_sets import draw_constraints
 
 SIZES, CLUSTERS, PAIRS = (1000, 3000), (2, 5), 100
 SLOW = 3000  # rows; COSC is left out beyond

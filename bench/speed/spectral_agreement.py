@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from bench.results import RESULTS, write_table
+from bench.suites.tasks import scale_rows
 from scipy.linalg import subspace_angles
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import SpectralClustering
@@ -47,7 +48,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from bench import data, harness
 from linkwise.cluster.graph.random_walk import embed_graph
-from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.spectral import build_gaussian_graph, build_knn_graphs, spectral_labels
 

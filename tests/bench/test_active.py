@@ -9,14 +9,14 @@ from bench.multi_group_sets import MULTI_GROUP_SETS
 from bench.papers import active as bench
 from bench.papers import active_calibration as calibration
 from bench.papers import active_report as report
+from bench.suites.scores import score_curve
+from bench.suites.tasks import scale_rows
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data, made_sets
 from linkwise import KIN, Session, TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
-from linkwise.experiments.scores import score_curve
-from linkwise.experiments.tasks import scale_rows
 from linkwise.validation import check_rows, resolve_seed
 
 

@@ -5,11 +5,11 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import active_known_k as bench
+from bench.suites.summaries import Mean
+from bench.suites.tasks import scale_rows
 
 from bench import data
 from linkwise import NPU
-from linkwise.experiments.summaries import Mean
-from linkwise.experiments.tasks import scale_rows
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import csv
 
 import numpy as np
 from bench.papers import batches
+from bench.suites.tasks import LabelledTask
 
 from bench import data
-from linkwise.experiments.tasks import LabelledTask
 
 
 def test_a_batch_is_measured_and_written(tmp_path, monkeypatch):

@@ -24,13 +24,13 @@ from bench.papers.clusilc_runs import (
     TREES,
     VERSIONS,
 )
+from bench.suites.folds import split_folds
+from bench.suites.summaries import Mean
 from sklearn.metrics import rand_score
 
 import linkwise as lw
 from bench import harness
 from linkwise.errors import DataError
-from linkwise.experiments.folds import split_folds
-from linkwise.experiments.summaries import Mean
 from reference.cop_kmeans import cop_k_means as plain
 
 ROWS = 30

@@ -15,10 +15,10 @@ from bench.papers.cobras_rivals import RIVALS, measure_rival
 from bench.papers.cobras_runs import CURVE, FIELDS, entries, find_tasks, fold_cells, measure, whole_cells
 from bench.papers.cobs_runs import Place
 from bench.peers import cobras as program
+from bench.suites.cell_store import append_row
+from bench.suites.folds import split_folds
 
 from bench import data, harness
-from linkwise.experiments.cell_store import append_row
-from linkwise.experiments.folds import split_folds
 
 Q = 50
 

@@ -21,13 +21,13 @@ from bench.papers.cobs_runs import (
     draw_pairs,
     pool_of,
 )
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.tasks import scale_rows
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.tasks import scale_rows
 from linkwise.select.ranking import satisfied_weights
 
 

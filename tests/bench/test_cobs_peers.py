@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from bench.papers import cobs, cobs_peers, cobs_runs
 from bench.papers.cobs_runs import Place, draw_pairs
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.summaries import Mean
+from bench.suites.tasks import scale_rows
 from sklearn.base import clone
 
 import linkwise as lw
 from bench import data, harness
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.summaries import Mean
-from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS, Preset
 
 SMALL = Preset(clusters=(2, 3), n_runs=1, n_eps=2, min_pts=(2,), neighbours=(4,), sigmas=())

@@ -9,12 +9,12 @@ from bench.papers import cobs_choices, cobs_peers, cobs_readings
 from bench.papers.cobs_choices import LETTER, Problem
 from bench.papers.cobs_readings import FOLDED, WHOLE
 from bench.papers.cobs_runs import draw_pairs
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.tasks import scale_rows
 
 import linkwise as lw
 from bench import data
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.tasks import scale_rows
 
 
 def make_task(name="wine", source=None):

@@ -5,9 +5,9 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import fosc
+from bench.suites.tasks import scale_rows
 
 from bench import data
-from linkwise.experiments.tasks import scale_rows
 
 
 def made_up(name, source):

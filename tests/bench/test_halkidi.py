@@ -14,11 +14,11 @@ from bench.papers import halkidi_tests as tests
 from bench.papers.halkidi_figures import read_figures
 from bench.papers.halkidi_runs import OURS, PRINTED, Setting
 from bench.speed import feature_weights as speed
+from bench.suites.constraint_sets import close_constraints
 from sklearn.metrics import rand_score
 
 import linkwise as lw
 from bench import data, harness
-from linkwise.experiments.constraint_sets import close_constraints
 from reference import s_dbw as reference
 
 

@@ -3,9 +3,9 @@
 import argparse
 
 import pytest
+from bench.suites.tasks import Source
 
 from bench import harness
-from linkwise.experiments.tasks import Source
 
 
 def test_the_option_goes_before_the_environment(tmp_path, monkeypatch):

@@ -10,11 +10,11 @@ from bench.papers import noise as bench
 from bench.papers import noise_report as report
 from bench.papers import noise_runs as runs
 from bench.papers import noise_team as team
+from bench.suites.tasks import LabelledTask, scale_rows
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data
 from linkwise import COBRAS, KIN, TruthOracle
-from linkwise.experiments.tasks import LabelledTask, scale_rows
 
 AT = (10, 30)
 

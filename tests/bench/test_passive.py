@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from bench.papers import cobs_runs, passive
 from bench.papers.cobs_runs import Place, draw_pairs
+from bench.suites.constraint_sets import label_pairs
+from bench.suites.scores import score_elsewhere
+from bench.suites.summaries import Mean
+from bench.suites.tasks import scale_rows
 from sklearn.cluster import KMeans
 
 import linkwise as lw
 from bench import data, harness
-from linkwise.experiments.constraint_sets import label_pairs
-from linkwise.experiments.scores import score_elsewhere
-from linkwise.experiments.summaries import Mean
-from linkwise.experiments.tasks import scale_rows
 
 
 def made_up(name, source):

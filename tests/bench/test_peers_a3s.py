@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from bench.papers import active
 from bench.peers import a3s, a3s_theirs
+from bench.suites.tasks import scale_rows
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data
-from linkwise.experiments.tasks import scale_rows
 
 STAND_IN = """
 import numpy as np

@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 from bench.peers import metrics
+from bench.suites.tasks import scale_rows
 
 import linkwise as lw
 from bench import data
-from linkwise.experiments.tasks import scale_rows
 
 STAND_IN = """
 import numpy as np

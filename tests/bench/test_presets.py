@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from bench.papers import preset_scores, preset_tables, presets
+from bench.suites.cell_store import read_rows
 from sklearn.datasets import load_iris
 
 import linkwise as lw
-from linkwise.experiments.cell_store import read_rows
 
 DIFFERENCES = preset_tables.read_differences()
 CLASSES = {

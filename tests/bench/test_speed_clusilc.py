@@ -5,8 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-
-from linkwise.experiments.cell_store import THREADS
+from bench.suites.cell_store import THREADS
 
 
 @pytest.fixture

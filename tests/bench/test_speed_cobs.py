@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench.suites.cell_store import THREADS
 from sklearn.cluster import DBSCAN
 
 from bench import data
-from linkwise.experiments.cell_store import THREADS
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""The suites of linkwise.experiments whose tables the documentation shows.
+"""The suites whose tables the documentation shows.
 
-    python -m bench run suites --data DIR [--only constraints questions] [--quick] [--jobs N]
+    python -m bench run documented_suites --data DIR [--only constraints questions] [--quick] [--jobs N]
 
 Beside the clusterers a program from `docs/peers.py` takes part, k-means without constraints. Results go to
 bench/results/suites, a folder for each suite.
@@ -14,15 +14,17 @@ import sys
 from pathlib import Path
 
 from bench.harness import add_common_options, find_source, out_folder
-from linkwise.experiments.__main__ import main as run_suite
-from linkwise.experiments.suites import read_suite
+from bench.suites.__main__ import main as run_suite
+from bench.suites.protocols import read_suite
 
 PEERS: dict[str, tuple[str, ...]] = {"constraints": ("peers.py:kmeans",), "questions": ()}
 FOLDER = Path(__file__).resolve().parents[2] / "docs"  # of the file with these programs
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run suites", description="Suites of the docs")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run documented_suites", description="Suites of the docs"
+    )
     add_common_options(parser)
     parser.add_argument("--only", nargs="+", default=list(PEERS), choices=list(PEERS), help="suites")
     parser.add_argument("--quick", action="store_true", help="one run of two tasks")

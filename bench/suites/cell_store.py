@@ -1,7 +1,7 @@
 """Run the cells of an experiment and keep what was measured.
 
 A cell is one measurement, named by a tuple of texts. Each finished cell is a line of a CSV file and is not
-run again, unless the part of linkwise that it uses has changed since (`linkwise.experiments.code_keys`). A
+run again, unless the part of linkwise that it uses has changed since (`bench.suites.code_keys`). A
 run that was interrupted goes on where it stopped.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Protocol
 
-from linkwise.experiments.code_keys import fingerprint
+from bench.suites.code_keys import fingerprint
 from linkwise.text_files import format_record
 from linkwise.whole_files import write_whole
 

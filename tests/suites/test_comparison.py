@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare, norm
-
-from linkwise.experiments.comparison import (
+from bench.suites.comparison import (
     Wins,
     correct_by_holm,
     count_wins,
@@ -15,6 +13,7 @@ from linkwise.experiments.comparison import (
     rank_within_tasks,
     wilcoxon_tests,
 )
+from scipy.stats import friedmanchisquare, norm
 
 
 def test_aligned_ranks_by_hand():

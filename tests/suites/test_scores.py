@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from bench.suites.folds import split_folds
+from bench.suites.scores import TimedOracle, score_curve
+from bench.suites.summaries import mean_by, mean_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise import COBRAS, TruthOracle
-from linkwise.experiments.folds import split_folds
-from linkwise.experiments.scores import TimedOracle, score_curve
-from linkwise.experiments.summaries import mean_by, mean_of
 
 
 @given(st.integers(2, 60), st.integers(2, 10), st.integers(0, 5))

@@ -5,12 +5,8 @@ import json
 
 import numpy as np
 import pytest
-
-from linkwise import datasets
-from linkwise.datasets import Dataset
-from linkwise.errors import DataError
-from linkwise.experiments import tasks
-from linkwise.experiments.tasks import (
+from bench.suites import tasks
+from bench.suites.tasks import (
     Source,
     TaskSpec,
     available_tasks,
@@ -19,6 +15,10 @@ from linkwise.experiments.tasks import (
     prepare_table,
     read_tasks,
 )
+
+from linkwise import datasets
+from linkwise.datasets import Dataset
+from linkwise.errors import DataError
 
 CATALOGUE = read_tasks()
 

@@ -1,9 +1,9 @@
-"""Run a suite of experiments from the command line.
+"""Run a suite of experiments from the command line, in the root of the repository.
 
-python -m linkwise.experiments list
-python -m linkwise.experiments list bckm2018
-python -m linkwise.experiments run small --methods KIN COBRAS peers.py:learner
-python -m linkwise.experiments run questions --data DIR --jobs 2 --out results
+python -m bench.suites list
+python -m bench.suites list bckm2018
+python -m bench.suites run small --methods KIN COBRAS peers.py:learner
+python -m bench.suites run questions --data DIR --jobs 2 --out results
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.suites.cell_store import Cell, Row, read_cells, run_cells
+from bench.suites.participants import find_participant, split_label
+from bench.suites.protocols import Suite, describe_protocol, list_suites, read_suite, shorten_protocol
+from bench.suites.results import format_table, gather_results, tabulate_summary, write_results
+from bench.suites.tasks import Source, available_tasks, compute_data_key
+from bench.suites.trials import measure_cell
 from linkwise.errors import ConstraintError, DataError
-from linkwise.experiments.cell_store import Cell, Row, read_cells, run_cells
-from linkwise.experiments.participants import find_participant, split_label
-from linkwise.experiments.results import format_table, gather_results, tabulate_summary, write_results
-from linkwise.experiments.suites import Suite, describe_protocol, list_suites, read_suite, shorten_protocol
-from linkwise.experiments.tasks import Source, available_tasks, compute_data_key
-from linkwise.experiments.trials import measure_cell
 
 FIELDS = ("suite", "protocol", "source", "task", "method", "version", "run", "fold")
 
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print(
-            "linkwise.experiments: You stopped it. Finished runs are kept, and the same command resumes.",
+            "bench.suites: You stopped it. Finished runs are kept, and the same command resumes.",
             file=sys.stderr,
         )
         return 130
@@ -53,9 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Declare the options."""
-    parser = argparse.ArgumentParser(prog="python -m linkwise.experiments", description="Run experiments.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.suites", description="Compare methods on suites of tasks."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="list the suites that come with linkwise, or the tasks of one")
+    listing = commands.add_parser("list", help="list the declared suites, or the tasks of one")
     listing.add_argument("suite", nargs="?", help="name of a suite, or a TOML file")
     run = commands.add_parser("run", help="run a suite")
     run.add_argument("suite", help="name of a suite, or a TOML file")
@@ -91,7 +93,7 @@ def positive_number(text: str) -> int:
 
 
 def list_suite(name: str | None) -> int:
-    """Print the suites of linkwise, or the tasks of one suite."""
+    """Print the declared suites, or the tasks of one suite."""
     print(list_tasks(name) if name else "\n".join(map(describe_suite, list_suites())))
     return 0
 
@@ -99,7 +101,7 @@ def list_suite(name: str | None) -> int:
 def tell_error(error: Exception) -> None:
     """Print what is wrong; for a fault of a program, also where."""
     if isinstance(error, ConstraintError | DataError):
-        text = "\n".join([f"linkwise.experiments: {error}", *getattr(error, "__notes__", ())])
+        text = "\n".join([f"bench.suites: {error}", *getattr(error, "__notes__", ())])
     elif elsewhere := getattr(error.__cause__, "tb", ""):  # from another process; it ends with the error
         text = elsewhere.strip('"\n')
     else:
@@ -152,7 +154,7 @@ def run_suite(options: argparse.Namespace) -> int:
     if left_out and options.tasks is None and not options.quick:
         print(
             f"Left out for want of data: {', '.join(left_out)}."
-            f" `python -m linkwise.experiments list {options.suite}` shows their files."
+            f" `python -m bench.suites list {options.suite}` shows their files."
         )
     folder = options.out / suite.name
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,20 +5,24 @@ import os
 import subprocess
 import sys
 from ast import literal_eval
+from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.suites.__main__ import main
+from bench.suites.cell_store import THREADS
+from bench.suites.constraint_sets import close_constraints, draw_constraints
+from bench.suites.participants import find_participant, split_label
+from bench.suites.protocols import list_suites, read_suite
+from bench.suites.tasks import load_task, read_tasks
+from bench.suites.trials import draw_trial_constraints
 
+import bench
 import linkwise
 from linkwise import Constraints, TruthOracle
 from linkwise.errors import DataError
-from linkwise.experiments.__main__ import main
-from linkwise.experiments.cell_store import THREADS
-from linkwise.experiments.constraint_sets import close_constraints, draw_constraints
-from linkwise.experiments.participants import find_participant, split_label
-from linkwise.experiments.suites import list_suites, read_suite
-from linkwise.experiments.tasks import load_task, read_tasks
-from linkwise.experiments.trials import draw_trial_constraints
+
+CHECKOUT = {"PYTHONPATH": os.fspath(Path(bench.__file__).parents[1])}  # suites run from its root
 
 SUITE = """
 name = "mine"
@@ -139,9 +143,10 @@ def test_the_command_runs_with_several_processes(place):  # and where the encodi
     assert run("--methods", "PCKMeans") == 0
     assert "nan" not in (place / "out/mine/ranks.csv").read_text()  # a single method has no critical distance
     run("--methods", "PCKMeans", "peers.py:halves")
-    command = [sys.executable, "-m", "linkwise.experiments", *words, "at_once", "--jobs", "2"]
+    command = [sys.executable, "-m", "bench.suites", *words, "at_once", "--jobs", "2"]
     ascii_files = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
-    done = subprocess.run(command, env=os.environ | ascii_files, capture_output=True, text=True, check=False)
+    environment = os.environ | CHECKOUT | ascii_files
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "±" in (place / "at_once/mine/index.html").read_text(encoding="utf-8")
     for name in ("summary", "ranks", "wins"):
@@ -426,8 +431,9 @@ def test_where_a_method_fails_on_a_task_the_rest_goes_on(place, capsys, jobs, mo
 
 
 def test_a_reader_may_close_the_output(place):
-    command = [sys.executable, "-m", "linkwise.experiments", "list"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+    command = [sys.executable, "-m", "bench.suites", "list"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=os.environ | CHECKOUT, **pipes) as program:
         program.stdout.close()
         assert program.stderr.read() == b""
         assert program.wait() == 1
@@ -607,8 +613,7 @@ def test_the_files_of_a_suite_are_listed(place, capsys):
     (place / "dots.csv").unlink()
     assert run() == 0
     assert (
-        "Left out for want of data: dots. `python -m linkwise.experiments list mine.toml`"
-        in capsys.readouterr().out
+        "Left out for want of data: dots. `python -m bench.suites list mine.toml`" in capsys.readouterr().out
     )
     assert main(["list", "mine.toml"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -633,7 +638,7 @@ def test_an_unknown_suite_is_refused(place, capsys):
 
 
 @pytest.mark.parametrize("name", list_suites())
-def test_the_suites_of_linkwise_are_whole(name, capsys):
+def test_the_declared_suites_are_whole(name, capsys):
     suite = read_suite(name)
     assert suite.name == name
     assert suite.about.endswith(".")
@@ -645,7 +650,7 @@ def test_the_suites_of_linkwise_are_whole(name, capsys):
 
 
 @pytest.mark.parametrize("name", [name for name in list_suites() if name != "clusilc2007_large"])
-def test_the_suites_of_linkwise_run_and_resume(name, tmp_path, monkeypatch, capsys):
+def test_the_declared_suites_run_and_resume(name, tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     method = {"questions": "COBRA(5)", "constraints": "PCKMeans"}[read_suite(name).protocol.kind]
     arguments = ["run", name, "--quick", "--tasks", "iris", "--methods", method, "--out", str(tmp_path)]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.experiments.cell_store import Row
-from linkwise.experiments.comparison import (
+from bench.suites.cell_store import Row
+from bench.suites.comparison import (
     can_win,
     count_wins,
     critical_distance,
@@ -23,8 +23,8 @@ from linkwise.experiments.comparison import (
     rank_within_tasks,
     wilcoxon_tests,
 )
-from linkwise.experiments.suites import Suite
-from linkwise.experiments.summaries import Mean, mean_of, quartiles
+from bench.suites.protocols import Suite
+from bench.suites.summaries import Mean, mean_of, quartiles
 from linkwise.text_files import write_records
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito

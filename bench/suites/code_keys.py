@@ -1,13 +1,14 @@
 """Compute the key of a result: a short digest of the part of linkwise that the result depends on.
 
-An experiment names its entries: public names (``KIN``) or modules (``linkwise.select.pool``). The key
-covers the modules of these entries and every module that they import inside linkwise, directly or not. If a
-module of ``linkwise.native`` is among them, it covers the C++ sources; if one of ``linkwise.page`` is, the
-files that the browser loads. Comments and docstrings of Python do not count. A change of anything else
-leaves the key as it is.
+An experiment names its entries: public names (``KIN``), modules (``linkwise.select.pool``) or, if it runs
+other programs, modules of this package (``bench.suites.tasks``). The key covers the modules of these entries
+and every module that they import inside linkwise and this package, directly or not. If a module of
+``linkwise.native`` is among them, it covers the C++ sources; if one of ``linkwise.page`` is, the files that
+the browser loads. Comments and docstrings of Python do not count. A change of anything else leaves the key
+as it is.
 
 Files are read and never imported, because a process that measures memory must start small. The key does not
-cover the code that measures (``bench/``) and the versions of NumPy and scikit-learn.
+cover the rest of ``bench/`` and the versions of NumPy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "linkwise"
+SUITES = "bench.suites"
 INSTALLED = {"site-packages", "dist-packages"}
 COMPANIONS = {
     f"{PACKAGE}.native": ("native/src/*.cpp", "native/src/*.hpp"),
@@ -31,12 +33,12 @@ COMPANIONS = {
 
 @cache
 def fingerprint(*entries: str) -> str:
-    """Return the key of results that enter linkwise by some public names or modules.
+    """Return the key of results that rest on some public names or modules.
 
     Parameters
     ----------
     *entries : str
-        Public names of linkwise, or full names of its modules.
+        Public names of linkwise, or full names of modules of linkwise or of this package.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def fingerprint(*entries: str) -> str:
     Raises
     ------
     LookupError
-        linkwise has no such public name or module.
+        There is no such public name or module.
     """
     return read_library().fingerprint(entries)
 
@@ -61,10 +63,13 @@ def read_library() -> Library:
 
 
 class Library:
-    """The sources of linkwise in a folder, and what imports what. Each file is read once."""
+    """The sources of linkwise in a folder and of this package, and what imports what.
+
+    Each file is read once.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folders = {PACKAGE: folder, SUITES: Path(__file__).parent}
         self._trees: dict[str, ast.Module] = {}
         self._digests: dict[str, bytes] = {}
         self._imported: dict[str, set[str]] = {}
@@ -85,12 +90,12 @@ class Library:
         return hashlib.sha256(b"".join(parts)).hexdigest()[:8]
 
     def collect_modules(self, entries: Sequence[str]) -> set[str]:
-        """Return the modules of some entries, and all that they import inside linkwise."""
+        """Return the modules of some entries, and all that they import inside linkwise and this package."""
         found: set[str] = set()
         waiting = [self.find_module(entry) for entry in entries]
         while waiting:
             name = waiting.pop()
-            if name not in found and name != PACKAGE:  # the package itself only lists the public names
+            if name not in found and name not in self._folders:  # a package only lists its names
                 found.add(name)
                 waiting += [*self._imports(name), name.rpartition(".")[0]]
         return found
@@ -98,8 +103,8 @@ class Library:
     def find_module(self, entry: str) -> str:
         """Return the module of a public name, or a module's own name."""
         name = self.public_names.get(entry, entry)
-        if name.partition(".")[0] != PACKAGE or self._path(name) is None:
-            raise LookupError(f"linkwise has neither a public name nor a module {entry!r}.")
+        if self._path(name) is None:
+            raise LookupError(f"linkwise and bench.suites have neither a public name nor a module {entry!r}.")
         return name
 
     def has(self, entry: str) -> bool:
@@ -109,7 +114,10 @@ class Library:
 
     def _path(self, name: str) -> Path | None:
         """Return the file of a module; None where there is no such module."""
-        base = self._folder.joinpath(*name.split(".")[1:])
+        root = next((root for root in self._folders if f"{name}.".startswith(f"{root}.")), None)
+        if root is None:
+            return None
+        base = self._folders[root].joinpath(*name[len(root) :].split(".")[1:])
         files = base / "__init__.py", base.with_suffix(".py")
         return next((file for file in files if file.is_file()), None)
 
@@ -122,7 +130,7 @@ class Library:
         return self._trees[name]
 
     def _imports(self, name: str) -> set[str]:
-        """Return the modules of linkwise that a module imports, at the top or inside a function."""
+        """Return the modules that a module imports, at the top or inside a function."""
         if name not in self._imported:
             self._imported[name] = self._find_imports(name)
         return self._imported[name]
@@ -141,7 +149,7 @@ class Library:
                 found.update(f"{start}.{alias.name}" for alias in node.names)
                 if start == PACKAGE:
                     found.update(self.public_names.get(alias.name, PACKAGE) for alias in node.names)
-        return {each for each in found if each.partition(".")[0] == PACKAGE and self._path(each)}
+        return {each for each in found if self._path(each)}
 
     def _digest(self, name: str) -> bytes:
         if name not in self._digests:
@@ -150,7 +158,7 @@ class Library:
 
     def _digest_files(self, pattern: str) -> bytes:
         digest = hashlib.sha256()
-        for file in sorted(self._folder.glob(pattern)):
+        for file in sorted(self._folders[PACKAGE].glob(pattern)):
             digest.update(file.name.encode() + file.read_bytes())
         return digest.digest()
 

@@ -1,15 +1,13 @@
 """Constraints are drawn as declared: how many, of which kind, between which rows, and each pair alike."""
 
+import doctest
 from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from linkwise import Constraints
-from linkwise.experiments.constraint_sets import (
+from bench.suites import constraint_sets
+from bench.suites.constraint_sets import (
     close_constraints,
     count_percent,
     draw_both_kinds,
@@ -18,6 +16,10 @@ from linkwise.experiments.constraint_sets import (
     draw_row_pairs,
     label_pairs,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkwise import Constraints
 
 CLASSES = st.lists(st.integers(0, 3), min_size=2, max_size=14)
 KINDS = ("any", "must-link", "cannot-link")
@@ -290,3 +292,9 @@ def test_pairs_with_the_labels_of_the_classes_are_drawn_constraints(y, seed):
 )
 def test_percent_of_pairs_and_of_rows(percent, of, expected):
     assert count_percent(48, percent, of) == expected
+
+
+def test_the_examples_in_docstrings_are_true():
+    found = doctest.testmod(constraint_sets)
+    assert found.attempted
+    assert not found.failed

@@ -4,8 +4,8 @@ import time
 from functools import partial
 
 import pytest
+from bench.suites import cell_store
 
-from linkwise.experiments import cell_store
 from patience import patience
 
 FIELDS = ("task", "seed")

@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from bench.suites import code_keys as keys
 
 import linkwise
-from linkwise.experiments import code_keys as keys
 
 LIBRARY = Path(linkwise.__file__).parent
 
@@ -103,7 +103,15 @@ def test_every_way_to_import_is_followed(tmp_path):
     assert library.collect_modules(["A"]) == {f"linkwise.{name}" for name in names}
 
 
-@pytest.mark.parametrize("name", ["Nothing", "linkwise.nothing", "numpy"])
+def test_modules_of_the_suites_count_where_they_are_named():
+    library = keys.read_library()
+    found = library.collect_modules(["bench.suites.tasks"])
+    assert {"bench.suites.tasks", "bench.suites.declarations", "linkwise.datasets"} <= found
+    assert "bench.suites.trials" not in found
+    assert not any(name.startswith("bench") for name in library.collect_modules(["KIN", "COBS"]))
+
+
+@pytest.mark.parametrize("name", ["Nothing", "linkwise.nothing", "bench.suites.nothing", "bench", "numpy"])
 def test_an_unknown_entry_is_an_error(name):
     with pytest.raises(LookupError, match=f"neither a public name nor a module '{name}'"):
         keys.fingerprint(name)

@@ -27,12 +27,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bench.suites.code_keys import Program, read_program
+from bench.suites.tasks import LabelledTask
 from linkwise import methods
 from linkwise.asking.learner import Oracle
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
-from linkwise.experiments.code_keys import Program, read_program
-from linkwise.experiments.tasks import LabelledTask
 
 Labels = NDArray[Any]
 LABELLED = re.compile(r"([^=(:]*[^=(:\s])\s*=\s*(.+)", re.DOTALL)  # "Mine=peers.py:kmeans", not "COBRA(n=25)"

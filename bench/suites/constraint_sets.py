@@ -17,12 +17,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bench.suites.pair_kinds import Classes, Kind, draw_of_kind
 from linkwise.constraints.checks import encode_classes
 from linkwise.constraints.closure import Pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import ConstraintWarning
-from linkwise.experiments.pair_kinds import Classes, Kind, draw_of_kind
 
 
 def draw_constraints(
@@ -73,7 +73,7 @@ def draw_constraints(
 
     Examples
     --------
-    >>> from linkwise.experiments.constraint_sets import draw_constraints
+    >>> from bench.suites.constraint_sets import draw_constraints
     >>> pairs = draw_constraints([0, 0, 1, 1], 4, kind="cannot-link", random_state=0)
     >>> len(pairs.must_link), len(pairs.cannot_link)
     (0, 4)
@@ -133,7 +133,7 @@ def draw_nested_constraints(
 
     Examples
     --------
-    >>> from linkwise.experiments.constraint_sets import draw_nested_constraints
+    >>> from bench.suites.constraint_sets import draw_nested_constraints
     >>> few, more = draw_nested_constraints([0, 0, 1, 1], [2, 4], random_state=0)
     >>> set(map(tuple, few.must_link)) <= set(map(tuple, more.must_link))
     True
@@ -199,7 +199,7 @@ def draw_both_kinds(
 
     Examples
     --------
-    >>> from linkwise.experiments.constraint_sets import count_percent, draw_both_kinds
+    >>> from bench.suites.constraint_sets import count_percent, draw_both_kinds
     >>> y = [0, 1, 2, 3] * 25
     >>> must, cannot = (count_percent(len(y), percent, "rows") for percent in (5, 6))
     >>> pairs = draw_both_kinds(y, must, cannot, random_state=0)
@@ -263,7 +263,7 @@ def label_pairs(y: ArrayLike, pairs: ArrayLike) -> Constraints:
 
     Examples
     --------
-    >>> from linkwise.experiments.constraint_sets import label_pairs
+    >>> from bench.suites.constraint_sets import label_pairs
     >>> label_pairs(["a", "b", "a"], [(0, 2), (1, 2)]).must_link.tolist()
     [[0, 2]]
     """

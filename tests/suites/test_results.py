@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
-from linkwise.experiments.comparison import critical_distance
-from linkwise.experiments.results import (
+from bench.suites.comparison import critical_distance
+from bench.suites.protocols import Protocol, Suite
+from bench.suites.results import (
     COLOURS,
     LABELS,
     Results,
@@ -20,9 +20,8 @@ from linkwise.experiments.results import (
     tabulate_wins,
     write_results,
 )
-from linkwise.experiments.scores import SCORES
-from linkwise.experiments.suites import Protocol, Suite
-from linkwise.experiments.tasks import TaskSpec
+from bench.suites.scores import SCORES
+from bench.suites.tasks import TaskSpec
 
 TASKS = ("iris", "wine")
 SUITE = Suite("mine", "Mine.", Protocol("constraints", (5, 20)), {name: TaskSpec(name) for name in TASKS})

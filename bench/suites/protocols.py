@@ -22,13 +22,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
+from bench.suites.declarations import build_declared, read_toml
+from bench.suites.pair_kinds import Kind
+from bench.suites.scores import SCORES
+from bench.suites.tasks import TaskSpec, build_specs, read_tasks
 from linkwise.errors import DataError
-from linkwise.experiments.declarations import build_declared, read_toml
-from linkwise.experiments.pair_kinds import Kind
-from linkwise.experiments.scores import SCORES
-from linkwise.experiments.tasks import TaskSpec, build_specs, read_tasks
 
-FOLDER = Path(__file__).with_name("suites")
+FOLDER = Path(__file__).with_name("declared")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Protocol:
         What `numbers` of constraints are: counts, or percent of all pairs or of the rows that may be drawn.
     cannot_links : tuple of int
         Numbers of cannot-links, one for each of `numbers`, which are those of must-links then
-        (`linkwise.experiments.constraint_sets.draw_both_kinds`).
+        (`bench.suites.constraint_sets.draw_both_kinds`).
     runs : int
         Repetitions; run r has seed r.
     starts : int
@@ -127,7 +127,7 @@ class Suite:
 
 
 def list_suites() -> dict[str, Path]:
-    """Return the files of the suites that come with linkwise, by name."""
+    """Return the files of the declared suites, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 
 
@@ -137,7 +137,7 @@ def read_suite(name: str) -> Suite:
     Parameters
     ----------
     name : str
-        Name of a suite of linkwise, or path of a TOML file.
+        Name of a declared suite, or path of a TOML file.
 
     Returns
     -------

@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.suites.declarations import build_declared, read_toml
 from linkwise import datasets
 from linkwise.array_archives import read_archive
 from linkwise.errors import DataError
-from linkwise.experiments.declarations import build_declared, read_toml
 
 Form = Literal["table", "arrays", "pixels", "texts", "counts"]
 Scale = Literal["unit", "standard", "none"]
@@ -175,7 +175,7 @@ def read_tasks(path: Path = CATALOGUE) -> dict[str, TaskSpec]:
     Parameters
     ----------
     path : Path
-        By default the catalogue that comes with linkwise.
+        By default `catalogue.toml`.
 
     Returns
     -------

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.oracles import TruthOracle
-from linkwise.constraints.constraints import Constraints
-from linkwise.errors import DataError
-from linkwise.experiments.cell_store import Cell, Row
-from linkwise.experiments.constraint_sets import (
+from bench.suites.cell_store import Cell, Row
+from bench.suites.constraint_sets import (
     count_percent,
     draw_both_kinds,
     draw_constraints,
     draw_nested_constraints,
 )
-from linkwise.experiments.folds import draw_rows, split_folds
-from linkwise.experiments.participants import Labels, Participant, find_participant
-from linkwise.experiments.scores import SCORES, TimedOracle, score_curve, score_elsewhere
-from linkwise.experiments.suites import Protocol
-from linkwise.experiments.tasks import LabelledTask, Source, TaskSpec, load_task
+from bench.suites.folds import draw_rows, split_folds
+from bench.suites.participants import Labels, Participant, find_participant
+from bench.suites.protocols import Protocol
+from bench.suites.scores import SCORES, TimedOracle, score_curve, score_elsewhere
+from bench.suites.tasks import LabelledTask, Source, TaskSpec, load_task
+from linkwise.asking.oracles import TruthOracle
+from linkwise.constraints.constraints import Constraints
+from linkwise.errors import DataError
 
 Rows = NDArray[np.int64]
 
