@@ -76,9 +76,7 @@ def check_rows(
         rows = check(X, dtype=[np.float64, np.float32], ensure_all_finite=False, **form)
     except (TypeError, ValueError, OverflowError) as error:
         if "Complex data" in str(error):
-            raise DataError(
-                "X holds complex numbers, but distances need real ones. Pass numpy.hstack([X.real, X.imag])."
-            ) from None
+            raise DataError("X: Complex data not supported. Pass numpy.hstack([X.real, X.imag]).") from None
         if "Feature names are only supported" in str(error):
             raise TypeError(_describe_names(X)) from None
         if "Expected 2D array" in str(error):

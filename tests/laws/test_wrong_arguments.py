@@ -153,7 +153,7 @@ def test_an_oracle_given_as_y_is_not_ignored():
 
 @pytest.mark.parametrize("fit", [lw.PCKMeans(2).fit, lw.KIN(random_state=0).fit])
 def test_errors_about_rows_say_what_is_wrong_with_them(fit):
-    with pytest.raises(lw.DataError, match=r"^X holds complex numbers"):
+    with pytest.raises(lw.DataError, match=r"^X: Complex data not supported"):
         fit(X + 1j)
     with pytest.raises(lw.DataError, match=r"^Column 1 of X holds a number .* range: int of 1329 bits\."):
         fit([[0, 10**400], [1, 2]])

@@ -163,7 +163,7 @@ def test_a_program_that_always_fails_is_not_asked_for_ever():
     done = lw.answer(session, lambda *pair: calls.append(pair) or "perhaps", retries=1)
     assert (done.n_answers, done.n_failed, done.reason) == (0, 5, "failed")
     assert len(calls) == 10
-    assert "'perhaps' (str). Give 'yes', 'no', 'unsure'" in done.failures[0].error
+    assert "'perhaps' (str). Pass 'same' or 'yes'" in done.failures[0].error
     assert session.events == []
 
 
@@ -363,7 +363,7 @@ def test_a_probability_is_stored_as_the_reliability_of_the_answer(error_rate, ex
     "reply", ["maybe", 1, 1.2, float("nan"), ProgramReply("yes", -1), ProgramReply("yes", True)]
 )
 def test_replies_that_are_no_answers(reply):
-    with pytest.raises(ValueError, match=r"Give|The cost is not a number from 0 on"):
+    with pytest.raises(ValueError, match=r"Give|Pass|The cost is not a number from 0 on"):
         check_reply(reply, 0, 1)
 
 

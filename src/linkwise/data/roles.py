@@ -104,7 +104,10 @@ def to_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
 
 def to_words(series: nw.Series[Any]) -> list[str | None]:
     """Convert categories to text, None where missing."""
-    return [None if is_missing(value) else format_cell(value) for value in series.to_list()]
+    return [
+        value if isinstance(value, str) else None if is_missing(value) else format_cell(value)
+        for value in series.to_list()
+    ]
 
 
 def is_label_like(name: str, names: list[str]) -> bool:

@@ -69,6 +69,7 @@ def problems(draw):
 
 
 @pytest.mark.filterwarnings("ignore:A cannot-link separates rows .*, which are identical")
+@pytest.mark.filterwarnings("ignore:X has only .* distinct row:linkwise.cluster.base.FewerClustersWarning")
 @given(
     problems(),
     st.sampled_from([None, 1, 2, 3]),
