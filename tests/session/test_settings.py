@@ -116,7 +116,165 @@ def test_a_learner_that_another_client_chose_is_not_chosen_twice(tmp_path, monke
             assert other.learner["name"] == "COBRAS"
 
 
+def contradicted(path):
+    """A session whose answers agree only because one of them was changed."""
+    with Session.open(path, X, cobras(), error_rate=None) as session:
+        session.add(0, 1, "must-link")
+        session.add(1, 2, "must-link")
+        session.add(0, 2, "cannot-link")
+        session.change(3, "yes")
+    Session.open(path, X, error_rate=0).close()
+
+
+@pytest.mark.parametrize("rows", [X, None])
+def test_a_change_on_which_the_error_rate_rests_is_not_undone(tmp_path, rows):
+    path = tmp_path / "s"
+    contradicted(path)
+    with Session.open(path, rows) as session:
+        assert kinds(session)[-2:] == ["change", "rate"]
+        with pytest.raises(InfeasibleConstraintsError, match="cannot all be right"):
+            session.undo()
+    with Session.open(path, X) as session:
+        assert kinds(session)[-1] == "rate"
+
+
+def test_a_rate_is_checked_again_if_somebody_answers_meanwhile(tmp_path, monkeypatch):
+    path = keep(begin(error_rate=None), tmp_path / "s")
+    start, done = Session._start_learner, []
+
+    def start_later(session, *given):
+        start(session, *given)
+        if not done:
+            done.append(True)
+            with Session.open(path, X) as other:
+                other.add(0, 1, "must-link")
+                other.add(0, 1, "cannot-link")
+
+    monkeypatch.setattr(Session, "_start_learner", start_later)
+    with pytest.raises(InfeasibleConstraintsError, match="cannot all be right"):
+        Session.open(path, X, error_rate=0)
+    with Session.open(path, X) as session:
+        assert session.assumed_error_rate is None
+
+
+def test_what_another_client_chose_meanwhile_stays_unless_it_was_asked_for(tmp_path, monkeypatch):
+    path = keep(begin(), tmp_path / "s")
+    start, done = Session._start_learner, []
+
+    def start_later(session, *given):
+        start(session, *given)
+        if not done:
+            done.append(True)
+            Session.open(path, X, error_rate=None).close()
+
+    monkeypatch.setattr(Session, "_start_learner", start_later)
+    with Session.open(path, X, cobras()) as session:
+        assert kinds(session) == ["rate", "learner"]
+        assert session.assumed_error_rate is None
+        assert session.error_rates is not None
+    with Session.open(path, X) as session:
+        assert (session.learner["name"], session.assumed_error_rate) == ("COBRAS", None)
+
+
+class Own(lw.COBRAS):
+    """A learner that no file can build."""
+
+
+def test_another_rate_keeps_a_learner_of_ones_own(tmp_path):
+    path = tmp_path / "s"
+    with Session.open(path, X, Own(random_state=0)) as session:
+        session.add(0, 1, "must-link")
+    with Session.open(path, X, Own(random_state=0), error_rate=None) as session:
+        session.undo(2)
+        assert session.assumed_error_rate == 0
+        assert session.labels[0] == session.labels[1]
+        with pytest.raises(InfeasibleConstraintsError):
+            session.add(0, 1, "cannot-link")
+
+
+def test_an_undo_of_a_learner_that_cannot_be_built_is_not_stored(tmp_path):
+    path = tmp_path / "s"
+    Session.open(path, X, Own(random_state=0)).close()
+    with Session.open(path, X, cobras()) as session:
+        with pytest.raises(SessionError, match="not part of linkwise"):
+            session.undo(1)
+        assert kinds(session) == ["learner"]
+        session.answer("no")
+        assert session.labels_are_current
+
+
+def test_an_undo_that_is_interrupted_while_the_learner_prepares_is_not_stored(tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    path = keep(begin(), tmp_path / "s")
+    with Session.open(path, X, cobras()) as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(lw.KIN, "prepare", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                session.undo(1)
+        assert kinds(session) == ["learner"]
+        assert session.learner["name"] == "COBRAS"
+
+
+def test_a_client_follows_answers_and_a_rate_that_come_together(tmp_path):
+    path = tmp_path / "s"
+    with Session.open(path, X, cobras(), error_rate=None) as watcher:
+        watcher.add(0, 1, "must-link")
+        watcher.add(0, 1, "cannot-link")
+        assert watcher.labels is not None
+        with Session.open(path, X) as other:
+            other.undo(2)
+        Session.open(path, X, error_rate=0).close()
+        assert watcher.labels[0] == watcher.labels[1]
+        assert watcher.assumed_error_rate == 0
+
+
+@pytest.mark.parametrize("odd", [1 + 1e-12, -1e-12, 1.5, np.nan, "short"])
+def test_confidences_that_are_no_shares_leave_the_file_whole(tmp_path, odd):
+    class Sure(lw.COBRAS):
+        def confidence(self, state):
+            return np.ones(2) if odd == "short" else np.full(len(X), odd)
+
+    with Session.open(tmp_path / "s", X, Sure(random_state=0)) as session:
+        session.answer("no")
+    with Session.open(tmp_path / "s") as kept:
+        known = None if kept.confidence is None else kept.confidence.tolist()
+        assert known == ({1 + 1e-12: [1.0] * len(X), -1e-12: [0.0] * len(X)}.get(odd))
+
+
+def test_an_undo_of_what_matters_to_no_question_leaves_questions_and_labels(tmp_path):
+    path = keep(begin(), tmp_path / "s")
+    with Session.open(path, X) as session:
+        session.answer("no")
+        session.set_guidelines("By colour.")
+        asked = session.question_id
+        session.undo()
+        assert session.question_id == asked
+        session.answer("no", question_id=asked)
+        session.set_name(0, "first")
+    with Session.open(path) as kept:
+        kept.undo()
+        assert kept.labels_are_current
+        assert kept.status.description
+
+
 # ---------------------------------------------------------------- questions and costs
+def test_a_cost_stores_no_labels(monkeypatch):
+    session = begin()
+    stored = []
+    monkeypatch.setattr(session._store, "put_snapshot", stored.append)
+    for _ in range(3):
+        session.add_cost("judge", 1)
+    assert stored == []
+
+
+@pytest.mark.parametrize("cost", [10**400, np.inf, -1])
+def test_costs_that_are_no_costs(cost):
+    with pytest.raises(ValueError, match="The cost is out of range"):
+        begin().add_cost("judge", cost)
+
+
 def test_a_cost_that_comes_meanwhile_does_not_make_an_answer_stale(tmp_path, monkeypatch):
     path = keep(begin(), tmp_path / "s")
     with Session.open(path, X) as session, Session.open(path, X) as other:
@@ -147,6 +305,15 @@ def test_examples_and_audits_follow_their_rows(tmp_path):
     assert (asked.first, asked.second) == (0, 5)
     session.undo()
     assert session.examples == (Example(3, 1, "no", "far"),)  # that with the lost row does not come back
+
+
+def test_events_that_name_no_row_bind_no_rows(tmp_path):
+    path = keep(Session(X, lw.KIN(random_state=0)), tmp_path / "s")
+    with Session.open(path, X, cobras()) as session:
+        session.set_guidelines("By colour.")
+        session.add_cost("judge", 1)
+    with Session.open(path, X[:4], recode=True) as session:
+        assert session.n_rows == 4
 
 
 # ---------------------------------------------------------------- another session
@@ -187,3 +354,30 @@ def test_own_guidelines_and_audits_stay(theirs):
         session.combine(theirs)
         assert session.guidelines == "By colour."
         assert [q.id.split(":")[1] for q in session.audit("judge", by="eva")] == [own.id.split(":")[1]]
+
+
+def test_people_without_a_name_get_it_everywhere(tmp_path):
+    with begin(error_rate=None) as other:
+        other.answer("yes", source="judge")
+        other.audit("judge")
+        other.add_cost("", 2)
+        other.answer("no")
+        keep(other, tmp_path / "unnamed")
+    with begin(error_rate=None) as session:
+        for _ in range(2):
+            session.combine(tmp_path / "unnamed", source="anna")
+            assert session.costs == {"anna": 2}
+            assert session.audit_report("judge", by="anna").n_answers == 1
+            assert [e.kind for e in session.events].count("audit") == 1
+
+
+def test_as_many_examples_as_a_session_holds_come_once(tmp_path):
+    many = np.arange(80.0).reshape(40, 2)
+    other = Session(many, lw.KIN(random_state=0))
+    other.set_examples([(row, 39, "no") for row in range(20)])
+    path = keep(other, tmp_path / "theirs")
+    with Session(many, lw.KIN(random_state=0)) as session:
+        session.set_examples([(row, 38, "no") for row in range(30)])
+        session.combine(path)
+        assert kinds(session) == ["examples"]
+        assert len(session.examples) == 30

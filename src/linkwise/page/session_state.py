@@ -34,7 +34,7 @@ from linkwise.page.requests import PERSONAL
 from linkwise.page.row_places import RowPlaces
 from linkwise.reasons.profiles import Profiles
 from linkwise.session.agreement import measure_pace, measure_recent_pace
-from linkwise.session.events import ASIDE, Event
+from linkwise.session.events import Event, is_aside
 from linkwise.session.moves import measure_change
 from linkwise.session.review import ReviewCase
 from linkwise.session.session import Session
@@ -271,7 +271,8 @@ class SessionState:
             return
         labels, shades = self._session.labels, self._session.cluster_shades
         if self._event >= 0:
-            new = [e.number for e in self._session.events if self._event < e.number and e.kind not in ASIDE]
+            events = self._session.events
+            new = [e.number for e in events[self._event :] if not is_aside(e, events)]
             share = measure_change(self._labels, labels)
             if self._here:
                 self._moves.note(new, self._labels, labels, self._session.cluster_names)

@@ -118,7 +118,13 @@ class Event:
 
         Such events may come many at a time: pairs, and answers to several open questions.
         """
-        return self.kind in ("add", "import") or self.place is not None
+        return self.kind in WAITING or self.place is not None
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether it says something of certain rows."""
+        is_about_rows = self.kind in ("examples", "audit") and bool(self.value)
+        return self.first is not None or len(self.facts) > 0 or is_about_rows
 
 
 Imported = dict[frozenset[int], tuple[int, Answer]]
@@ -130,6 +136,8 @@ SETTINGS: tuple[EventKind, ...] = ("guidelines", "examples", "audit", "cost", "l
 ABOUT_PAIRS: tuple[EventKind, ...] = ("answer", "add", "import", "done")
 ASIDE: tuple[EventKind, ...] = ("name", "note", "guidelines", "examples", "audit", "cost")
 """No question depends on these."""
+WAITING: tuple[EventKind, ...] = ("add", "import", "guidelines", "examples", "audit", "cost")
+"""Of these the learner need not hear until somebody reads."""
 LASTING: tuple[EventKind, ...] = ("cost", "audit")
 """These have happened and cannot be undone."""
 
@@ -164,12 +172,24 @@ def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> li
 
 def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
     """For each event from a position on, the number of the last one before it on which questions depend."""
-    start = next((event.number for event in reversed(events[:at]) if event.kind not in ASIDE), 0)
+    start = find_last_start(events[:at])
     starts = {}
     for event in events[at:]:
         starts[event.number] = start
-        start = start if event.kind in ASIDE else event.number
+        start = start if is_aside(event, events) else event.number
     return starts
+
+
+def find_last_start(events: Sequence[Event]) -> int:
+    """The number of the last event on which questions depend; 0 before the first."""
+    return next((event.number for event in reversed(events) if not is_aside(event, events)), 0)
+
+
+def is_aside(event: Event, events: Sequence[Event]) -> bool:
+    """Whether no question depends on one of some events, which are all from the first on."""
+    if event.kind == "undo" and event.target is not None:
+        return events[event.target - 1].kind in ASIDE
+    return event.kind in ASIDE
 
 
 def order_key(event: Event, start: int) -> tuple[float | str, ...]:

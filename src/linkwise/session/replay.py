@@ -110,6 +110,11 @@ class Replay:
         self._advised: tuple[int, StopAdvice | None] = (-1, None)
         self._doubts: tuple[int, Doubts | None] = (-1, None)
 
+    @property
+    def learner(self) -> Learner:
+        """The learner that asks."""
+        return self._learner
+
     def follow(self, settled: Sequence[Event], number: int) -> None:
         """Take the learner through all settled events, as of the event of that number (0: no event)."""
         run, n_applied = self._find_start(settled)

@@ -7,7 +7,7 @@ it counts even if another learner, or a newer version of the same one, would hav
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -253,7 +253,8 @@ class Session(SessionTransfer):
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows = check_rows(X)
         names = self._ids if ids is None else check_ids(ids, len(rows))
-        n_before = self.n_rows if self._events else len(rows)  # without events any rows will do
+        is_bound = any(event.names_rows for event in self._events)
+        n_before = self.n_rows if is_bound else len(rows)  # otherwise any rows will do
         here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
         kept = self._meta["source"] if source is None else to_json_value(source, "source")
         has_same_rows = data_difference(self._meta["data"], rows) is None
@@ -306,28 +307,33 @@ class Session(SessionTransfer):
         current = build_learner(stored.learner, rows.shape[1]) if learner is None else learner
         described = stored.learner if learner is None else describe_learner(learner)
         if rate != stored.error_rate:
-            self._check_new_rate(rate)
+            self._check_agreement(self._settled_events(), rate)
         self._start_learner(current, rows, replace(stored, learner=described, error_rate=rate), progress)
         if moved:
             if kept is not None and kept[1] is not None:
                 moved |= self._keep_numbers(kept[0], kept[1].labels)
             self._replace_data(moved, backup)
-        if self._followed != (stored.learner, stored.error_rate):  # only after the learner has started
-            self._store_choice(*self._followed)
+        wanted: dict[EventKind, Any] = {} if learner is None else {"learner": described}
+        if rate != stored.error_rate:
+            wanted["rate"] = rate
+        self._store_choice(wanted)  # only after the learner has started
 
-    def _store_choice(self, learner: dict[str, Any], rate: AssumedRate) -> None:
+    def _store_choice(self, wanted: Mapping[EventKind, Any]) -> None:
         """Store which learner asks and which error rate it assumes, as events, where they are new."""
-        values: dict[EventKind, Any] = {"learner": learner, "rate": rate}
         while True:
-            now, when = self._settings(), read_time()
+            now = self._settings()
             known = {"learner": now.learner, "rate": now.error_rate}
-            new = [(kind, value) for kind, value in values.items() if value != known[kind]]
-            chosen = [Event(0, kind, when, value=value) for kind, value in new]
+            new = [(kind, value) for kind, value in wanted.items() if value != known[kind]]
+            if not new:
+                return
+            chosen = [Event(0, kind, read_time(), value=value) for kind, value in new]
             with suppress(WriteConflict):
-                self._events += self._store.append_all(chosen, after=self._last_number)
+                self._events = [*self._events, *self._store.append_all(chosen, after=self._last_number)]
                 self._follow()
                 return
-            self._events += self._store.events(after=self._last_number)
+            self._events = [*self._events, *self._store.events(after=self._last_number)]
+            if "rate" in wanted:
+                self._check_agreement(self._settled_events(), wanted["rate"])
 
     def _keep_numbers(self, ids: list[str] | None, labels: Labels) -> dict[str, Any]:
         """Let clusters keep their numbers where rows were added after those that were there.
@@ -342,15 +348,17 @@ class Session(SessionTransfer):
             return {}
         before = np.full(self.n_rows, -1, dtype=np.int32)
         before[:n_before] = labels
-        self._meta["numbers"] = self._current_replay().keep_numbers(before)
+        assert self._replay is not None, "only a session with data takes other rows"
+        self._meta["numbers"] = self._replay.keep_numbers(before)
         return {"numbers": self._meta["numbers"]}
 
     def _replace_data(self, changes: dict[str, Any], backup: str | os.PathLike[str] | None) -> None:
         """Store the events with the rows that they name now, after a copy of the file if one is wanted."""
         if backup is not None:
             self._store.copy_to(backup)
+        assert self._replay is not None, "only a session with data takes other rows"
         try:
-            self._store.replace_data(changes, self._ids, self._events, self._current_replay().snapshot())
+            self._store.replace_data(changes, self._ids, self._events, self._replay.snapshot())
         except WriteConflict:
             raise SessionLockedError(
                 f"{self._store.path} is in use by another process. Close that process, or try again."

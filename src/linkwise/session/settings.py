@@ -126,6 +126,7 @@ def select_settings(
     events: Sequence[Event],
     others: Settings,
     rows: Mapping[int, int],
+    name: str,
 ) -> list[Event]:
     """Select what another session says beside pairs and this one does not; its learner and rate stay there.
 
@@ -141,11 +142,13 @@ def select_settings(
         The settings of the other session.
     rows : mapping of int to int
         The position in this session of each row of the other one.
+    name : str
+        Who is meant where the other session has no name.
 
     Returns
     -------
     list of Event
-        Their numbers mean nothing.
+        With the numbers of the other session.
     """
     latest = {event.kind: event for event in events}
     found: list[Event] = []
@@ -154,18 +157,22 @@ def select_settings(
     known = {frozenset(each[:2]) for each in settings.examples}
     there = [each for each in others.examples if {*each[:2]} <= rows.keys()]
     new = [each for each in move_examples(there, rows) if frozenset(each[:2]) not in known]
-    if new:
-        examples = [*settings.examples, *new][:MOST_EXAMPLES]
+    examples = [*settings.examples, *new][:MOST_EXAMPLES]
+    if examples != list(settings.examples):
         found.append(replace(latest["examples"], value=[list(each) for each in examples]))
     begun = {(plan.source, plan.by) for plan in settings.audits}
     plans = {(plan.source, plan.by, plan.after + 1) for plan in others.audits}
-    found += [
-        move_value(event, rows, counts=False)
-        for event in events
-        if event.kind == "audit"
-        and (event.source, event.value["by"], event.number) in plans
-        and (event.source, event.value["by"]) not in begun
-    ]
+    for event in events:
+        if event.kind == "audit" and (event.source, event.value["by"], event.number) in plans:
+            moved = _name_people(move_value(event, rows, counts=False), name)
+            if (moved.source, moved.value["by"]) not in begun:
+                found.append(moved)
     paid = {(event.when, event.source, event.value) for event in stored if event.kind == "cost"}
-    costs = [event for event in events if event.kind == "cost"]
+    costs = [_name_people(event, name) for event in events if event.kind == "cost"]
     return found + [event for event in costs if (event.when, event.source, event.value) not in paid]
+
+
+def _name_people(event: Event, name: str) -> Event:
+    """Give people without a name in an audit or a cost this one."""
+    value = {**event.value, "by": event.value["by"] or name} if event.kind == "audit" else event.value
+    return replace(event, source=event.source or name, value=value)

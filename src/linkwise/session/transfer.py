@@ -160,9 +160,10 @@ class SessionTransfer(SessionPeople):
             stored, settled = self._remaining_events(), self._settled_events()
             new, counts = _select_new(stored, settled, theirs, rows, name or "", file)
             self._check_combined(new)
-            new += select_settings(stored, self._settings(), beside, settings, rows)
+            new += select_settings(stored, self._settings(), beside, settings, rows, name or "")
+            new.sort(key=lambda event: event.number)  # an audit is about the answers before it
             with suppress(WriteConflict):
-                self._events += self._store.append_all(new, after=self._last_number)
+                self._events = [*self._events, *self._store.append_all(new, after=self._last_number)]
                 self._follow()
                 return counts
 
@@ -236,7 +237,7 @@ def _select_new(
     Returns
     -------
     events : list of Event
-        Volunteered pairs and imports to store. Their numbers mean nothing.
+        Volunteered pairs and imports to store, with the numbers of the other session.
     counts : Combined
     """
     held = _count_keys(stored) | _count_keys(settled) | _count_keys(settled, as_certain=False)
@@ -263,7 +264,7 @@ def _move(event: Event, rows: Mapping[int, int], source: str, file: str) -> Even
     )
     if event.kind in ("import", "done"):
         name = event.source if event.kind == "import" and event.source else file
-        return Event(0, "import", event.when, facts=facts, source=name)
+        return Event(event.number, "import", event.when, facts=facts, source=name)
     first, second = (None if row is None else rows.get(row) for row in (event.first, event.second))
     if first is None or second is None or event.answer is None:
         return None

@@ -28,12 +28,12 @@ from linkwise.session.description import data_difference, seed_of_learner
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.event_lists import EventLists
 from linkwise.session.events import (
-    ASIDE,
-    SETTINGS,
     Event,
     add_event,
     certain_evidence_of,
     evidence_of,
+    find_last_start,
+    is_aside,
     names_of,
 )
 from linkwise.session.leases import Leases
@@ -526,7 +526,7 @@ class SessionView:
 
     def _last_start(self) -> int:
         """Number of the last event on which questions depend; 0 before the first."""
-        return next((e.number for e in reversed(self._events) if e.kind not in ASIDE), 0)
+        return find_last_start(self._events)
 
     def _catch_up(self) -> None:
         """Read new events: those of other clients, and those that this one did not see stored."""
@@ -534,14 +534,16 @@ class SessionView:
         if version == self._version and self._store.last() == self._last_number:
             return
         new = self._store.events(after=self._last_number)
-        if any(event.kind in (*SETTINGS, "undo") for event in new):
-            later = EventLists(begin_settings(self._meta))
-            later.follow([*self._events, *new])
-            self._follow_settings(later.settings)  # an error leaves all as it was
+        before, self._events = self._events, [*self._events, *new]
+        try:
+            self._follow_settings()
+        except BaseException:
+            self._events = before
+            self._forget_derived()
+            raise
         if self._error_rate != 0:  # what is believed may have been stored since
             self._evidence = self._doubts = self._cases = self._checking = None
-        self._events += new
-        self._has_changed = self._has_changed or any(e.kind not in ASIDE for e in new)
+        self._has_changed = self._has_changed or any(not is_aside(e, self._events) for e in new)
         if self._store.last() < self._last_number:  # no client deletes events
             raise SessionDamagedError(
                 f"{self._store.path} is an older file than the one that was opened. Open it again."
@@ -557,18 +559,21 @@ class SessionView:
         if self._replay is not None and self._error_rate != 0:
             self._current_replay()
 
-    def _follow_settings(self, settings: Settings) -> None:
-        """Go on with the learner and the error rate that count now, if they are others."""
-        if settings.error_rate != self._error_rate:
-            self._evidence = self._doubts = self._cases = self._checking = None
-        if self._replay is not None and self._followed != (settings.learner, settings.error_rate):
-            rows = self._replay.X
-            self._start_learner(build_learner(settings.learner, rows.shape[1]), rows, settings)
+    def _follow_settings(self, settings: Settings | None = None) -> None:
+        """Go on with the learner and the error rate that count, by default those of now."""
+        wanted = self._settings() if settings is None else settings
+        if self._replay is None or self._followed == (wanted.learner, wanted.error_rate):
+            return
+        rows, is_same = self._replay.X, self._followed[0] == wanted.learner
+        learner = self._replay.learner if is_same else build_learner(wanted.learner, rows.shape[1])
+        self._start_learner(learner, rows, wanted)
+        self._evidence = self._doubts = self._cases = self._checking = None
 
     def _current_replay(self) -> Replay:
         """Take the learner to the last event, also after an interruption, and return its replay."""
         if self._replay is None:
             raise SessionError("The session is open without its data. Open it with Session.open(path, X).")
+        self._follow_settings()
         if self._replay.at != self._last_number:
             self._replay.follow(self._ordered_events(), self._last_number)
         return self._replay
@@ -608,7 +613,8 @@ class SessionView:
 
     def _is_current(self, stored: Snapshot) -> bool:
         """Whether no newer event than what is stored matters to the labels."""
-        return stored.event >= 0 and all(event.kind in ASIDE for event in self._events[stored.event :])
+        newer = self._events[stored.event :]
+        return stored.event >= 0 and all(is_aside(event, self._events) for event in newer)
 
     def _evidence_without_replay(self) -> Evidence:
         """The evidence by the events, and by what was stored of the belief with the labels."""

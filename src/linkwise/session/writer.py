@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
@@ -29,10 +31,12 @@ from linkwise.session.events import (
     Event,
     EventKind,
     certain_evidence_of,
+    drop_undone,
     evidence_of,
     find_undoable,
     name_rows_by_id,
     names_of,
+    settle_events,
 )
 from linkwise.session.remarks import check_note
 from linkwise.session.settings import apply_settings, begin_settings
@@ -49,6 +53,7 @@ UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
     "or leave this answer unconfirmed."
 )
+ROUNDING = 1e-9  # of confidences
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
 
 
@@ -285,9 +290,10 @@ class SessionWriter(SessionView):
             `source` is not valid Unicode.
         """
         name = check_source(source)
-        if not 0 <= cost < math.inf:
+        amount = math.inf if isinstance(cost, int) and abs(cost) > sys.float_info.max else float(cost)
+        if not 0 <= amount < math.inf:
             raise ValueError(f"The cost is out of range: {cost!r}. Give a number from 0 on.")
-        self._write_checked("cost", lambda: {"source": name, "value": float(cost)})
+        self._write_checked("cost", lambda: {"source": name, "value": amount})
         return self._settings().costs[name]
 
     @synchronized
@@ -325,9 +331,11 @@ class SessionWriter(SessionView):
                 )
         if event is None:
             return None
-        if event.kind == "rate":
-            others = (each for each in remaining if each is not event)
-            self._check_new_rate(apply_settings(begin_settings(self._meta), others).error_rate)
+        then = [*self._events, Event(self._last_number + 1, "undo", "", target=event.number)]
+        settings = apply_settings(begin_settings(self._meta), drop_undone(then))
+        self._check_agreement(settle_events(then), settings.error_rate)
+        if event.kind in ("learner", "rate"):
+            self._follow_settings(settings)  # an error comes before anything is stored
         try:
             self._write("undo", target=event.number)
         except WriteConflict:
@@ -461,7 +469,6 @@ class SessionWriter(SessionView):
     def _write(self, kind: EventKind, **event: Any) -> None:
         """Store an event, then take the learner there unless it can wait until somebody reads."""
         self._events.append(self._store.append(kind, after=self._last_number, **event))
-        self._follow_settings(self._settings())
         if not self._events[-1].can_wait:
             self._follow()
 
@@ -494,25 +501,37 @@ class SessionWriter(SessionView):
     def _save_snapshot(self, *, always: bool = False) -> None:
         """Store the labels, for reading without data; if that fails now, a later call does it."""
         if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
-            waits = bool(self._events) and self._events[-1].can_wait
-            replay = self._current_replay() if waits else self._replay
-            snapshot = replay.snapshot()
-            if always:  # it costs time and room
-                snapshot = snapshot._replace(confidence=replay.confidence())
             with suppress(SessionError):
+                now = self._settings()
+                waits = bool(self._events) and self._events[-1].can_wait
+                is_behind = waits or self._followed != (now.learner, now.error_rate)
+                replay = self._current_replay() if is_behind else self._replay
+                snapshot = replay.snapshot()
+                if always:  # it costs time and room
+                    confidence = _read_shares(replay.confidence(), self.n_rows)
+                    snapshot = snapshot._replace(confidence=confidence)
                 self._store.put_snapshot(snapshot)
 
-    def _check_new_rate(self, rate: AssumedRate) -> None:
-        """Check that the answers agree that shall count as right."""
+    def _check_agreement(self, settled: Sequence[Event], rate: AssumedRate) -> None:
+        """Check that the answers agree that count as right at an error rate."""
         if 0 not in (rate.values() if isinstance(rate, Mapping) else [rate]):
             return
         try:
-            evidence_of(self.n_rows, self._settled_events(), rate)
+            evidence_of(self.n_rows, settled, rate)
         except SessionDamagedError:
             raise InfeasibleConstraintsError(
                 "Some answers contradict each other, so they cannot all be right (error_rate=0). "
                 "Undo or change the suspects first."
             ) from None
+
+
+def _read_shares(values: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """The confidences of a learner as a file may hold them; None if they are no shares, one for each row."""
+    if values is None:
+        return None
+    shares = np.asarray(values, dtype=np.float64)
+    is_right = shares.shape == (n_rows,) and ((shares > -ROUNDING) & (shares < 1 + ROUNDING)).all()
+    return shares.clip(0, 1) if is_right else None
 
 
 def check_source(source: object) -> str:

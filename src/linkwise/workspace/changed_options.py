@@ -127,7 +127,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     names = tuple(name for name, value in given if _comparable(stored.get(name)) != _comparable(value))
     if not names:
         return None
-    if "id_column" in names and session.has_ids and session.events:
+    if "id_column" in names and session.has_ids and any(event.names_rows for event in session.events):
         raise UsageError(
             f"{path} finds the rows of its answers by ids that --id {reading.id_column} would replace. "
             "Leave --id out."
@@ -138,7 +138,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
 
 def check_same_positions(session: Session, path: Path, data: Path) -> None:
     """Check that rows without ids are still where they were when the answers were given."""
-    if any(event.kind != "name" for event in session.events) and not session.has_ids:
+    if any(event.names_rows and event.kind != "name" for event in session.events) and not session.has_ids:
         rows = read_rows(data, origin_of(session, path))
         difference = session.find_difference(rows.encoded.X)
         if difference is not None:

@@ -47,7 +47,11 @@ def describe_stored(
 ) -> StoredSession:
     """Describe a session that is open."""
     answers = count_facts(session)
-    is_free = not answers and not is_of_items and (session.has_ids or not session.events)
+    is_free = (
+        not answers
+        and not is_of_items
+        and (session.has_ids or not any(event.names_rows for event in session.events))
+    )
     return StoredSession(command, data, path, session.has_ids, answers, is_free)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
@@ -29,7 +30,7 @@ from linkwise.terminal import screen
 from linkwise.terminal.console import UNNAMED, event_in_words
 from linkwise.terminal.progress import busy, show_bar
 from linkwise.terminal.protocol import emit, event_as_json, examples_as_json, state
-from linkwise.wording import NOTHING_TO_UNDO, count_noun, quote_command, strip_controls
+from linkwise.wording import NOTHING_TO_UNDO, count_noun, join_names, quote_command, strip_controls
 from linkwise.workspace.answer_records import is_json_name, list_answers, write_answers
 from linkwise.workspace.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.workspace.changed_options import name_backup
@@ -54,6 +55,9 @@ LEAST_WIDTH = 10  # of the names of facts
 LEAST_TEXT_WIDTH = 20  # of the facts themselves
 GUIDELINES_SHOWN = 200  # characters of them
 STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
+
+BESIDE = {"guidelines": "the guidelines", "examples": "examples", "audit": "audits", "cost": "costs"}
+"""What comes from another session beside answers."""
 
 
 # ---------------------------------------------------------------- status
@@ -217,27 +221,29 @@ def combine(path: Path, other: Path, *, source: str | None = None, as_json: bool
     backup = name_backup(found)
     with Session.open(found) as session:
         session.save_copy(backup)
-        n_taken = 0
+        n_before = len(session.events)
         try:
             counts = session.combine(theirs, source=source)
-            n_taken = counts.n_taken
         except UnnamedAnswersError as error:
             raise UsageError(f"{error.reason} Say with --source NAME who gave them.") from None
         finally:
-            if n_taken == 0:
+            new = session.events[n_before:]
+            if not new:
                 backup.unlink()
         if as_json:
-            kept = {"backup": str(backup)} if counts.n_taken else {}
+            kept = {"backup": str(backup)} if new else {}
             emit(type="combine", **counts._asdict(), **kept, **_status_as_json(session, found))
             return
-        say(_describe_combined(counts, theirs))
-        if counts.n_taken:
+        beside = [BESIDE[kind] for kind in BESIDE if any(event.kind == kind for event in new)]
+        say(_describe_combined(counts, theirs, beside))
+        if new:
             print(f"The session as it was before is in {backup}.")
             print(f"Now: {count_answers(session.status)}")
 
 
-def _describe_combined(counts: Combined, theirs: Path) -> str:
-    said = f"{count_noun(counts.n_taken, 'answer')} taken from {theirs.name}"
+def _describe_combined(counts: Combined, theirs: Path, beside: Sequence[str]) -> str:
+    taken = join_names([count_noun(counts.n_taken, "answer"), *beside], 9)
+    said = f"{taken} taken from {theirs.name}"
     if counts.n_held:
         said += f", {counts.n_held} were there already"
     if counts.n_left_out:
