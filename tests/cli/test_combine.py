@@ -57,3 +57,16 @@ def test_what_is_wrong_is_told_and_leaves_no_copy(fruit, ben, linkwise, tmp_path
     done = linkwise("combine", strict, ben, "--source", "ben")
     assert done.exit_code == 4
     assert "Nothing was added. Let answers be wrong" in done.stderr
+
+
+def test_what_comes_beside_answers_is_named_and_leaves_a_copy(fruit, ben, linkwise):
+    linkwise("ask", fruit.path, said="n\nq\n")
+    linkwise("combine", fruit.path, ben, "--source", "ben")
+    before = fruit.session.with_name(f"{fruit.session.stem}-before.linkwise")
+    before.unlink()
+    with lw.Session.open(ben) as session:
+        session.set_guidelines("By taste.")
+        session.add_cost("judge", 2)
+    done = linkwise("combine", fruit.path, ben, "--source", "ben")
+    assert "0 answers, the guidelines, costs taken from ben.linkwise" in done.stderr
+    assert before.exists()
