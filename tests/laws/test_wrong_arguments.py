@@ -10,6 +10,7 @@ import pytest
 import sklearn
 
 import linkwise as lw
+from linkwise.data import encode, read_table
 
 ROOTS = [Path(module.__file__).parent for module in (lw, sklearn)]
 LONGEST = 400  # characters of a message
@@ -172,3 +173,12 @@ def test_a_dask_table_is_computed_first_where_data_in_memory_are_needed():
     frame = dask.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=2)
     with pytest.raises(TypeError, match=r"frame is of dask, .* Call frame\.compute\(\) first\."):
         lw.explain(Y, frame)
+
+
+@pytest.mark.parametrize("read", [encode, read_table])
+def test_a_table_in_memory_is_taken_by_from_frame_alone(read):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for table in (frame, dask.from_pandas(frame, npartitions=2)):
+        with pytest.raises(TypeError, match=r"is a DataFrame\. Pass .*from_frame"):
+            read(table)

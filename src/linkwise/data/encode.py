@@ -78,6 +78,8 @@ def encode(
 
     Raises
     ------
+    TypeError
+        `table` is not a `Table`.
     DataError
         The table has infinite values, missing values without `impute`, values too large for the scale, or
         texts, pictures or series that cannot be encoded (see `encode_texts`, `encode_series`).
@@ -86,6 +88,8 @@ def encode(
     ValueError
         `scale`, `impute` or `categories` is not one of its choices, or does not apply to this kind of data.
     """
+    if not isinstance(table, Table):
+        raise TypeError(f"table is a {type(table).__name__}. Pass linkwise.data.from_frame(frame).")
     if scale not in (None, "unit", "standard", "none"):
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")
     if impute not in (None, "median", "category"):

@@ -133,6 +133,8 @@ def read_table(
 
     Raises
     ------
+    TypeError
+        `path` is not the name of a file.
     DataError
         The file cannot be read, and the error names the line or byte; or `from_frame` does not accept the
         table.
@@ -141,6 +143,8 @@ def read_table(
     ImportError
         polars is missing, or openpyxl for a spreadsheet.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path is a {type(path).__name__}. Pass a file, or a table to from_frame.")
     path = Path(path)
     ending = _check_ending(path)
     for option, given, endings in (
