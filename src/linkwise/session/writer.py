@@ -292,7 +292,7 @@ class SessionWriter(SessionView):
         name = check_source(source)
         amount = math.inf if isinstance(cost, int) and abs(cost) > sys.float_info.max else float(cost)
         if not 0 <= amount < math.inf:
-            raise ValueError(f"The cost is out of range: {cost!r}. Give a number from 0 on.")
+            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Give a number from 0 on.")
         self._write_checked("cost", lambda: {"source": name, "value": amount})
         return self._settings().costs[name]
 
@@ -315,6 +315,8 @@ class SessionWriter(SessionView):
 
         Raises
         ------
+        InfeasibleConstraintsError
+            Without the event, answers would contradict each other that count as right. Nothing is stored.
         SessionError
             No event of this number holds, or another client wrote at the same moment.
         """
