@@ -525,9 +525,17 @@ class Unknown(lw.KIN):
     """A learner that no session file can name."""
 
 
-def test_a_client_that_cannot_follow_a_new_rate_keeps_the_old_one(tmp_path):
+def test_a_client_follows_a_new_rate_with_a_learner_of_its_own(tmp_path):
     path = tmp_path / "s"
-    one = Session.open(path, FAR, Unknown(random_state=0))
+    with Session.open(path, FAR, Unknown(random_state=0)) as one:
+        Session.open(path, FAR, Unknown(random_state=0), error_rate=None).close()
+        assert one.assumed_error_rate is None
+        assert one.labels_are_current
+
+
+def test_a_client_that_cannot_follow_a_new_learner_says_so(tmp_path):
+    path = tmp_path / "s"
+    one = Session.open(path, FAR, lw.KIN(random_state=0))
     Session.open(path, FAR, Unknown(random_state=0), error_rate=None).close()
     for _ in range(2):
         with pytest.raises(SessionError, match="is not part of linkwise"):
