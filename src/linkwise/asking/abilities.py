@@ -1,4 +1,4 @@
-"""What a learner may do beyond asking; each is one method, and a session or a run calls it if it is there."""
+"""Optional methods of a learner: a session or a run calls each that a learner has."""
 
 from __future__ import annotations
 

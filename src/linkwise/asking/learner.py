@@ -110,8 +110,8 @@ class Problem:
 class Learner(Protocol):
     """The methods of a learner that `Run` calls.
 
-    What a learner may do beyond these, such as describing its progress or advising when to stop, is in
-    `linkwise.asking.abilities`, a method each.
+    `linkwise.asking.abilities` lists optional methods, such as those that describe the progress and advise
+    when to stop.
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:

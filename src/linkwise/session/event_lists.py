@@ -27,7 +27,7 @@ class EventLists:
     Parameters
     ----------
     begun : Settings
-        What the session was begun with.
+        The settings with which the session begins.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class EventLists:
     last_answers : dict
         For each pair the number of the last answer of each source.
     settings : Settings
-        What counts beside pairs.
+        The settings after all events.
     n_rebuilds : int
         How often everything was derived anew. Meanwhile `settled` is only appended to.
     """

@@ -1,7 +1,7 @@
-"""What the events of a session say beside pairs: guidelines, examples, audits, costs, the learner, the rate.
+"""The settings of a session: guidelines, examples, audits, costs, the learner and the error rate.
 
-Each such event holds a whole value, which counts from then on. So an undo brings the value of before back.
-Costs are summed, and audits are kept by who is audited and who answers.
+They follow from events. Each event holds a whole value, so an undo brings the earlier value back. Costs are
+summed. Of audits, the last one counts for each two who audit and are audited.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from linkwise.session.examples import MOST_EXAMPLES, Example, move_examples
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What counts beside pairs.
+    """The settings after some events.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class Settings:
 
 
 def begin_settings(meta: Mapping[str, Any]) -> Settings:
-    """What a session was begun with."""
+    """The settings with which a session begins."""
     return Settings(meta["learner"], meta.get("error_rate", 0))
 
 
 def apply_settings(settings: Settings, events: Iterable[Event]) -> Settings:
-    """What counts after some more events that are not undone."""
+    """The settings after some more events, none of which is undone."""
     for event in events:
         if event.kind in SETTINGS:
             settings = CHANGES[event.kind](settings, event)
@@ -128,7 +128,7 @@ def select_settings(
     rows: Mapping[int, int],
     name: str,
 ) -> list[Event]:
-    """Select what another session says beside pairs and this one does not; its learner and rate stay there.
+    """Select the events of another session that change the settings of this one, but for learner and rate.
 
     Parameters
     ----------

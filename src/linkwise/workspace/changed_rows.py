@@ -47,11 +47,8 @@ def describe_stored(
 ) -> StoredSession:
     """Describe a session that is open."""
     answers = count_facts(session)
-    is_free = (
-        not answers
-        and not is_of_items
-        and (session.has_ids or not any(event.names_rows for event in session.events))
-    )
+    is_bound = not session.has_ids and any(event.names_rows for event in session.events)
+    is_free = not (answers or is_of_items or is_bound)
     return StoredSession(command, data, path, session.has_ids, answers, is_free)
 
 
