@@ -15,7 +15,7 @@ from linkwise.active.kin.kin import KIN
 from linkwise.asking.advice import StopAdvice
 from linkwise.asking.oracles import TruthOracle
 from linkwise.data.demo_sets import as_demo
-from linkwise.data.items import Items, value_items
+from linkwise.data.show.items import Items, value_items
 from linkwise.datasets import scale_to_unit
 from linkwise.page import opening
 from linkwise.page.cards import RowView

@@ -7,7 +7,7 @@ import pytest
 
 from browser.presenters import READ_MS, pair, shown_as
 from linkwise.active.kin.kin import KIN
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.session.session import Session
 
 PEOPLE = ("anna", "ben", "carla")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from linkwise.data.readers import ENDINGS
+from linkwise.data.read.formats import ENDINGS
 from linkwise.errors import DataError
 from linkwise.page.opening import present_project
 from linkwise.session.session import Session

@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from fixed_labels import FixedLabels
-from linkwise.data.items import text_items, value_items
+from linkwise.data.show.items import text_items, value_items
 from linkwise.page.cards import RowView
 from linkwise.page.cluster_list import MOST_CLUSTERS
 from linkwise.page.presenter import Presenter

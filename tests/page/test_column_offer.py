@@ -7,7 +7,7 @@ import pytest
 
 from cli.test_column_proposal import write_orders
 from linkwise.constraints.constraints import Constraints
-from linkwise.data.encoded import block_of
+from linkwise.data.encoding.encoded import block_of
 from linkwise.metric.column_choice import ColumnProposal
 from linkwise.page.opening import present_project
 from linkwise.session.session import Session

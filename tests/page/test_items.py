@@ -8,7 +8,7 @@ import pytest
 
 from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.data.demo_sets import load_demo
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
 from linkwise.page.cards import (

@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 
 from linkwise.active.kin.kin import KIN
 from linkwise.constraints.constraints import Constraints
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.page.auth import AccessControl
 from linkwise.page.cards import RowView, create_namer
 from linkwise.page.hub import Update, show_to

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.data import encode, from_frame
-from linkwise.data.items import text_items
+from linkwise.data.show.items import text_items
 from linkwise.datasets import load
 from linkwise.errors import SessionLockedError
 from linkwise.page.cards import RowView, view_numbers

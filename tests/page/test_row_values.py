@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.data.items import Items, text_items, value_items
+from linkwise.data.show.items import Items, text_items, value_items
 from linkwise.page.cards import RowView
 from linkwise.page.row_values import summarize_rows
 

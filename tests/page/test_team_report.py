@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.active.kin.kin import KIN
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.page.cards import RowView, create_namer
 from linkwise.page.presenter import Presenter
 from linkwise.page.recent_moves import MOST_EVENTS, MOST_LISTED, RecentMoves

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.data.roles import Kind
+from linkwise.data.columns.roles import Kind
 from linkwise.page.scatter import Places, project_rows, scale_places
 from linkwise.session.neighbour_map import LEAST_ROWS, MOST_MAPPED, map_by_neighbours
 from linkwise.types import Labels

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from linkwise.data import Rows
 from linkwise.data.column_survey import ColumnSurvey, survey_columns
-from linkwise.data.proposed_options import propose_options
-from linkwise.data.readers import read_frame
+from linkwise.data.columns.proposed_options import propose_options
+from linkwise.data.read.formats import read_frame
 from linkwise.errors import DataError
 from linkwise.wording import join_names, quote_command
 from linkwise.workspace.exit_codes import UsageError

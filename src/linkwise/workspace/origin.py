@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.data.readers import JSON_ENDINGS
+from linkwise.data.read.formats import JSON_ENDINGS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 from linkwise.workspace.offered_weights import EARLIER

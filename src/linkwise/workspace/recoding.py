@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.data import Table
-from linkwise.data.encoded import Feature, block_of
-from linkwise.data.weights import COLUMNS
+from linkwise.data.columns.weights import COLUMNS
+from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.errors import DataError
 from linkwise.metric.column_choice import ColumnProposal
 from linkwise.metric.differences import feature_spreads
