@@ -17,6 +17,8 @@ from linkwise.data.items import Items, image_items, series_items, text_items
 from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<img src=x onerror='window.hit=1'><b>bold</b>&amp;\"'"
 
 

@@ -10,6 +10,8 @@ from linkwise.active.kin.kin import KIN
 from linkwise.data.items import value_items
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = ("anna", "ben", "carla")
 KIND = np.arange(60) % 3
 

@@ -8,6 +8,8 @@ from linkwise.active.kin.kin import KIN
 from linkwise.data.items import value_items
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 GUIDELINES = "Same corner of the plane.\n<b>Colour</b> does not matter."
 
 
