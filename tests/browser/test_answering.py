@@ -18,7 +18,7 @@ from browser.presenters import (
     press_early,
     read,
 )
-from linkwise.asking.advice import StopAdvice
+from linkwise.learn.advice import StopAdvice
 
 pytestmark = pytest.mark.slow
 

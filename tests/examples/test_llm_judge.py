@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import linkwise as lw
-from linkwise.programs.child_process import parse_reply
+from linkwise.app.programs.child_process import parse_reply
 from patience import patience
 
 pytestmark = pytest.mark.slow
