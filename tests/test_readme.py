@@ -47,6 +47,7 @@ def run(command, linkwise, monkeypatch):
         runpy.run_path(command[1], run_name="__main__")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run_as_printed(repository, linkwise, monkeypatch):
     commands = commands_of(README)
     assert [command[1] for command in commands] == ["demo", "demo", "ask", "explain", "export", "cluster"]
@@ -69,6 +70,7 @@ def test_the_first_page_has_the_commands_of_the_readme_in_their_order():
     assert [command for command in commands_of(README) if command in commands] == commands
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_page_run_in_the_repository(repository, linkwise, monkeypatch):
     commands = commands_of_page("real-data")
     assert len(commands) == 7
@@ -82,6 +84,7 @@ def test_the_first_command_of_ten_minutes_asks_in_the_terminal():
     assert first.endswith("--terminal")  # its output is printed below
 
 
+@pytest.mark.slow
 def test_the_python_of_the_readme_runs(capsys):
     code = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert len(code) == 1
