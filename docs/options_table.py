@@ -10,7 +10,7 @@ import typer
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from linkwise.cli.main import app
+from linkwise.app.cli.main import app
 
 MAIN = "ask"  # whose options other commands refer to
 
