@@ -47,6 +47,7 @@ def run(command, linkwise, monkeypatch):
         runpy.run_path(command[1], run_name="__main__")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run_as_printed(repository, linkwise, monkeypatch):
     commands = commands_of(README)
     assert [command[1] for command in commands] == ["ask", "explain", "export", "cluster"]
@@ -63,6 +64,7 @@ def test_the_two_commands_of_the_readme_are_those_of_ci():
     assert [command for command in commands if not re.search(rf"\b{command}\b", run_by_ci)] == []
 
 
+@pytest.mark.slow
 def test_the_demo_prints_what_the_readme_shows(linkwise):
     first, last = re.findall(r"^ {4} *(\d+ +\d+ +[\d.]+)$", README, re.MULTILINE)
     printed = [line.split() for line in linkwise("demo", "--auto").output.splitlines()]
@@ -81,6 +83,7 @@ def test_the_first_page_has_the_commands_of_the_readme_in_their_order():
     assert commands_of_page("index") == commands_of(README)
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_page_run_in_the_repository(repository, linkwise, monkeypatch):
     commands = commands_of_page("real-data")
     assert len(commands) == 7
@@ -94,6 +97,7 @@ def test_the_first_command_of_ten_minutes_asks_in_the_terminal():
     assert first.endswith("--terminal")  # its output is printed below
 
 
+@pytest.mark.slow
 def test_the_python_of_the_readme_runs(repository, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})

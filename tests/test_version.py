@@ -47,11 +47,13 @@ def archive(repository, folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_clone_without_tags(repository):
     commit = git(repository, "rev-parse", "--short=7", "HEAD").decode().strip()
     assert version_of(repository).startswith(f"0.1.dev1+g{commit}")
 
 
+@pytest.mark.slow
 def test_a_tag_is_the_version(repository, tmp_path):
     git(repository, "tag", "v0.2.0")
     assert version_of(repository) == "0.2.0"
@@ -60,16 +62,19 @@ def test_a_tag_is_the_version(repository, tmp_path):
     assert version_of(repository).startswith("0.2.1.dev1+g")
 
 
+@pytest.mark.slow
 def test_an_archive_without_tags(repository, tmp_path):
     assert version_of(archive(repository, tmp_path / "archive")) == FALLBACK
 
 
+@pytest.mark.slow
 def test_without_git_and_within_another_repository(repository):
     assert version_of(copied(repository / "vendored")) == FALLBACK
     shutil.rmtree(repository / ".git")
     assert version_of(repository) == FALLBACK
 
 
+@pytest.mark.slow
 def test_a_source_distribution_keeps_what_git_said(repository):
     shutil.rmtree(repository / ".git")
     (repository / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: linkwise\nVersion: 0.3.dev7+gabc\n")

@@ -17,6 +17,8 @@ from linkwise.data.items import Items, image_items, series_items, text_items
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<img src=x onerror='window.hit=1'><b>bold</b>&amp;\"'"
 
 

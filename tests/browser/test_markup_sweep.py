@@ -16,6 +16,8 @@ from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 from patience import patience
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<x-evil>\"'&amp;<img src=x onerror='window.hit=1'><script>window.hit=2</script></x-evil>"
 PEOPLE = (f"anna {EVIL}", f"ben {EVIL}")
 KIND = np.arange(24) % 3

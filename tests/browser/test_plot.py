@@ -11,6 +11,8 @@ from linkwise.data.items import value_items
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 # WebGL in software takes itself for a graphics card
 CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;
   WebGL2RenderingContext.prototype.getParameter = function (name) {

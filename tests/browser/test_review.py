@@ -10,6 +10,8 @@ from linkwise.data.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = ("anna", "ben", "carla")
 KIND = np.arange(60) % 3
 

@@ -8,6 +8,8 @@ from linkwise.data.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 
+pytestmark = pytest.mark.slow
+
 GUIDELINES = "Same corner of the plane.\n<b>Colour</b> does not matter."
 
 

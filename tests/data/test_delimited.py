@@ -30,6 +30,7 @@ def empty_as_none(rows):
     return [tuple(cell or None for cell in row) for row in rows]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(rows=tables(PLAIN), end=st.sampled_from(["\n", "\r\n"]))
 def test_fast_and_careful_parsers_agree(rows, end):
@@ -43,6 +44,7 @@ def test_fast_and_careful_parsers_agree(rows, end):
     assert frame.equals(careful)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(rows=tables(ANY))
 def test_what_was_written_is_read(rows):

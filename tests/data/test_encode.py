@@ -42,6 +42,7 @@ def test_standard_and_none():
     np.testing.assert_array_equal(none[:, 1:], unit[:, 1:])
 
 
+@pytest.mark.slow
 @given(
     values=hnp.arrays(np.float64, st.integers(2, 20), elements=st.floats(-1e9, 1e9)).filter(
         lambda values: values.min() < values.max()

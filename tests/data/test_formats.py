@@ -192,6 +192,7 @@ def test_arrays_that_cannot_be_read(tmp_path):
 PIECES = b', ; \n \r\n " a id 1 2.5 NA 2024-01-31 {"a": } [ \xff'.split(b" ")
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     raw=st.one_of(

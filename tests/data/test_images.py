@@ -65,6 +65,7 @@ def test_directions_of_lines_are_distinguished(folder):
     assert adjusted_rand_score([0] * 4 + [1] * 4, found) == 1.0
 
 
+@pytest.mark.slow
 def test_digits_are_found_better_than_by_pixels(tmp_path):
     digits = datasets.load("digits")
     for k in range(300):

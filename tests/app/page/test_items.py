@@ -74,6 +74,7 @@ def test_pictures_come_as_they_are():
     assert seen.tolist() == np.rint(digits.images[7] * (255 / 16)).tolist()
 
 
+@pytest.mark.slow
 def test_presenters_of_demos():
     import linkwise as lw
     from linkwise.app.cli.commands.demo import open_demo_session
