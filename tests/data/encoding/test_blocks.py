@@ -146,7 +146,7 @@ def test_rows_of_zeros_stay_zero_and_are_listed():
         ({"weights": {"price": 0, "stars": 0, "kind": 0}}, "No column is left"),
         ({"metric": "cosine"}, "'kind' is a category"),
         ({"metric": "manhattan"}, "'euclidean' or 'cosine'"),
-        ({"text": "body", "metric": "cosine"}, "Leave metric out"),
+        ({"text": "body", "metric": "cosine"}, "Remove metric"),
     ],
 )
 def test_errors_name_the_way_out(how, said):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linkwise.app.page.cards import RowView, create_namer, locate_numbers, numeric_columns
+from linkwise.app.project.data_source import columns_of_rules
 from linkwise.app.project.project import Project
-from linkwise.app.project.reading import columns_of_rules
 from linkwise.data import Encoded
 
 

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.text_files import decode, normalize_encoding, read_bytes, split_records
 
@@ -65,13 +66,10 @@ def option(flag: str, help: str, group: str, *, default: object = None, **more: 
 
 
 # ---------------------------------------------------------------- data
-OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
-OF_RECORDS = ("merge_variants", "as_categories", "log", "cycles")
-OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -128,224 +126,165 @@ def _encoding(flag: str, given: str) -> str:
         raise UsageError(f"{flag}: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read and encoded; None where the command line says nothing.
-
-    CONTRIBUTING.md explains how to add a field, and decision 041 why options are declared in this way.
-    """
-
-    id_column: str | None = option("--id", "column that identifies the rows", "data", metavar="COLUMN")
-    columns: Sequence[str] | None = option(
+DATA_OPTIONS: dict[str, Declared] = {  # of each field of `Reading`, in the order of the help
+    "id_column": Declared("--id", "column that identifies the rows", "data", metavar="COLUMN"),
+    "columns": Declared(
         "--columns",
         "columns by which rows are compared  [default: all that are suitable]",
         "data",
         metavar="A,B",
         parse=_names,
-    )
-    drop: Sequence[str] | None = option("--drop", "columns to leave out", "data", metavar="C,D", parse=_names)
-    delimiter: str | None = option(
+    ),
+    "drop": Declared("--drop", "columns to leave out", "data", metavar="C,D", parse=_names),
+    "delimiter": Declared(
         "--delimiter", "character between values  [default: detected]", "data", metavar="CHAR"
-    )
-    scale: str | None = option(
+    ),
+    "scale": Declared(
         "--scale",
         "scale numbers to 0..1, to standard deviation 1, or not at all  [default: unit]",
         "data",
         type=("unit", "standard", "none"),
-    )
-    impute: str | None = option(
+    ),
+    "impute": Declared(
         "--impute",
         "fill missing values with medians, and with most frequent categories or a category of their own",
         "data",
         type=("median", "category"),
-    )
-    text: Sequence[str] | None = option(
+    ),
+    "text": Declared(
         "--text",
         "compare rows by the texts of these columns, and by nothing else but --columns",
         "data",
         metavar="A,B",
         parse=_names,
-    )
-    text_by: str | None = option(
+    ),
+    "text_by": Declared(
         "--text-by",
         "compare texts by words, or by groups of letters, as names with typing errors  [default: words]",
         "data",
         type=("words", "letters"),
-    )
-    image: Sequence[str] | None = option(
+    ),
+    "image": Declared(
         "--image",
         "compare rows by the pictures that these columns name, and by nothing else but --text and --columns",
         "data",
         metavar="A,B",
         parse=_names,
-    )
-    series: bool | None = option(
+    ),
+    "series": Declared(
         "--series",
         "each row is a curve: numeric columns in order, or one column of lists",
         "data",
         type=bool,
-    )
-    series_by: Sequence[str] | None = option(
+    ),
+    "series_by": Declared(
         "--series-by",
         "each row is one value of a curve: the columns of ids, times and values",
         "data",
         metavar="ID,TIME,VALUE",
         parse=_three_names,
-    )
-    warp: bool | None = option(
+    ),
+    "warp": Declared(
         "--warp",
         "compare curves by dynamic time warping, so that shapes may be shifted and stretched",
         "data",
         type=bool,
-    )
-    merge_variants: bool | None = option(
+    ),
+    "merge_variants": Declared(
         "--merge-variants",
         "treat spellings of one category, such as Retail and retail, as one",
         "data",
         type=bool,
-    )
-    as_categories: Sequence[str] | None = option(
+    ),
+    "as_categories": Declared(
         "--as-categories",
         "columns of numbers that are codes, compared as equal or different",
         "data",
         metavar="A,B",
         parse=_names,
-    )
-    log: Sequence[str] | None = option(
+    ),
+    "log": Declared(
         "--log",
         "columns of amounts, such as incomes, compared by their logarithms",
         "data",
         metavar="A,B",
         parse=_names,
-    )
-    cycles: Sequence[str] | None = option(
+    ),
+    "cycles": Declared(
         "--cycles",
         "columns of dates or times, compared by hour, day of the week and season, too; A=hour names one",
         "data",
         metavar="A,B=hour",
         parse=_names,
-    )
-    keep_nested: bool | None = option(
+    ),
+    "keep_nested": Declared(
         "--keep-nested", "leave nested objects in JSON as they are, only shown", "data", type=bool
-    )
-    encoding: str | None = option(
+    ),
+    "encoding": Declared(
         "--encoding",
         "encoding of a text file, such as windows-1252  [default: detected where certain]",
         "data",
         metavar="NAME",
         parse=_encoding,
-    )
-    sheet: str | None = option(
+    ),
+    "sheet": Declared(
         "--sheet", "sheet of a spreadsheet (.xlsx)  [default: the first]", "data", metavar="NAME"
-    )
-    weights: Mapping[str, float] | str | None = option(
+    ),
+    "weights": Declared(
         "--weight",
         "how much columns or blocks count, 0 to only show one; none leaves blocks as they are  [default: 1]",
         "data",
         metavar="A=2,B=0.5",
         parse=_weights,
-    )
-    metric: str | None = option(
+    ),
+    "metric": Declared(
         "--metric",
         "compare embeddings by distance, or by the cosine  [default: cosine if all have norm 1]",
         "data",
         type=("euclidean", "cosine"),
-    )
-    skip_broken: bool | None = option(
-        "--skip-broken", "leave out images that cannot be read", "data", type=bool
-    )
-    show: str | Sequence[str] | None = option(
+    ),
+    "skip_broken": Declared("--skip-broken", "leave out images that cannot be read", "data", type=bool),
+    "show": Declared(
         "--show",
         "columns that you see and that are not compared; or a table that you see in place of these data",
         "data",
         metavar="A,B|FILE",
         parse=_file_or_names,
-    )
-    hide: Sequence[str] | None = option(
+    ),
+    "hide": Declared(
         "--hide", "columns that you do not see, but that are compared", "data", metavar="C,D", parse=_names
-    )
-
-    def settings(self) -> dict[str, Any]:
-        """Return the options that the command line sets."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-    def choices(self) -> dict[str, Any]:
-        """The part that is for `read_table` or `read_folder`."""
-        others = OF_ENCODING if self.side_file is None else (*OF_ENCODING, "show")
-        chosen = {name: value for name, value in self.settings().items() if name not in others}
-        if self.series_by is not None:
-            chosen["series"] = True
-        # a scale of columns that was asked for is kept: rows are not scaled to norm 1 without being asked
-        return {"metric": "euclidean", **chosen} if self.scale is not None and self.is_of_records else chosen
-
-    @property
-    def is_of_records(self) -> bool:
-        """Whether rows of a file are compared by columns, maybe beside texts or pictures."""
-        has_blocks = self.text is not None or self.image is not None
-        return not self.is_of_series and (not has_blocks or self.columns is not None)
-
-    @property
-    def is_of_series(self) -> bool:
-        """Whether rows are curves."""
-        return bool(self.series or self.series_by)
-
-    @property
-    def side_file(self) -> str | None:
-        """The table that is shown in place of the data; None if there is none."""
-        return self.show if isinstance(self.show, str) else None
-
-    def options(self) -> tuple[str, ...]:
-        """The options that say the same."""
-        return tuple(
-            word for name, value in self.settings().items() for word in find_option(name).to_words(value)
-        )
-
-    def source(self, data: Path) -> dict[str, Any]:
-        """All that decides what is read from a file or a folder."""
-        self._check(data)
-        of_rows = "unit" if self.is_of_records and not data.is_dir() else None
-        usual = "standard" if self.is_of_series else of_rows
-        side = {} if self.side_file is None else {"show": {"file": self.side_file}}
-        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
-
-    def _check(self, data: Path) -> None:
-        """Refuse options that do not go together."""
-        of_folders = OF_FOLDERS if self.side_file is None else (*OF_FOLDERS, "show")
-        for name in self.settings():
-            if data.is_dir() and name not in of_folders:
-                raise UsageError(
-                    f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
-                )
-            if not data.is_dir() and name in OF_FOLDERS:
-                raise UsageError(
-                    f"{flag_of(name)} is for folders of images, and {data} is a file. "
-                    f"Leave {flag_of(name)} out."
-                )
-            if self.text is not None and name in ("series", "series_by"):
-                raise UsageError(f"--text compares rows by their words. Leave {flag_of(name)} out.")
-            if self.image is not None and name in ("series", "series_by"):
-                raise UsageError(f"--image compares rows by pictures. Leave {flag_of(name)} out.")
-            if not self.is_of_series and not self.is_of_records and name in OF_COLUMNS:
-                what = "--image compares rows by pictures" if self.text is None else _BY_WORDS
-                raise UsageError(
-                    f"{what} alone. Leave {flag_of(name)} out, or compare by columns, too, with "
-                    "--columns A,B or --columns all."
-                )
-            if self.text is None and name == "text_by":
-                raise UsageError("--text-by is about columns of texts. Name them with --text A,B.")
-            if self.is_of_series and name in ("weights", "metric"):
-                raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
-            if self.is_of_series and name in OF_RECORDS:
-                raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
-            if not self.is_of_series and name == "warp":
-                raise UsageError("--warp is about curves. Add --series or --series-by, or leave --warp out.")
-            if self.is_of_series and name == "impute":
-                raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
-        if self.metric == "cosine" and self.scale is not None:
-            raise UsageError("--metric cosine scales each row of numbers to norm 1. Leave --scale out.")
+    ),
+}
 
 
-_BY_WORDS = "--text compares rows by their words"
+# ---------------------------------------------------------------- a reading on the command line
+def check_reading(reading: Reading, data: Path) -> None:
+    """Raise `UsageError` if options do not go together, or do not fit a file or a folder."""
+    of_folders = OF_FOLDERS if reading.side_file is None else (*OF_FOLDERS, "show")
+    for name in reading.settings():
+        if data.is_dir() and name not in of_folders:
+            raise UsageError(
+                f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
+            )
+        if not data.is_dir() and name in OF_FOLDERS:
+            raise UsageError(
+                f"{flag_of(name)} is for folders of images, and {data} is a file. Leave {flag_of(name)} out."
+            )
+    misfit = reading.find_misfit(flag_of)
+    if misfit is not None:
+        raise UsageError(misfit.message)
+
+
+def write_reading(reading: Reading) -> tuple[str, ...]:
+    """The words that give a reading on the command line."""
+    given = reading.settings().items()
+    return tuple(word for name, value in given for word in DATA_OPTIONS[name].to_words(value))
+
+
+def options_of(kind: Any) -> dict[str, Declared]:
+    """The options that give the fields of a class, by the name of the field."""
+    declared = {one.name: one.metadata.get("option") or DATA_OPTIONS.get(one.name) for one in fields(kind)}
+    return {name: one for name, one in declared.items() if one is not None}
 
 
 def _in_one(value: Any) -> str:
@@ -359,13 +298,7 @@ def _in_one(value: Any) -> str:
 
 def flag_of(name: str) -> str:
     """The flag that gives one part of a `Reading`."""
-    return find_option(name).flag
-
-
-def find_option(name: str) -> Declared:
-    """The option that gives one part of a `Reading`."""
-    declared: Declared = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
-    return declared
+    return DATA_OPTIONS[name].flag
 
 
 # ---------------------------------------------------------------- session

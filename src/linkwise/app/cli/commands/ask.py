@@ -16,11 +16,12 @@ from linkwise.app.cli.commands.column_key import ColumnKey
 from linkwise.app.project.changed_options import ReplayNeeded
 from linkwise.app.project.cluster_search import name_with_text
 from linkwise.app.project.column_offer import describe_proposal
+from linkwise.app.project.data_source import resolve_name
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import Interrupted, break_line, say
 from linkwise.app.project.item_rows import is_in_files, items_folder
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import (
     Project,
     data_of_session,
@@ -29,7 +30,6 @@ from linkwise.app.project.project import (
     open_project,
     session_words,
 )
-from linkwise.app.project.reading import resolve_name
 from linkwise.app.project.recoding import propose_columns
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.console import PairView, Terminal
@@ -39,6 +39,7 @@ from linkwise.app.terminal.pair_views import add_pictures, choose_pair_view
 from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import JsonLines
 from linkwise.data import Encoded
+from linkwise.data.reading import Reading
 from linkwise.learn.learner import Question
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.guidelines import write_guidelines

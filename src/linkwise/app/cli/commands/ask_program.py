@@ -29,16 +29,17 @@ from linkwise.app.cli.commands.ask import (
 from linkwise.app.programs.answer import Answered, Conversation, Limits, check_limits
 from linkwise.app.programs.child_process import ChildProcess
 from linkwise.app.programs.interrupts import defer_interrupt, interrupt_at_end
+from linkwise.app.project.data_source import resolve_name
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import ProgramOptions, Reading, SessionOptions
+from linkwise.app.project.options import ProgramOptions, SessionOptions
 from linkwise.app.project.project import Project, data_of_session, is_session, new_session_path, open_project
-from linkwise.app.project.reading import resolve_name
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.dialogue import Ending, run_audit
 from linkwise.app.terminal.keys import LineReader
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
+from linkwise.data.reading import Reading
 from linkwise.errors import ProgramError
 from linkwise.session.audit import AuditReport, describe_audit
 from linkwise.session.leases import OpenQuestion

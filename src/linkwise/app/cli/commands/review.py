@@ -14,14 +14,14 @@ from linkwise.app.cli.commands.ask import (
     open_reader,
     report_interrupt,
 )
+from linkwise.app.project.data_source import resolve_name
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading
 from linkwise.app.project.project import data_of_session, find_session, is_session, open_project
-from linkwise.app.project.reading import resolve_name
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.keys import LineReader
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.review_dialogue import ReviewLines, ReviewTerminal, run_review
+from linkwise.data.reading import Reading
 from linkwise.session.guidelines import write_guidelines
 from linkwise.session.writer import check_source
 from linkwise.wording import quote_command
