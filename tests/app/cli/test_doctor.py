@@ -161,6 +161,7 @@ def test_without_a_port_there_is_the_terminal(monkeypatch, asked):
     assert "--terminal" in found["port"]["way_out"]
 
 
+@pytest.mark.slow
 def test_a_browser_needs_a_screen(monkeypatch, asked):
     assert asked()[0]["browser"]["state"] == "absent"
     monkeypatch.setenv("DISPLAY", ":0")
@@ -168,6 +169,7 @@ def test_a_browser_needs_a_screen(monkeypatch, asked):
     assert asked()[0]["browser"]["state"] == "ok"
 
 
+@pytest.mark.slow
 def test_it_runs_without_the_extra_that_brings_the_commands(process):
     begin = "import sys; sys.modules.update(dict.fromkeys(['typer', 'rich', 'polars'])); "
     code = f"{begin}sys.argv[1:] = ['doctor']; from linkwise.__main__ import main; main()"
