@@ -53,7 +53,7 @@ class Sheet(NamedTuple):
 def require_openpyxl() -> None:
     """Raise an ImportError that says how to install openpyxl, if it is missing."""
     if find_spec("openpyxl") is None:
-        raise ImportError('Reading and writing .xlsx needs openpyxl: pip install "linkwise[xlsx]"')
+        raise ImportError('Reading and writing .xlsx needs openpyxl: pip install "linkwise[tables]"')
 
 
 # ---------------------------------------------------------------- reading
