@@ -78,7 +78,7 @@ def test_the_page_shows_the_pictures(path, more):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--image", "picture", "--series"), "Leave --series out"),
+        (("--image", "picture", "--series"), "Remove --series"),
         (("--image", "picture", "--impute", "median"), "--image compares rows by pictures alone."),
         (
             ("--image", "picture", "--items", "5"),
