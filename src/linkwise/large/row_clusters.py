@@ -32,7 +32,7 @@ from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows, resolve_seed, warn_of_identical
 
-SAMPLE = 20_000  # rows
+SAMPLE = 100_000  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ def cluster_rows(
         Column of tables with ids of the rows.
     scale : {"none", "standard"}, default="none"
         Leave the columns as they are, or scale them to mean 0 and deviation 1.
-    n_sample : int, default=20000
+    n_sample : int, default=100000
         Number of rows of the uniform sample. It is held in memory, with the rows that constraints name.
     backend : {"serial", "loky", "dask"}, default="serial"
         Read the rows in this process; in processes of this machine (joblib's loky); or on the workers of the
@@ -244,7 +244,11 @@ def cluster_rows(
     >>> X, y = make_blobs(100_000, centers=5, random_state=0)
     >>> c = lw.Constraints.sample(y, 50, random_state=0)
     >>> found = lw.cluster_rows(
-    ...     lw.PCKMeans(5, random_state=0), X, must_link=c.must_link, cannot_link=c.cannot_link
+    ...     lw.PCKMeans(5, random_state=0),
+    ...     X,
+    ...     must_link=c.must_link,
+    ...     cannot_link=c.cannot_link,
+    ...     n_sample=20_000,
     ... )
     >>> int(found.sizes.sum()), found.model.cluster_centers_.shape
     (100000, (5, 2))
