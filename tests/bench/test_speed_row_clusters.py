@@ -5,8 +5,10 @@ import csv
 import pytest
 from bench.speed import row_clusters
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.nightly
+
+@pytest.mark.slow(nightly=True)
 def test_a_larger_sample_is_hardly_better(tmp_path):
     given = ["--sizes", "30000", "--sets", "easy", "--pairs", "100", "--samples", "3000", "30000"]
     assert row_clusters.main([*given, "--out", str(tmp_path)]) == 0

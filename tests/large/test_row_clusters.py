@@ -125,6 +125,7 @@ def test_chunks_and_threads_change_no_bit(places, n_threads, model):
     assert bytes_of(found) == expected
 
 
+@pytest.mark.slow
 def test_workers_change_no_bit(tmp_path):
     rows = np.tile(X, (140, 1)) + np.arange(140, dtype=np.float32).repeat(len(X))[:, None] / 100
     np.save(tmp_path / "rows.npy", rows)
@@ -201,7 +202,7 @@ def test_progress_is_that_of_the_fit():
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     n_bytes = 96 * 2**20
