@@ -32,11 +32,11 @@ from linkwise.learn.kin.calibration import Sharpness, raise_table, share_chances
 from linkwise.learn.kin.kernels import Kernels, Matrix, MixedKernel, Rows, Table
 from linkwise.parallel import one_blas_thread
 
-RIDGE = 0.05
+RIDGE = 0.05  # of the regression
 
 LIKE = 0.15  # width of the Gaussian by which coverages are similar
 PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is new
-ROUND = 16  # items after which the regression is computed anew
+ROUND = 16  # known items after which the regression is computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
 NODES = 48  # of a polynomial for sums over coverages
@@ -52,7 +52,7 @@ POWERS = np.array([1.0, 1.5, 2.0, 3.0])
 POWER_PRIOR = (1.6, 0.5)
 UNKNOWN, FLOOR = 0.08, 0.01  # score of the unknown; least chance of what was the case
 
-ANEW = 64  # items after which it is computed anew
+ANEW = 64  # items after which the covariance is computed anew
 
 
 # ---------------------------------------------------------------- the regression on the first known items
