@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from linkwise.learn.kin import calibration, model, prior
+from linkwise.learn.kin import calibration, model, prior_belief
 from linkwise.learn.kin.calibration import Calibration, PlaceAnswer, Sharpness, share_chances
 from linkwise.learn.kin.kernels import FULL, Kernels, MixedKernel
 from linkwise.learn.kin.model import Known, are_weights_due, weigh_kernels
-from linkwise.learn.kin.prior import PairWeights, expect_weights, fit_pair_weights
+from linkwise.learn.kin.prior_belief import PairWeights, expect_weights, fit_pair_weights
 from reference import kin as plain
 
 
@@ -73,13 +73,13 @@ def test_weights_have_the_highest_posterior(seed):
     home = rng.integers(0, 3, n)
     together = (home[:, None] == home).astype(float)
     upper = np.triu_indices(n, 1)
-    mean = prior.PRIOR @ (1, np.log(classes))
+    mean = prior_belief.PRIOR @ (1, np.log(classes))
 
     def loss(w):
         p = expit(w[0] + w[1] * phi[upper] + w[2] * psi[upper])
         t = together[upper]
         fit = (t * np.log(p) + (1 - t) * np.log(1 - p)).sum() * min(1, 10 / n)
-        return -fit + (((w - mean) / prior.DEVIATION) ** 2).sum() / 2
+        return -fit + (((w - mean) / prior_belief.DEVIATION) ** 2).sum() / 2
 
     best = minimize(loss, mean, tol=1e-12).x
     expected = np.maximum(best, [-np.inf, 0.2, 0])
@@ -100,7 +100,7 @@ def test_more_classes_make_strangers_less_likely_together():
 def test_similarity_never_speaks_against():
     phi = np.array([[0.0, 5.0], [5.0, 0.0]])
     found = fit_pair_weights(np.tile(phi, (8, 8)), np.zeros((16, 16)), np.zeros((16, 16)), 5.0)
-    assert found.similarity >= prior.LEAST[1]
+    assert found.similarity >= prior_belief.LEAST[1]
     assert PairWeights(0.0, 1.0, 1.0).chances(np.ones(1), np.zeros(1))[0] == pytest.approx(expit(1.0))
 
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.advice import StopAdvice
+from linkwise.learn.kin.best_clustering import estimate_belonging
 from linkwise.learn.kin.calibration import RATES, Calibration, share_chances, weigh_exception_rates
-from linkwise.learn.kin.clustering import estimate_belonging
 from linkwise.learn.kin.kernels import MixedKernel, Table
 from linkwise.learn.kin.model import RIDGE, Chances, Known, first_largest, fit_model
 from linkwise.learn.kin.posterior import (

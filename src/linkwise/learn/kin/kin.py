@@ -3,10 +3,10 @@
 A neighbourhood is a set of items that answers have put together. The modules, in the order of the method:
 
 1. `kernels`: the items and their similarity, which changes as it learns from answers.
-2. `prior`: what to expect before any answer.
+2. `prior_belief`: what to expect before any answer.
 3. `calibration`, `model`, `posterior`: how likely each item belongs to each neighbourhood, or to none.
 4. `relations`: how likely two neighbourhoods are one.
-5. `clustering`, `shown`: the clusters to show.
+5. `best_clustering`, `shown`: the clusters to show.
 6. `confidence`: how certain they are, and when to stop.
 7. `state`, `questions`: what was asked, and what to ask next.
 
@@ -68,7 +68,7 @@ from linkwise.learn.kin.posterior import (
     Task,
     current_kernel,
 )
-from linkwise.learn.kin.prior import are_unit_rows, expect_weights, find_prior_belief
+from linkwise.learn.kin.prior_belief import are_unit_rows, expect_weights, find_prior_belief
 from linkwise.learn.kin.questions import (
     answer_chance,
     hear_answer,

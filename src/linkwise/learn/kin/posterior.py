@@ -40,7 +40,7 @@ from linkwise.learn.kin.kernels import (
     choose_shown_rows,
 )
 from linkwise.learn.kin.model import Chances, Covariance, FirstKnown, Known, Model, fit_model
-from linkwise.learn.kin.prior import PriorBelief
+from linkwise.learn.kin.prior_belief import PriorBelief
 from linkwise.learn.learner import Problem
 from linkwise.learn.neighbourhoods import PointEvidence, Points
 

@@ -4,7 +4,7 @@ Facts may name items that have no place yet, because no question led to them. Ea
 as a neighbourhood of its own that may be one with others; a component that is certain enough counts as known
 for the others, and no component that is apart from it may go to the same neighbourhood. A component is one
 with another group as two items belong together: as far as the regression is trusted by its chances, and else
-by similarity alone (`linkwise.learn.kin.clustering`).
+by similarity alone (`linkwise.learn.kin.best_clustering`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from linkwise import native
 from linkwise.constraints.belief import knows_enough_clusters
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.item_labels import ItemLabels
-from linkwise.learn.kin.clustering import SLACK, PairChances, find_best_clustering, find_slack
+from linkwise.learn.kin.best_clustering import SLACK, PairChances, find_best_clustering, find_slack
 from linkwise.learn.kin.kernels import Mask, Rows, Table, border_items, weigh_rows
 from linkwise.learn.kin.model import Chances, Known, expect_classes, first_largest
 from linkwise.learn.kin.posterior import (
@@ -34,7 +34,13 @@ from linkwise.learn.kin.posterior import (
     sum_up_chances,
     verdicts,
 )
-from linkwise.learn.kin.prior import NamedPairs, PairWeights, PriorBelief, expect_weights, fit_pair_weights
+from linkwise.learn.kin.prior_belief import (
+    NamedPairs,
+    PairWeights,
+    PriorBelief,
+    expect_weights,
+    fit_pair_weights,
+)
 from linkwise.parallel import one_blas_thread
 
 NO_ROWS = np.empty(0, dtype=np.int64)

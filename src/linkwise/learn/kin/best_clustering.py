@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise import native, parallel
 from linkwise.learn.kin.kernels import Mask, Rows, Table
-from linkwise.learn.kin.prior import label_merges
+from linkwise.learn.kin.prior_belief import label_merges
 
 LEAST = 0.001  # s P below which an item is taken to have no part in a neighbourhood
 TINY = 1e-12

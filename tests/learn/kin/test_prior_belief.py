@@ -10,9 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.constraints.evidence import Evidence
-from linkwise.learn.kin import prior
+from linkwise.learn.kin import prior_belief
 from linkwise.learn.kin.kernels import make_kernels, make_views, scale_rows
-from linkwise.learn.kin.prior import NamedPairs
+from linkwise.learn.kin.prior_belief import NamedPairs
 from linkwise.learn.run import Run
 from linkwise.parallel import one_blas_thread
 from linkwise.rng import rng_at
@@ -51,7 +51,7 @@ SETS = {
 
 def prepare(X):
     rows = scale_rows(X)
-    return rows, make_kernels(make_views(rows), SEED).mean, prior.are_unit_rows(X)
+    return rows, make_kernels(make_views(rows), SEED).mean, prior_belief.are_unit_rows(X)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -59,7 +59,7 @@ def test_the_start_is_that_of_the_definition(name):
     X = SETS[name]()
     rows, kernel, are_directions = prepare(X)
     assert are_directions == (name in ("unit rows", "1 row"))
-    found = prior.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
+    found = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
     n, rng = len(X), rng_at(SEED, 6)
     parts = [[np.sort(rng.permutation(n)[: int(0.75 * n)]) for _ in range(2)] for _ in range(3)]
     with one_blas_thread():
@@ -78,9 +78,9 @@ def test_the_start_is_that_of_the_definition(name):
 @pytest.mark.parametrize(("block", "name"), [(16, "wine"), (7, "5 rows"), (30, "30 rows")])
 def test_blocks_of_any_size_give_the_same(block, name, monkeypatch):
     rows, kernel, are_directions = prepare(SETS[name]())
-    whole = prior.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
-    monkeypatch.setattr(prior, "BLOCK", block)
-    parts = prior.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
+    whole = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
+    monkeypatch.setattr(prior_belief, "BLOCK", block)
+    parts = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=are_directions)
     np.testing.assert_array_equal(parts.fine, whole.fine)
     np.testing.assert_array_equal(parts.shared.toarray(), whole.shared.toarray())
     np.testing.assert_allclose(parts.fine_similarity, whole.fine_similarity, rtol=1e-6)
@@ -92,7 +92,7 @@ def test_rounding_chooses_no_neighbours(name):
     """The order of the columns changes nothing but the rounding of cosines."""
     rows, kernel, _ = prepare(SETS[name]())
     one, other = (
-        prior.find_prior_belief(np.ascontiguousarray(each), kernel, SEED, are_directions=False)
+        prior_belief.find_prior_belief(np.ascontiguousarray(each), kernel, SEED, are_directions=False)
         for each in (rows, rows[:, ::-1])
     )
     np.testing.assert_array_equal(one.shared.toarray(), other.shared.toarray())
@@ -103,30 +103,30 @@ def test_rounding_chooses_no_neighbours(name):
 def test_the_number_of_classes_is_about_right(n_classes):
     X, _ = blobs(n_classes, 15 * n_classes, columns=8)
     rows, kernel, _ = prepare(X)
-    found = prior.find_prior_belief(rows, kernel, SEED, are_directions=False).n_classes
+    found = prior_belief.find_prior_belief(rows, kernel, SEED, are_directions=False).n_classes
     assert n_classes / 1.6 < found < 1.6 * n_classes
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=13))
 def test_the_level_is_that_of_the_definition(agreement):
-    levels = prior.LEVELS[: len(agreement)]
-    found = prior._find_level(np.array(agreement), levels)
+    levels = prior_belief.LEVELS[: len(agreement)]
+    found = prior_belief._find_level(np.array(agreement), levels)
     assert found == pytest.approx(plain.level_of(agreement, levels), rel=1e-9)
     assert levels[0] <= found <= levels[-1]
 
 
 def test_a_few_outliers_are_no_classes():
     """They are found again and again, and so are the classes, but nothing between."""
-    assert prior._find_level(np.array([0.9, 0.3, 0.5, 0.95, 0.9]), prior.LEVELS[:5]) > 8
-    assert prior._find_level(np.array([0.9, 0.8, 0.8, 0.95, 0.9]), prior.LEVELS[:5]) == 3
+    assert prior_belief._find_level(np.array([0.9, 0.3, 0.5, 0.95, 0.9]), prior_belief.LEVELS[:5]) > 8
+    assert prior_belief._find_level(np.array([0.9, 0.8, 0.8, 0.95, 0.9]), prior_belief.LEVELS[:5]) == 3
 
 
 def test_rows_of_one_norm_are_directions():
     X = unit_rows()
     rng = np.random.default_rng(0)
-    assert prior.are_unit_rows(X)
-    assert prior.are_unit_rows(1000 * X * (1 + 0.005 * rng.normal(size=(len(X), 1))))
-    assert not prior.are_unit_rows(X * (1 + 0.05 * rng.normal(size=(len(X), 1))))
+    assert prior_belief.are_unit_rows(X)
+    assert prior_belief.are_unit_rows(1000 * X * (1 + 0.005 * rng.normal(size=(len(X), 1))))
+    assert not prior_belief.are_unit_rows(X * (1 + 0.05 * rng.normal(size=(len(X), 1))))
 
 
 def test_of_directions_the_length_does_not_count():
@@ -134,9 +134,11 @@ def test_of_directions_the_length_does_not_count():
     X = unit_rows()
     rows, kernel, _ = prepare(X)
     other = np.roll(kernel, 5, axis=(0, 1))
-    one, two = (prior.find_prior_belief(rows, each, SEED, are_directions=True) for each in (kernel, other))
+    one, two = (
+        prior_belief.find_prior_belief(rows, each, SEED, are_directions=True) for each in (kernel, other)
+    )
     np.testing.assert_array_equal(one.shared.toarray(), two.shared.toarray())
-    three = prior.find_prior_belief(rows, other, SEED, are_directions=False)
+    three = prior_belief.find_prior_belief(rows, other, SEED, are_directions=False)
     assert (one.shared.toarray() != three.shared.toarray()).any()
 
 
@@ -179,7 +181,7 @@ def test_the_rand_index_is_that_of_scikit_learn(seed):
     n = int(rng.integers(1, 300))
     one, other = (np.unique(rng.integers(0, k, n), return_inverse=True)[1] for k in rng.integers(1, 40, 2))
     for labels in (other, one, np.zeros(n, dtype=np.int64), np.arange(n)):
-        assert prior.rand_index(one, labels) == adjusted_rand_score(one, labels)
+        assert prior_belief.rand_index(one, labels) == adjusted_rand_score(one, labels)
 
 
 @pytest.fixture(scope="module")

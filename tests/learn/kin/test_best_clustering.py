@@ -5,8 +5,8 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise.learn.kin import clustering
-from linkwise.learn.kin.clustering import PairChances, find_best_clustering, find_slack
+from linkwise.learn.kin import best_clustering
+from linkwise.learn.kin.best_clustering import PairChances, find_best_clustering, find_slack
 
 NOBODY = np.empty(0, dtype=np.int64)
 
@@ -71,8 +71,8 @@ def test_certain_pairs_give_the_index_itself():
 @pytest.mark.parametrize("seed", range(8))
 def test_groups_are_merged_by_average_linkage(seed, monkeypatch):
     """Without moves of single items it is a cut of SciPy's tree, the coarsest that is almost the best."""
-    monkeypatch.setattr(clustering, "SWEEPS", 0)
-    monkeypatch.setattr(clustering, "LOWEST", 0.0)
+    monkeypatch.setattr(best_clustering, "SWEEPS", 0)
+    monkeypatch.setattr(best_clustering, "LOWEST", 0.0)
     pairs = draw_pairs(seed, k=0, m=12)._replace(fine=np.r_[np.arange(12), np.arange(12)])
     pairs = pairs._replace(trust=np.zeros(24), size=np.ones(24, int), join=np.zeros((24, 0)))
     found = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((0, 0), bool))
@@ -88,7 +88,7 @@ def test_groups_are_merged_by_average_linkage(seed, monkeypatch):
             of[node[12 + at]] = 12 + at
         cuts.append(of[pairs.fine])
     values = [expect_by_definition(pairs, cut) for cut in cuts]
-    best = max(at for at, value in enumerate(values) if value >= max(values) - clustering.SLACK)
+    best = max(at for at, value in enumerate(values) if value >= max(values) - best_clustering.SLACK)
     assert adjusted_rand_score(cuts[best], found.labels) == 1
 
 
@@ -96,7 +96,7 @@ def test_groups_are_merged_by_average_linkage(seed, monkeypatch):
 def test_moves_of_single_items_never_lower_the_expected_index(seed, monkeypatch):
     pairs = draw_pairs(seed, sizes=True)
     after = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((4, 4), bool)).expected_ari
-    monkeypatch.setattr(clustering, "SWEEPS", 0)
+    monkeypatch.setattr(best_clustering, "SWEEPS", 0)
     before = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((4, 4), bool)).expected_ari
     assert after >= before - 1e-9
 
@@ -160,14 +160,14 @@ def test_of_two_ways_to_keep_apart_the_better_one_is_taken(seed, monkeypatch):
     label = np.arange(4)
     best = find_best_clustering(pairs, known, label, apart)
     assert best.expected_ari == pytest.approx(expect_by_definition(pairs, best.labels), abs=1e-9)
-    mend, link = clustering._mend, clustering._link_groups
+    mend, link = best_clustering._mend, best_clustering._link_groups
     single = []
     monkeypatch.setattr(
-        clustering, "_link_groups", lambda parts, g, _, slack: link(parts, g, g.barred, slack)
+        best_clustering, "_link_groups", lambda parts, g, _, slack: link(parts, g, g.barred, slack)
     )
     single.append(find_best_clustering(pairs, known, label, apart).expected_ari)
     monkeypatch.setattr(
-        clustering,
+        best_clustering,
         "_link_groups",
         lambda parts, g, _, slack: (mend(g, *link(parts, g, np.zeros_like(g.barred), slack)), 0.0),
     )
