@@ -26,7 +26,7 @@ from linkwise.data.frames import to_narwhals
 from linkwise.data.images import file_items, require_pillow
 from linkwise.data.items import no_fields
 from linkwise.errors import DataError, SessionError
-from linkwise.session.description import ITEMS_WANTED, check_items, to_item_list
+from linkwise.session.journal.description import ITEMS_WANTED, check_items, to_item_list
 from linkwise.session.session import Session
 
 
