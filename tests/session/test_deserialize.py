@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from linkwise.learn.advice import StopAdvice
-from linkwise.session.journal.clustering import Doubts, ErrorRate, StoredClustering
 from linkwise.session.journal.deserialize import (
     MOST_JSON,
     are_labels,
@@ -15,6 +14,7 @@ from linkwise.session.journal.deserialize import (
     read_meta,
     read_snapshot,
 )
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, StoredClustering
 from session.tables_by_hand import DATA, META, damage, put, tables
 
 TOO_LONG = "Table meta has no text of a length that a session stores for 'source'"

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
-from linkwise.session.journal.clustering import GRADES, ErrorRate
+from linkwise.session.journal.stored_clustering import GRADES, ErrorRate
 from linkwise.session.session import Session
 from linkwise.session.state.suspects import SuspectAnswer
 from session.session_examples import LEARNERS, N_ROWS, X, answer_by, blobs, image, present, true_pairs

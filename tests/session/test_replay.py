@@ -9,8 +9,8 @@ from linkwise.constraints.facts import Fact
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.batches import PATH
 from linkwise.learn.learner import Question
-from linkwise.session.journal.clustering import StoredClustering
 from linkwise.session.journal.events import Event, Place
+from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.session.state import replay as module
 from linkwise.session.state.event_facts import settle_events
 from linkwise.session.state.replay import Replay

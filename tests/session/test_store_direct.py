@@ -19,9 +19,9 @@ from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.learn.advice import StopAdvice
 from linkwise.session.journal import schema, store
-from linkwise.session.journal.clustering import StoredClustering
 from linkwise.session.journal.events import Place
 from linkwise.session.journal.store import Store, WriteConflict
+from linkwise.session.journal.stored_clustering import StoredClustering
 
 IDS = ["a", "b", "ä", "d"]
 META = {

@@ -27,7 +27,6 @@ from linkwise.errors import (
 )
 from linkwise.learn.item_labels import read_labels
 from linkwise.learn.learner import Learner, Question
-from linkwise.session.journal.clustering import StoredClustering
 from linkwise.session.journal.description import (
     check_ids,
     check_items,
@@ -40,6 +39,7 @@ from linkwise.session.journal.description import (
 from linkwise.session.journal.events import Event, EventKind, Place
 from linkwise.session.journal.registry import build_learner
 from linkwise.session.journal.store import Store, WriteConflict, read_time
+from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.session.journal.values import Remark, check_note, check_rates, check_seconds, check_source
 from linkwise.session.state.recode import match_rows, move_events
 from linkwise.session.state.settings import begin_settings

@@ -23,11 +23,11 @@ from linkwise.learn.learner import Learner
 from linkwise.markup import draw_block
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
-from linkwise.session.journal.clustering import Doubts, ErrorRate, StoredClustering
 from linkwise.session.journal.description import data_difference, seed_of_learner
 from linkwise.session.journal.events import Event
 from linkwise.session.journal.registry import build_learner
 from linkwise.session.journal.store import Store
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, StoredClustering
 from linkwise.session.state.colours import N_FAMILIES
 from linkwise.session.state.event_facts import (
     add_event,

@@ -26,9 +26,9 @@ import numpy as np
 
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session.journal import deserialize, schema
-from linkwise.session.journal.clustering import StoredClustering
 from linkwise.session.journal.events import SETTINGS, Event, EventKind
 from linkwise.session.journal.file_image import read_image
+from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.text_files import is_unicode
 from linkwise.whole_files import flush_folder
 
