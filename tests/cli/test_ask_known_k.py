@@ -79,7 +79,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
     [
         (
             ("--clusters", 3),
-            "kin finds the number of clusters. Leave --clusters 3 out, or choose --method explore|minmax|",
+            "kin finds the number of clusters. Remove --clusters 3, or choose --method explore|minmax|",
         ),
         (
             ("--method", "cobs", *QUICK),
@@ -87,7 +87,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
         ),
         (
             ("--method", "npu", "--clusters", 3, "--preset", "quick"),
-            "--preset is an option of cobs, and the method is npu. Leave --preset out",
+            "--preset is an option of cobs, and the method is npu. Remove --preset",
         ),
         (
             ("--method", "npu", "--clusters", 3, "--estimator", "kmeans"),

@@ -123,11 +123,9 @@ def test_fosc_is_told_how_dense(lonely, linkwise):
     assert "Clustered by FOSC (min_samples = 12)." in words(done)
     done = linkwise("cluster", lonely, *options, "--clusters", 2)
     assert done.exit_code == 2
-    assert "fosc finds the number of clusters. Leave --clusters 2 out" in words(done)
+    assert "fosc finds the number of clusters. Remove --clusters 2" in words(done)
     done = linkwise("cluster", lonely, "--min-samples", 2)
-    assert "--min-samples is an option of fosc, and the method is cobs. Leave --min-samples out" in words(
-        done
-    )
+    assert "--min-samples is an option of fosc, and the method is cobs. Remove --min-samples" in words(done)
 
 
 @pytest.mark.parametrize("method", WITHOUT_SEED)
@@ -135,7 +133,7 @@ def test_what_draws_nothing_takes_no_seed(fruit, linkwise, method):
     clusters = ("--clusters", 3) if CLUSTERERS[method].needs else ()
     done = linkwise("cluster", fruit.path, "--method", method, *clusters, "--seed", 0)
     assert done.exit_code == 2
-    assert f"{method} draws nothing at random. Leave --seed out" in words(done)
+    assert f"{method} draws nothing at random. Remove --seed" in words(done)
 
 
 @each_method
@@ -250,7 +248,7 @@ def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
     for options in ((), ("--method", "cobs")):
         done = linkwise("cluster", fruit.path, *options, "--clusters", 3)
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "cobs finds the number of clusters. Leave --clusters 3 out, or choose" in words(done)
+        assert "cobs finds the number of clusters. Remove --clusters 3, or choose" in words(done)
 
 
 def test_cosc_finds_the_number_where_it_is_not_told(fruit, linkwise):
@@ -282,7 +280,7 @@ def test_more_clusters_than_rows(tmp_path, linkwise, method):
     fruit = write_fruit(tmp_path / "few.csv", rows=6)
     done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 7)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "--clusters 7 is more than there are rows: 6 rows. Give fewer clusters." in words(done)
+    assert "--clusters 7 is more than there are rows: 6 rows. Pass fewer clusters." in words(done)
     assert linkwise("cluster", fruit.path, "--method", method, "--clusters", 0).exit_code == 2
 
 

@@ -156,7 +156,7 @@ def read_table(
         if given and ending not in endings:
             flag = "--" + option.replace("_", "-")
             raise DataError(
-                f"'{path.name}' takes no {flag}, which is for files such as {endings[0]}. Leave it out"
+                f"'{path.name}' takes no {flag}, which is for files such as {endings[0]}. Remove it"
                 f" (in Python, {option}=)."
             )
     try:
@@ -266,7 +266,7 @@ def _check_ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         way_out = (
-            " Save the sheet as .xlsx or CSV (UTF-8) and name that file." if ending in _OTHER_SHEETS else ""
+            " Save the sheet as .xlsx or CSV (UTF-8) and use that file." if ending in _OTHER_SHEETS else ""
         )
         raise DataError(
             f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 20)}.{way_out}"

@@ -85,9 +85,9 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
     if new is None:
         files = tuple(each for each in files if each.resolve() not in known)
         if not files:
-            raise UsageError(f"All files of {data} are in the session already. Name new files.")
+            raise UsageError(f"All files of {data} are in the session already. Pass new files.")
     elif again := [each.name for each in files if each.resolve() in known]:
-        raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Name new files.")
+        raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Pass new files.")
     reading = read_reading(items, source)
     open_tables((*old, *files), reading)  # export reads all of them at once
     tables, known_tables, id_column = (

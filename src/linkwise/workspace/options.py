@@ -81,7 +81,7 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     except DataError:
         raise UsageError(f"{flag} has a quote that does not end: {given!r}. Write {flag} A,B.") from None
     if not all(names) or not names:
-        raise UsageError(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
+        raise UsageError(f"{flag} has an empty name: {given!r}. Use names of columns: {flag} A,B.")
     return names
 
 
@@ -89,7 +89,7 @@ def _three_names(flag: str, given: str) -> tuple[str, ...]:
     """The columns of ids, times and values."""
     names = _names(flag, given)
     if len(names) != 3:
-        raise UsageError(f"{flag} has {len(names)} names: {given!r}. Give three: {flag} ID,TIME,VALUE.")
+        raise UsageError(f"{flag} has {len(names)} names: {given!r}. Use three: {flag} ID,TIME,VALUE.")
     return names
 
 
@@ -115,7 +115,7 @@ def _weights(flag: str, given: str) -> dict[str, float] | str:
                 "title=2,price=0.5, or none."
             )
         if name in weights:
-            raise UsageError(f"{flag} has the name {name!r} twice. Give each name one weight.")
+            raise UsageError(f"{flag} has the name {name!r} twice. Set one weight for each name.")
         weights[name] = weight
     return weights
 
@@ -314,35 +314,34 @@ class Reading:
         for name in self.settings():
             if data.is_dir() and name not in of_folders:
                 raise UsageError(
-                    f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
+                    f"{data} is a folder, in which each image or text is a row. Remove {flag_of(name)}."
                 )
             if not data.is_dir() and name in OF_FOLDERS:
                 raise UsageError(
-                    f"{flag_of(name)} is for folders of images, and {data} is a file. "
-                    f"Leave {flag_of(name)} out."
+                    f"{flag_of(name)} is for folders of images, and {data} is a file. Remove {flag_of(name)}."
                 )
             if self.text is not None and name in ("series", "series_by"):
-                raise UsageError(f"--text compares rows by their words. Leave {flag_of(name)} out.")
+                raise UsageError(f"--text compares rows by their words. Remove {flag_of(name)}.")
             if self.image is not None and name in ("series", "series_by"):
-                raise UsageError(f"--image compares rows by pictures. Leave {flag_of(name)} out.")
+                raise UsageError(f"--image compares rows by pictures. Remove {flag_of(name)}.")
             if not self.is_of_series and not self.is_of_records and name in OF_COLUMNS:
                 what = "--image compares rows by pictures" if self.text is None else _BY_WORDS
                 raise UsageError(
-                    f"{what} alone. Leave {flag_of(name)} out, or compare by columns, too, with "
+                    f"{what} alone. Remove {flag_of(name)}, or compare by columns, too, with "
                     "--columns A,B or --columns all."
                 )
             if self.text is None and name == "text_by":
-                raise UsageError("--text-by is about columns of texts. Name them with --text A,B.")
+                raise UsageError("--text-by is about columns of texts. Add --text A,B.")
             if self.is_of_series and name in ("weights", "metric"):
-                raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
+                raise UsageError(f"--series compares curves sample by sample. Remove {flag_of(name)}.")
             if self.is_of_series and name in OF_RECORDS:
-                raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
+                raise UsageError(f"--series compares numbers alone. Remove {flag_of(name)}.")
             if not self.is_of_series and name == "warp":
-                raise UsageError("--warp is about curves. Add --series or --series-by, or leave --warp out.")
+                raise UsageError("--warp is about curves. Add --series or --series-by, or remove --warp.")
             if self.is_of_series and name == "impute":
-                raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
+                raise UsageError("--series fills gaps in curves from their neighbours. Remove --impute.")
         if self.metric == "cosine" and self.scale is not None:
-            raise UsageError("--metric cosine scales each row of numbers to norm 1. Leave --scale out.")
+            raise UsageError("--metric cosine scales each row of numbers to norm 1. Remove --scale.")
 
 
 _BY_WORDS = "--text compares rows by their words"
@@ -403,7 +402,7 @@ def _guidelines(flag: str, given: str) -> str:
         if path.is_file():
             return decode(read_bytes(path))
     if given.strip() and len(given.split()) == 1 and path.suffix in TEXT_SUFFIXES:
-        raise UsageError(f"There is no file {given}. Give {flag} a text, or the name of a text file.")
+        raise UsageError(f"There is no file {given}. Pass a text or the name of a text file to {flag}.")
     return given
 
 
@@ -418,7 +417,7 @@ def _annotators(flag: str, given: str) -> tuple[str, ...]:
         )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"{flag} has the name {twice} twice. Name each person once.")
+        raise UsageError(f"{flag} has the name {twice} twice. Use each name once.")
     return names
 
 
@@ -616,7 +615,7 @@ class ProgramOptions:
         for one in fields(self):
             if self.command is None and getattr(self, one.name) is not None:
                 flag = one.metadata["option"].flag
-                raise UsageError(f"{flag} is about a program that answers. Name it with --oracle COMMAND.")
+                raise UsageError(f"{flag} is about a program that answers. Add --oracle COMMAND.")
 
 
 # ---------------------------------------------------------------- explanations

@@ -159,7 +159,7 @@ def find_session(path: Path, *, or_else: str = "") -> Path:
     if found.exists():
         return found
     if path == found:
-        raise FileNotFoundError(f"There is no session {found}. Name the file of a session, or a data file.")
+        raise FileNotFoundError(f"There is no session {found}. Pass the file of a session, or a data file.")
     why = f" {path} is a folder without a session beside it." if path.is_dir() else ""
     begin = f"begin one with: {quote_command('linkwise', 'ask', path)}"
     way_out = f"{or_else}, or {begin}" if or_else and is_data(path) else begin
@@ -172,8 +172,8 @@ def new_session_path(data: Path, given: Path | None) -> Path:
         return session_path(data)
     if is_data(given) and not is_session(given):
         raise UsageError(
-            f"--session {given} is a data file, not a session. Leave --session out to store the answers in "
-            f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}."
+            f"--session {given} is a data file, not a session. Remove --session to store the answers in "
+            f"{session_path(data)}, or use a file such as {given.stem}{SUFFIX}."
         )
     return given
 
@@ -204,7 +204,7 @@ def data_of_session(path: Path) -> Path:
         raise UsageError(f"{path} is a session of a demo. Go on with: {command}")
     raise FileNotFoundError(
         f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there. "
-        f"Give the data file: linkwise ask DATA --session {quote_command(path)}"
+        f"Run: linkwise ask DATA --session {quote_command(path)}"
     )
 
 
@@ -402,10 +402,10 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
     if not found.exists():
         beside = f" {old} is a data file without a session beside it." if old.is_file() else ""
         raise FileNotFoundError(
-            f"There is no session {found} to take answers from.{beside} Name the file of a session."
+            f"There is no session {found} to take answers from.{beside} Pass the file of a session."
         )
     if path.exists() and path.samefile(found):
-        raise UsageError(f"--from {old} is the session itself. Name another one, or leave --from out.")
+        raise UsageError(f"--from {old} is the session itself. Use another one, or remove --from.")
     return found
 
 
@@ -450,12 +450,12 @@ def _describe_other_rows(session: Session, kept: Session, old: Path, n_answers: 
     if session.has_ids and not kept.has_ids:
         return DataMismatchError(
             f"{what} Its rows have no ids and are known by their positions, and these are called "
-            f"{session.ids[0]!r} …. Give its rows the same ids first, and then take its answers over: "
+            f"{session.ids[0]!r} …. Set the same ids for its rows first, and then import its answers: "
             f"linkwise ask DATA --session {quote_command(old)} --id COLUMN --replay"
         )
     return DataMismatchError(
         f"{what} Its rows are called {kept.ids[0]!r} …, and these are called {session.ids[0]!r} …. "
-        "Name the column with those names: --id COLUMN"
+        "Set the column with those names: --id COLUMN"
     )
 
 
@@ -466,7 +466,7 @@ def import_gold(project: Project, gold: Path) -> str:
     session.import_constraints(pairs, source=name)
     if not any(event.kind == "import" and event.source == name for event in session.history):
         raise UsageError(
-            f"The session has all pairs of {gold} already, from another file. Give --gold that file."
+            f"The session has all pairs of {gold} already, from another file. Pass that file to --gold."
         )
     return name
 

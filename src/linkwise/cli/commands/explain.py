@@ -47,7 +47,7 @@ def explain_clusters(
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if request.rows is not None and request.form != "rules":
-        raise UsageError(f"--rows explains in words. Leave --format {request.form} out.")
+        raise UsageError(f"--rows explains in words. Remove --format {request.form}.")
     path = resolve_name(path)
     check_free([request.plot], force=request.force)
     _check_plot(request.plot)
@@ -85,7 +85,7 @@ def _make_rules(subject: ExplainedClusters, request: ExplainOptions) -> Explanat
             return None
         raise UsageError(
             f"There are {n_clusters} clusters, but rules describe at most {MOST_CLUSTERS}. Explain two rows"
-            " with --rows A B, or give fewer clusters with --labels CLUSTERS.csv."
+            " with --rows A B, or use fewer clusters with --labels CLUSTERS.csv."
         )
     return explain(
         subject.labels,
@@ -101,11 +101,11 @@ def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     for name in rows:
         if name not in position:
             raise UsageError(
-                f"--rows names a row that does not exist: {name}. Give two rows, such as {ids[0]!r} and"
+                f"--rows names a row that does not exist: {name}. Use two rows, such as {ids[0]!r} and"
                 f" {ids[-1]!r}."
             )
     if rows[0] == rows[1]:
-        raise UsageError(f"--rows names one row twice: {rows[0]}. Give two rows.")
+        raise UsageError(f"--rows names one row twice: {rows[0]}. Use two rows.")
     return position[rows[0]], position[rows[1]]
 
 
@@ -125,7 +125,7 @@ def _explain_without_columns(
     for name, given in of_rules.items():
         if given:
             raise UsageError(
-                f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Leave {name} out."
+                f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Remove {name}."
             )
     if pair is not None:
         _print_why(subject, None, pair, as_json=request.as_json)

@@ -79,13 +79,13 @@ def load_session_clusters(
         export = quote_command("linkwise", "export", path, "--labels")
         raise UsageError(
             f"{path.name} is explained by its session {found.name}, which stores how the data are read. "
-            f"Leave {flag_of(name)} out, or describe the clusters by other columns: {export} L.csv, then "
+            f"Remove {flag_of(name)}, or describe the clusters by other columns: {export} L.csv, then "
             "linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
         raise UsageError(
-            f"{path.name} is explained by its session {found.name}, which has its own answers. Leave "
-            "--constraints out, or add --labels CLUSTERS.csv."
+            f"{path.name} is explained by its session {found.name}, which has its own answers. Remove "
+            "--constraints, or add --labels CLUSTERS.csv."
         )
     with Session.open(found) as kept:
         source = origin_of(kept, found)

@@ -356,7 +356,7 @@ def _check_item_options(
             " file, and replay the answers: linkwise ask DATA --replay"
         )
     if new is not None and targets["clusters"] is None:
-        raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or leave --new out.")
+        raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or remove --new.")
     if of_items:
         _check_row_targets(targets)
     else:
@@ -370,7 +370,7 @@ def _check_row_targets(targets: dict[str, Path | None]) -> None:
         return
     if labels in (None, STDOUT) or labels.suffix or labels.is_file():
         raise UsageError(
-            "This session is about items of many rows. Name a folder, which gets a Parquet file for each file"
+            "This session is about items of many rows. Use a folder, which gets a Parquet file for each file"
             " of the data: --labels FOLDER"
         )
 
@@ -379,7 +379,7 @@ def _check_different(targets: dict[str, Path | None]) -> None:
     """Check that no two targets are the same file."""
     for (what, one), (other_what, other) in combinations(targets.items(), 2):
         if one is not None and other is not None and is_same_file(one, other):
-            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Name two files.")
+            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Use two files.")
 
 
 def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:
