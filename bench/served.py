@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.page.auth import AccessControl, Password
-from linkwise.page.hub import Hub
-from linkwise.page.server import open_socket, serve_hub
+from linkwise.app.page.auth import AccessControl, Password
+from linkwise.app.page.hub import Hub
+from linkwise.app.page.server import open_socket, serve_hub
 
 PATIENCE = 300.0  # only reached when something is wrong
 

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from linkwise import TruthOracle
-from linkwise.cli.commands.demo import make_pair_view, open_demo_session
+from linkwise.app.cli.commands.demo import make_pair_view, open_demo_session
+from linkwise.app.terminal.console import Terminal
 from linkwise.data.demo_sets import load_demo
-from linkwise.terminal.console import Terminal
 
 ANSWERED = 11
 

@@ -24,7 +24,7 @@ from unittest.mock import patch
 
 from typer.testing import CliRunner
 
-from linkwise.cli.main import app
+from linkwise.app.cli.main import app
 
 FOLDER = Path(__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

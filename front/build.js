@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const folder = path.join(root, "src/linkwise/page/static");
+const folder = path.join(root, "src/linkwise/app/page/static");
 const onlyCheck = process.argv.includes("--check");
 
 const { outputFiles } = await build({

@@ -66,7 +66,7 @@ def fruit(tmp_path: Path) -> Fruit:
 @pytest.fixture
 def linkwise(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Run a command in this process: ``linkwise("ask", path, said="y\\nq\\n")``."""
-    from linkwise.cli.main import app
+    from linkwise.app.cli.main import app
 
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", "24")

@@ -102,7 +102,7 @@ def dask_client():
     if hasattr(os, "fork"):
         from multiprocessing import forkserver
 
-        forkserver.set_forkserver_preload(["distributed", "linkwise.select.pool", "linkwise.streams"])
+        forkserver.set_forkserver_preload(["distributed", "linkwise.select.pool", "linkwise.large"])
         forkserver.ensure_running()
     limits = dict.fromkeys(("connect", "tcp"), f"{patience():.0f}s")
     with (

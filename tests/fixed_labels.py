@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.learner import Question
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.learner import Question
 
 
 class FixedLabels:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkwise.streams import (
+from linkwise.large import (
     chunks,
     mixed_items,
     new_rows,
@@ -82,14 +82,14 @@ def answer_by_kind(linkwise, path, kind, n):
 STOPPED = """
 import os, signal, sys
 from linkwise.__main__ import main
-from linkwise.streams import checkpoints, chunks, mixed_items, new_rows, repeated_rows, table_files
-from linkwise.streams import table_labels, table_passes
+from linkwise.large import checkpoints, chunks, mixed_items, new_rows, repeated_rows, table_files
+from linkwise.large import table_labels, table_passes
 for module in (chunks, mixed_items, table_files, table_passes, table_labels, new_rows, repeated_rows):
     module.BLOCK = 64
 table_labels.PART = 128
 checkpoints.SAVE_S = 0.0
 *names, work = sys.argv[1].split(".")
-owner, stop = sys.modules["linkwise.streams." + names[0]], int(sys.argv[2])
+owner, stop = sys.modules["linkwise.large." + names[0]], int(sys.argv[2])
 for name in names[1:]:
     owner = getattr(owner, name)
 done = getattr(owner, work)
@@ -106,7 +106,7 @@ main()
 
 
 def kill_in_a_pass(work, stop, *command):
-    """Run a command in another process, which is killed at a call of a function of `linkwise.streams`."""
+    """Run a command in another process, which is killed at a call of a function of `linkwise.large`."""
     words = [sys.executable, "-c", STOPPED, work, str(stop), *map(str, command)]
     assert subprocess.run(words, capture_output=True, timeout=patience()).returncode == -signal.SIGKILL
 

@@ -5,8 +5,8 @@ from inspect import signature
 import pytest
 
 import linkwise as lw
-from linkwise.active.base import ActiveLearner
 from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.learn.base import ActiveLearner
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.select.base import ClusteringSearch
 from registry import CLUSTERERS as SWEPT_CLUSTERERS

@@ -20,12 +20,12 @@ from functools import cache
 from pathlib import Path
 
 IMPORTED = (
-    "linkwise.cli.main",
-    "linkwise.cli.commands.ask",
-    "linkwise.cli.commands.demo",
-    "linkwise.active.kin.kin",
-    "linkwise.page.opening",
-    "linkwise.page.server",
+    "linkwise.app.cli.main",
+    "linkwise.app.cli.commands.ask",
+    "linkwise.app.cli.commands.demo",
+    "linkwise.learn.kin.kin",
+    "linkwise.app.page.opening",
+    "linkwise.app.page.server",
     "uvicorn.lifespan.off",
     "uvicorn.protocols.http.h11_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",

@@ -39,10 +39,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "linkwise"
-PROTOCOLS = ("linkwise.asking.learner", "linkwise.asking.abilities")
+PROTOCOLS = ("linkwise.learn.learner", "linkwise.learn.abilities")
 
 SHARED_STEMS = {"__init__", "__main__", "base"}
-NAMED_AFTER_OTHERS = ("native/", "cli/commands/")
+NAMED_AFTER_OTHERS = ("native/", "app/cli/commands/")
 ENDINGS = ("s", "er", "ers", "ing", "ed")
 BANNED_WORDS = {
     *("home", "founder", "founders", "foe", "foes", "company", "ground", "roll", "standing", "met", "told"),

@@ -22,12 +22,12 @@ from typing import Self
 import numpy as np
 
 import linkwise as lw
-from linkwise.cli.commands.session import export
+from linkwise.app.cli.commands.session import export
+from linkwise.app.page.opening import present_project
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.project import Project, new_session_path, open_project
 from linkwise.data import encode, read_table
-from linkwise.page.opening import present_project
-from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading, SessionOptions
-from linkwise.workspace.project import Project, new_session_path, open_project
 
 SOURCE = str(Path(lw.__file__).parent)
 N_ROWS, N_GROUPS, N_ANSWERS, N_PAIRS = 300, 3, 4, 50  # row i belongs to group i % 3

@@ -60,9 +60,9 @@ from bench.peers import a3s
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row, read_cells
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
-from linkwise.asking.abilities import SupportsAdvise
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.abilities import SupportsAdvise
+from linkwise.learn.run import Run
 from linkwise.validation import check_rows, resolve_seed
 
 GROUPS = {

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from bench.suites.cell_store import Row
-from linkwise.asking.advice import StopAdvice
+from linkwise.learn.advice import StopAdvice
 
 CALIBRATED_AT = (25, 50, 100)
 """Numbers of answers after which the advice is compared."""

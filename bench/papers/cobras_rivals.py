@@ -17,8 +17,8 @@ from bench.papers.cobras_runs import Fold, describe_run, read_fold
 from bench.papers.cobs_runs import Place, pool_of
 from bench.suites.cell_store import Cell, Row
 from linkwise import COSC, NPU, ActiveCOBS, Evidence, MPCKMeans, TruthOracle
-from linkwise.asking.run import Run
 from linkwise.constraints.facts import check_answer
+from linkwise.learn.run import Run
 from linkwise.select.pool import build_pool
 
 RIVALS = {
@@ -69,8 +69,8 @@ def ask_all(learner: Any, fold: Fold, prepared: Any = None) -> Row:
 def rival_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of a rival enters linkwise."""
     if cell[1] == "COBS":
-        return "build_pool", "linkwise.select.ranking", "ActiveCOBS", "linkwise.asking.run", "TruthOracle"
-    return "NPU", cell[1].removeprefix("NPU + "), "linkwise.asking.run", "TruthOracle"
+        return "build_pool", "linkwise.select.ranking", "ActiveCOBS", "linkwise.learn.run", "TruthOracle"
+    return "NPU", cell[1].removeprefix("NPU + "), "linkwise.learn.run", "TruthOracle"
 
 
 # ---------------------------------------------------------------- the pools of COBS

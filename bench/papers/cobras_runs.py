@@ -19,8 +19,8 @@ from bench.suites.scores import score_curve
 from bench.suites.summaries import mean_by
 from bench.suites.tasks import LabelledTask
 from linkwise import COBRA, COBRAS, TruthOracle
-from linkwise.active.base import ActiveLearner
-from linkwise.asking.learner import Oracle
+from linkwise.learn.base import ActiveLearner
+from linkwise.learn.learner import Oracle
 
 FIELDS = ("task", "learner", "repetition", "fold", "n_folds", "questions")
 WHOLE = "all"  # in place of a fold: questions about all rows, scored on all rows

@@ -16,9 +16,9 @@ from linkwise import Constraints
 from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.graph.random_walk import embed_graph, laplacian_eigenvalues
 from linkwise.cluster.kmeans.components import add_implied
+from linkwise.cluster.validity.silhouette import silhouette_scorer
 from linkwise.rng import rng_at
 from linkwise.select.cvcp import make_independent_folds
-from linkwise.validity.silhouette import silhouette_scorer
 
 NUMBERS = range(2, 11)  # of clusters
 NEIGHBOURS, FOLDS = 10, 5

@@ -43,9 +43,9 @@ from linkwise import (
     SilhouetteSearch,
     TruthOracle,
 )
-from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.run import Run
 from linkwise.constraints.facts import check_answer
+from linkwise.learn.consistency import enforce_answers
+from linkwise.learn.run import Run
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.cobs import NOTHING
 from linkwise.select.ranking import satisfied_weights
@@ -264,7 +264,7 @@ def npu_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of NPU enters linkwise."""
     name, _, tuning = cell[1].removesuffix(LETTER).removeprefix("NPU + ").partition(", ")
     search = {"SI": ("SilhouetteSearch",), "NumSat": ("NumSatSearch",)}.get(tuning, ())
-    return "NPU", name, *search, "linkwise.asking.run", "TruthOracle"
+    return "NPU", name, *search, "linkwise.learn.run", "TruthOracle"
 
 
 def npu_cells(tasks: Iterable[str], methods: Collection[str], runs: int) -> list[Cell]:

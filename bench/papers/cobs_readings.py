@@ -49,7 +49,7 @@ WHOLE, FOLDED = "all constraints", "folds"
 FIELDS = ("task", "clusterer", "kind", "run")
 COLUMNS = ("task", "method", "reading", "runs", "printed", "ari", "error", "clusters")
 GAPS = ("method", "reading", "runs", "figures", "within", "gap")
-USES = ("MPCKMeans", "COSC", "Constraints", "linkwise.select.cvcp", "linkwise.validity.silhouette")
+USES = ("MPCKMeans", "COSC", "Constraints", "linkwise.select.cvcp", "linkwise.cluster.validity.silhouette")
 
 
 # ---------------------------------------------------------------- clusterers

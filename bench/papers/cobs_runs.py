@@ -24,14 +24,14 @@ from bench.suites.folds import draw_rows
 from bench.suites.scores import score_elsewhere
 from bench.suites.tasks import LabelledTask, Source
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
-from linkwise.asking.run import Run
+from linkwise.cluster.validity.dbcv import dbcv_scorer
 from linkwise.constraints.facts import check_answer
+from linkwise.learn.run import Run
 from linkwise.rng import rng_at
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.pool import Pool, build_pool
 from linkwise.select.ranking import rank_clusterings, satisfied_weights
 from linkwise.select.self_tuning import SelfTuningSpectral
-from linkwise.validity.dbcv import dbcv_scorer
 
 TASKS = (
     "wine", "dermatology", "iris", "ionosphere", "breast-cancer-wisconsin",
@@ -164,7 +164,7 @@ SELECTORS: dict[str, Callable[[LabelledTask, Place], tuple[np.ndarray, str]]] = 
 
 def selector_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of a selector enters linkwise."""
-    validity = "linkwise.validity.dbcv"
+    validity = "linkwise.cluster.validity.dbcv"
     return {"kmeans_SI": ("build_pool",), "spectral_STS": ("SelfTuningSpectral",)}.get(
         cell[1], ("build_pool", validity)
     )
@@ -242,7 +242,7 @@ def measure_asking(cell: Cell, place: Place) -> Row:
 
 def asking_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of questions, or of random pairs, enters linkwise."""
-    asking = ("ActiveCOBS", "linkwise.asking.run", "TruthOracle")
+    asking = ("ActiveCOBS", "linkwise.learn.run", "TruthOracle")
     return *CHOOSING, *(asking if cell[1] == "active" else ())
 
 

@@ -60,7 +60,7 @@ SETS: Mapping[str, Everyday] = {
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
-    return ("KIN", "Session", "linkwise.data", "linkwise.programs", "linkwise.workspace")
+    return ("KIN", "Session", "linkwise.data", "linkwise.app.programs", "linkwise.app.project")
 
 
 def measure(cell: Cell, share: float, at: Sequence[int]) -> Row:

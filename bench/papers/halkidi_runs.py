@@ -25,7 +25,7 @@ from bench.suites.cell_store import Cell, Row
 from bench.suites.constraint_sets import count_percent, draw_both_kinds
 from bench.suites.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions, project
-from linkwise.metric.mmc import diagonal_weights
+from linkwise.cluster.metric.mmc import diagonal_weights
 
 FILES = {
     "iris": "iris",

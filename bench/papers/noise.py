@@ -80,14 +80,14 @@ RUNS = 5
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
     family = LEARNERS[cell[1]].family
-    checks = "linkwise.asking.run", "linkwise.constraints.fallible"
+    checks = "linkwise.learn.run", "linkwise.constraints.fallible"
     return family, *(("MPCKMeans",) if family == "MinMax" else ()), *checks, "TruthOracle"
 
 
 def team_entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell of a team enters linkwise."""
     evidence = "evidence" if cell[1] == "exact" else "fallible"
-    return "KIN", "linkwise.asking.run", f"linkwise.constraints.{evidence}", "TruthOracle"
+    return "KIN", "linkwise.learn.run", f"linkwise.constraints.{evidence}", "TruthOracle"
 
 
 def list_cells(

@@ -13,11 +13,11 @@ from sklearn.metrics import adjusted_rand_score
 from bench import data
 from bench.suites.cell_store import Cell, Row
 from linkwise import COBRAS, KIN, MinMax, TruthOracle
-from linkwise.asking.oracles import HARD, Hard
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.learn.oracles import HARD, Hard
+from linkwise.learn.run import Run
 from linkwise.validation import check_rows, resolve_seed
 
 FAMILIES: dict[str, Callable[[int, int], Any]] = {

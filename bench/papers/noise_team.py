@@ -20,9 +20,9 @@ from bench.papers.noise_report import Table
 from bench.papers.noise_runs import find_tasks, load, prepare_learner
 from bench.suites.cell_store import Cell, Row
 from linkwise import TruthOracle
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.learn.run import Run
 
 MEMBERS = {"anna": 0.05, "ben": 0.1, "carla": 0.2, "program": 0.15}
 ADVERSARY = "adversary"

@@ -23,10 +23,10 @@ from bench.papers.everyday import SETS as FILES
 from bench.papers.everyday import make, mean
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
-from linkwise.workspace.column_offer import ColumnOffer
-from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading
-from linkwise.workspace.project import Project, open_project
+from linkwise.app.project.column_offer import ColumnOffer
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import Reading
+from linkwise.app.project.project import Project, open_project
 
 AT = (20, 40, 60, 100)  # answers
 FIELDS = ("set", "options", "way", "run")
@@ -44,7 +44,7 @@ SETS: Mapping[str, Mapping[str, Reading]] = {
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
-    return ("KIN", "Session", "linkwise.data", "linkwise.workspace.column_offer")
+    return ("KIN", "Session", "linkwise.data", "linkwise.app.project.column_offer")
 
 
 def measure(cell: Cell, share: float, at: Sequence[int]) -> Row:

@@ -35,9 +35,9 @@ from bench.harness import add_common_options, format_table, out_folder, run_cell
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
 from bench.suites.constraint_sets import draw_constraints
-from linkwise.metric.itml import ITML
-from linkwise.metric.mmc import MMC
-from linkwise.metric.rca import RCA, within_scatter
+from linkwise.cluster.metric.itml import ITML
+from linkwise.cluster.metric.mmc import MMC
+from linkwise.cluster.metric.rca import RCA, within_scatter
 
 CONSTRAINTS, RUNS = 200, 5
 AGREED = 1e-6  # of the greatest entry

@@ -37,9 +37,9 @@ from sklearn.metrics import pairwise_distances_argmin
 
 import linkwise as lw
 from bench import harness
-from linkwise.asking.learner import Learner
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.learner import Learner
+from linkwise.learn.run import Run
 from linkwise.select.active_cobs import OpenPairs
 from linkwise.select.pool import Candidate, Pool
 

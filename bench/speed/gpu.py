@@ -27,8 +27,8 @@ from bench.results import RESULTS, write_table
 
 import linkwise as lw
 from linkwise import native, parallel
+from linkwise.large import nearest
 from linkwise.native import cuda
-from linkwise.streams import nearest
 
 CENTERS, ROWS, COLUMNS = 1000, 2**19, (10, 100, 384)
 MOST_COLUMNS = 100  # of summaries, which take longest

@@ -64,7 +64,7 @@ def measure(name: str, n: int, n_classes: int, n_pairs: int, n_questions: int) -
     from sklearn.datasets import make_blobs
 
     from linkwise import COBRAS, KIN, Evidence, TruthOracle
-    from linkwise.asking.run import Run
+    from linkwise.learn.run import Run
 
     learner = {"KIN": KIN, "COBRAS": COBRAS}[name](random_state=0)
     learner.fit([[0.0], [1.0], [5.0]], oracle=TruthOracle([0, 0, 1]))  # what is loaded once

@@ -71,7 +71,7 @@ def measure(folder: Path) -> dict[str, float]:
     import numpy as np
 
     import linkwise as lw
-    from linkwise.asking.run import Run
+    from linkwise.learn.run import Run
 
     started = perf_counter()
     summary = lw.summarize(folder / "rows", ITEMS)

@@ -34,10 +34,10 @@ from bench.results import write_csv
 from bench.served import Served
 from websockets.asyncio.client import ClientConnection, connect
 
-from linkwise.active.cobras.cobras import COBRAS
-from linkwise.active.kin.kin import KIN
-from linkwise.page.cards import view_numbers
-from linkwise.page.presenter import Presenter
+from linkwise.app.page.cards import view_numbers
+from linkwise.app.page.presenter import Presenter
+from linkwise.learn.cobras.cobras import COBRAS
+from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 
 LEARNERS = {"COBRAS": COBRAS, "KIN": KIN}

@@ -35,13 +35,13 @@ from bench.peers.page_blobs import blobs, labels_after, rows_of
 from bench.results import RESULTS
 from bench.served import Served
 
-from linkwise.active.cobras.cobras import COBRAS
-from linkwise.active.kin.kin import KIN
-from linkwise.active.known_k.min_max import MinMax
-from linkwise.asking.learner import Learner
-from linkwise.page.cards import view_numbers
-from linkwise.page.presenter import Presenter
-from linkwise.page.requests import Reply
+from linkwise.app.page.cards import view_numbers
+from linkwise.app.page.presenter import Presenter
+from linkwise.app.page.requests import Reply
+from linkwise.learn.cobras.cobras import COBRAS
+from linkwise.learn.kin.kin import KIN
+from linkwise.learn.known_k.min_max import MinMax
+from linkwise.learn.learner import Learner
 from linkwise.session.session import Session
 
 AIMS = {0: 15, 10_000: 50, 100_000: 130, 1_000_000: 1000}  # milliseconds

@@ -3,9 +3,9 @@
 An experiment names its entries: public names (``KIN``), modules (``linkwise.select.pool``) or, if it runs
 other programs, modules of this package (``bench.suites.tasks``). The key covers the modules of these entries
 and every module that they import inside linkwise and this package, directly or not. If a module of
-``linkwise.native`` is among them, it covers the C++ sources; if one of ``linkwise.page`` is, the files that
-the browser loads. Comments and docstrings of Python do not count. A change of anything else leaves the key
-as it is.
+``linkwise.native`` is among them, it covers the C++ sources; if one of ``linkwise.app.page`` is, the files
+that the browser loads. Comments and docstrings of Python do not count. A change of anything else leaves the
+key as it is.
 
 Files are read and never imported, because a process that measures memory must start small. The key does not
 cover the rest of ``bench/`` and the versions of NumPy and scikit-learn.
@@ -26,7 +26,7 @@ SUITES = "bench.suites"
 INSTALLED = {"site-packages", "dist-packages"}
 COMPANIONS = {
     f"{PACKAGE}.native": ("native/src/*.cpp", "native/src/*.hpp"),
-    f"{PACKAGE}.page": ("page/static/*.*",),
+    f"{PACKAGE}.app.page": ("app/page/static/*.*",),
 }
 """Files without Python that belong to a room."""
 

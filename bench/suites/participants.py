@@ -30,9 +30,9 @@ from numpy.typing import ArrayLike, NDArray
 from bench.suites.code_keys import Program, read_program
 from bench.suites.tasks import LabelledTask
 from linkwise import methods
-from linkwise.asking.learner import Oracle
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
+from linkwise.learn.learner import Oracle
 
 Labels = NDArray[Any]
 LABELLED = re.compile(r"([^=(:]*[^=(:\s])\s*=\s*(.+)", re.DOTALL)  # "Mine=peers.py:kmeans", not "COBRA(n=25)"

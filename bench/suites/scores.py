@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, rand_score
 
-from linkwise.asking.learner import Oracle
 from linkwise.constraints.constraints import Constraints
+from linkwise.learn.learner import Oracle
 
 Score = Callable[[ArrayLike, ArrayLike], float]
 

@@ -25,9 +25,9 @@ from bench.suites.participants import Labels, Participant, find_participant
 from bench.suites.protocols import Protocol
 from bench.suites.scores import SCORES, TimedOracle, score_curve, score_elsewhere
 from bench.suites.tasks import LabelledTask, Source, TaskSpec, load_task
-from linkwise.asking.oracles import TruthOracle
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
+from linkwise.learn.oracles import TruthOracle
 
 Rows = NDArray[np.int64]
 

@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any
 from linkwise.methods import METHODS
 
 if TYPE_CHECKING:
-    from linkwise.active.active_feature_weights import ActiveFeatureWeights
-    from linkwise.active.cobras.cobra import COBRA
-    from linkwise.active.cobras.cobras import COBRAS
-    from linkwise.active.kin.kin import KIN
-    from linkwise.active.known_k.explore_consolidate import ExploreConsolidate
-    from linkwise.active.known_k.min_max import MinMax
-    from linkwise.active.known_k.npu import NPU
-    from linkwise.active.record_linkage import RecordLinkage
-    from linkwise.asking.learner import Question
-    from linkwise.asking.oracles import TruthOracle
+    from linkwise.app.page.local_page import serve
+    from linkwise.app.page.notebook import widget
+    from linkwise.app.programs.answer import Answered, answer
     from linkwise.cluster.feature_weights.feature_weights import FeatureWeightClustering
     from linkwise.cluster.graph.cosc import COSC
     from linkwise.cluster.graph.spcl import SPCL
@@ -32,6 +25,9 @@ if TYPE_CHECKING:
     from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
     from linkwise.cluster.kmeans.pckmeans import PCKMeans
     from linkwise.cluster.kmeans.seeded_kmeans import SeededKMeans
+    from linkwise.cluster.metric.itml import ITML
+    from linkwise.cluster.metric.mmc import MMC
+    from linkwise.cluster.metric.rca import RCA
     from linkwise.cluster.similarity.bckm import BCKM
     from linkwise.cluster.similarity.boost_cluster import BoostCluster
     from linkwise.cluster.similarity.ckm import CKM
@@ -39,6 +35,8 @@ if TYPE_CHECKING:
     from linkwise.cluster.similarity.pcp import PCP
     from linkwise.cluster.similarity.rckm import RCKM
     from linkwise.cluster.trees.clusilc import ClusILC
+    from linkwise.cluster.validity.dbcv import dbcv_score
+    from linkwise.cluster.validity.s_dbw import s_dbw_score
     from linkwise.constraints.constraints import Constraints, constraint_score
     from linkwise.constraints.evidence import Evidence
     from linkwise.errors import (
@@ -51,12 +49,18 @@ if TYPE_CHECKING:
         SessionError,
         StaleAnswerError,
     )
-    from linkwise.metric.itml import ITML
-    from linkwise.metric.mmc import MMC
-    from linkwise.metric.rca import RCA
-    from linkwise.page.local_page import serve
-    from linkwise.page.notebook import widget
-    from linkwise.programs.answer import Answered, answer
+    from linkwise.large.item_summary import Summary, summarize
+    from linkwise.large.row_clusters import RowClusters, cluster_rows
+    from linkwise.learn.active_feature_weights import ActiveFeatureWeights
+    from linkwise.learn.cobras.cobra import COBRA
+    from linkwise.learn.cobras.cobras import COBRAS
+    from linkwise.learn.kin.kin import KIN
+    from linkwise.learn.known_k.explore_consolidate import ExploreConsolidate
+    from linkwise.learn.known_k.min_max import MinMax
+    from linkwise.learn.known_k.npu import NPU
+    from linkwise.learn.learner import Question
+    from linkwise.learn.oracles import TruthOracle
+    from linkwise.learn.record_linkage import RecordLinkage
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.telling_words import telling_words
     from linkwise.reasons.why import Why, why
@@ -70,10 +74,6 @@ if TYPE_CHECKING:
     from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.figure import plot
     from linkwise.session.session import Session
-    from linkwise.streams.item_summary import Summary, summarize
-    from linkwise.streams.row_clusters import RowClusters, cluster_rows
-    from linkwise.validity.dbcv import dbcv_score
-    from linkwise.validity.s_dbw import s_dbw_score
 
     __version__: str
 
@@ -90,13 +90,13 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "SessionError": "linkwise.errors",
     "StaleAnswerError": "linkwise.errors",
     "Evidence": "linkwise.constraints.evidence",
-    "Question": "linkwise.asking.learner",
-    "TruthOracle": "linkwise.asking.oracles",
-    "ITML": "linkwise.metric.itml",
-    "MMC": "linkwise.metric.mmc",
-    "RCA": "linkwise.metric.rca",
-    "Answered": "linkwise.programs.answer",
-    "answer": "linkwise.programs.answer",
+    "Question": "linkwise.learn.learner",
+    "TruthOracle": "linkwise.learn.oracles",
+    "ITML": "linkwise.cluster.metric.itml",
+    "MMC": "linkwise.cluster.metric.mmc",
+    "RCA": "linkwise.cluster.metric.rca",
+    "Answered": "linkwise.app.programs.answer",
+    "answer": "linkwise.app.programs.answer",
     "Explanation": "linkwise.reasons.explanation",
     "explain": "linkwise.reasons.explanation",
     "Why": "linkwise.reasons.why",
@@ -107,14 +107,14 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "build_pool": "linkwise.select.pool",
     "Session": "linkwise.session.session",
     "plot": "linkwise.session.figure",
-    "Summary": "linkwise.streams.item_summary",
-    "summarize": "linkwise.streams.item_summary",
-    "RowClusters": "linkwise.streams.row_clusters",
-    "cluster_rows": "linkwise.streams.row_clusters",
-    "dbcv_score": "linkwise.validity.dbcv",
-    "s_dbw_score": "linkwise.validity.s_dbw",
-    "serve": "linkwise.page.local_page",
-    "widget": "linkwise.page.notebook",
+    "Summary": "linkwise.large.item_summary",
+    "summarize": "linkwise.large.item_summary",
+    "RowClusters": "linkwise.large.row_clusters",
+    "cluster_rows": "linkwise.large.row_clusters",
+    "dbcv_score": "linkwise.cluster.validity.dbcv",
+    "s_dbw_score": "linkwise.cluster.validity.s_dbw",
+    "serve": "linkwise.app.page.local_page",
+    "widget": "linkwise.app.page.notebook",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them

@@ -20,13 +20,13 @@ def main() -> None:
         return
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing and sys.argv[1:2] == ["doctor"]:
-        from linkwise.cli.commands.doctor import main as doctor
+        from linkwise.app.cli.commands.doctor import main as doctor
 
         sys.exit(doctor(sys.argv[2:]))
     if missing:
         sys.exit(_without(missing))
     by_python = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is open yet: Ctrl-C needs no words
-    from linkwise.cli.main import app
+    from linkwise.app.cli.main import app
 
     signal.signal(signal.SIGINT, by_python)
     atexit.register(gc.freeze)  # else the end searches all that was imported for garbage: a third of a second

@@ -134,18 +134,18 @@ def _search(class_name: str, module: str, summary: str) -> Method:
 
 METHODS = (
     _learner(
-        "kin", "KIN", "active.kin.kin", "Finds the number of clusters, with the fewest questions on average."
+        "kin", "KIN", "learn.kin.kin", "Finds the number of clusters, with the fewest questions on average."
     ),
     _learner(
         "cobras",
         "COBRAS",
-        "active.cobras.cobras",
+        "learn.cobras.cobras",
         "Finds the number of clusters; splits super-instances into smaller ones.",
     ),
     _learner(
         "cobra",
         "COBRA",
-        "active.cobras.cobra",
+        "learn.cobras.cobra",
         "Finds the number of clusters; merges a fixed number of super-instances.",
         options=(SUPER_INSTANCES,),
     ),
@@ -159,34 +159,34 @@ METHODS = (
     _learner(
         "records",
         "RecordLinkage",
-        "active.record_linkage",
+        "learn.record_linkage",
         "Finds many small groups, such as records of the same person, by one threshold.",
     ),
     _learner(
         "explore",
         "ExploreConsolidate",
-        "active.known_k.explore_consolidate",
+        "learn.known_k.explore_consolidate",
         "Finds a row of each cluster, then asks about rows at random.",
         **_REFITTING,
     ),
     _learner(
         "minmax",
         "MinMax",
-        "active.known_k.min_max",
+        "learn.known_k.min_max",
         "Asks about the row that is least like all rows asked about so far.",
         **_REFITTING,
     ),
     _learner(
         "npu",
         "NPU",
-        "active.known_k.npu",
+        "learn.known_k.npu",
         "Asks about the row whose cluster is most uncertain, relative to the number of questions needed.",
         **_REFITTING,
     ),
     _learner(
         "weights",
         "ActiveFeatureWeights",
-        "active.active_feature_weights",
+        "learn.active_feature_weights",
         "Learns from each answer how much each column matters.",
         **_K,
     ),

@@ -15,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from bench import data, made_sets
 from linkwise import KIN, Session, TruthOracle
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.run import Run
 from linkwise.validation import check_rows, resolve_seed
 
 

@@ -8,7 +8,7 @@ from bench.papers.active_calibration import (
     share_of_wrong_rows,
 )
 
-from linkwise.asking.advice import StopAdvice
+from linkwise.learn.advice import StopAdvice
 
 
 @pytest.mark.parametrize(

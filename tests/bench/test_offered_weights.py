@@ -5,8 +5,8 @@ import csv
 import pytest
 from bench.papers import everyday, offered_weights
 
-from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.project import open_project
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.project import open_project
 
 READINGS = [(name, options) for name, some in offered_weights.SETS.items() for options in some]
 

@@ -9,8 +9,8 @@ from bench.peers.page_blobs import N_KINDS, blobs, labels_after, rows_of
 from bench.speed.page import FIELDS, Stub, build_row, write_rows
 
 import linkwise as lw
-from linkwise.page.cards import view_numbers
-from linkwise.page.presenter import Presenter
+from linkwise.app.page.cards import view_numbers
+from linkwise.app.page.presenter import Presenter
 
 
 def test_the_stub_says_what_a_desk_says():

@@ -10,16 +10,16 @@ import numpy as np
 
 from fixed_labels import FixedAdvice, FixedLabels
 from linkwise import datasets
-from linkwise.active.cobras.cobras import COBRAS
-from linkwise.active.kin.kin import KIN
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.oracles import TruthOracle
+from linkwise.app.page import opening
+from linkwise.app.page.cards import RowView
+from linkwise.app.page.presenter import Presenter
 from linkwise.data.demo_sets import as_demo
 from linkwise.data.items import Items, value_items
 from linkwise.datasets import scale_to_unit
-from linkwise.page import opening
-from linkwise.page.cards import RowView
-from linkwise.page.presenter import Presenter
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.cobras.cobras import COBRAS
+from linkwise.learn.kin.kin import KIN
+from linkwise.learn.oracles import TruthOracle
 from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.session import Session
 

@@ -18,7 +18,7 @@ from browser.presenters import (
     press_early,
     read,
 )
-from linkwise.asking.advice import StopAdvice
+from linkwise.learn.advice import StopAdvice
 
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 STOP = "You can stop here: about 12 of 500 rows may be in a wrong cluster."

@@ -15,9 +15,9 @@ import pytest
 from bench.served import Served
 
 from browser.presenters import Bundled, crowd, doubtful, press_early, read, shown_as
-from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import image_items, series_items, text_items, value_items
 from linkwise.errors import DataError
+from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
 from patience import patience
 

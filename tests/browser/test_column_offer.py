@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from app.cli.test_column_proposal import write_orders
 from browser.test_axe import Look, look, pytestmark  # noqa: F401  # `look` is a fixture
-from cli.test_column_proposal import write_orders
-from linkwise.page.opening import present_project
-from linkwise.page.presenter import Presenter
-from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading
-from linkwise.workspace.project import open_project
+from linkwise.app.page.opening import present_project
+from linkwise.app.page.presenter import Presenter
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import Reading
+from linkwise.app.project.project import open_project
 
 
 def orders(folder: Path) -> Presenter:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from browser.presenters import Bundled, describe_moved, pair, press, shown_as
-from linkwise.active.cobras.cobras import COBRAS
+from linkwise.app.page.presenter import Presenter
 from linkwise.data.items import Items, image_items, series_items, text_items
-from linkwise.page.presenter import Presenter
+from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
 
 EVIL = "<img src=x onerror='window.hit=1'><b>bold</b>&amp;\"'"

@@ -8,11 +8,11 @@ import pytest
 from bench.served import Served
 
 from browser.presenters import READ_MS, shown_as
-from linkwise.active.kin.kin import KIN
 from linkwise.data.encode import encode
 from linkwise.data.items import Items
 from linkwise.data.table import from_frame
 from linkwise.errors import DataError
+from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 from patience import patience
 

@@ -7,8 +7,8 @@ import pytest
 
 from browser.pixels import agreement, picture, positions
 from browser.presenters import blobs, press, shown_as
-from linkwise.asking.learner import Question
 from linkwise.data.items import value_items
+from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 
 # WebGL in software takes itself for a graphics card

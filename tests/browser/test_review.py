@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from browser.presenters import READ_MS, pair, shown_as
-from linkwise.active.kin.kin import KIN
 from linkwise.data.items import value_items
+from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 
 PEOPLE = ("anna", "ben", "carla")

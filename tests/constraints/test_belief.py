@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.asking import verification as checks
-from linkwise.asking.verification import choose_check
 from linkwise.constraints.belief import Nearness, measure_nearness
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.learn import verification as checks
+from linkwise.learn.verification import choose_check
 from reference.belief import PlainBelief
 
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.asking.memo import Memo
-from linkwise.asking.run import Run
 from linkwise.constraints.belief import measure_nearness
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact, check_reliability
 from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.learn.memo import Memo
+from linkwise.learn.run import Run
 
 SOURCES = ("anna", "judge")
 

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from linkwise.app.project.reading import columns_of_rules, read_rows
 from linkwise.data import encode, from_frame, items_of, read_folder, read_table
 from linkwise.data.column_survey import survey_columns
 from linkwise.data.encoded import block_of
 from linkwise.errors import DataError
-from linkwise.workspace.reading import columns_of_rules, read_rows
 
 N = 24
 

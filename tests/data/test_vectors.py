@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from linkwise.app.page.opening import present_project
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import Reading
+from linkwise.app.project.project import open_project
 from linkwise.data import encode, from_frame, read_table
 from linkwise.errors import DataError
-from linkwise.page.opening import present_project
-from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading
-from linkwise.workspace.project import open_project
 
 N = 10
 POINTS = np.random.default_rng(5).normal(0, 0.2, (N, 4)).round(3) + 3.0 * (np.arange(N) % 2)[:, None]

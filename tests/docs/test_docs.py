@@ -16,11 +16,11 @@ from sklearn import config_context
 
 import linkwise
 import linkwise.data
-from linkwise.cli.main import app
+from linkwise.app.cli.main import app
+from linkwise.app.project import exit_codes
+from linkwise.app.project.options import Reading, flag_of
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session import schema
-from linkwise.workspace import exit_codes
-from linkwise.workspace.options import Reading, flag_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 REPRODUCTION = sorted(f"reproduction/{page.name}" for page in (DOCS / "reproduction").glob("*.rst"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import linkwise as lw
-from linkwise.programs.child_process import parse_reply
+from linkwise.app.programs.child_process import parse_reply
 from patience import patience
 
 PATH = Path(__file__).parents[2] / "examples" / "llm_judge.py"

@@ -337,7 +337,7 @@ REFUSED_WITH_DATA = {  # without the data it opens: answers can be read and take
     "another function of the package": learner("build_pool", X=[[0]], cache="made"),
     "a clusterer for a learner": learner("PCKMeans"),
     "the base of all learners": learner("ActiveLearner"),
-    "a module for a learner": learner("linkwise.active.cobras.cobras.COBRAS"),
+    "a module for a learner": learner("linkwise.learn.cobras.cobras.COBRAS"),
     "a name of Python": learner("__import__", name="evil"),
     "a name with dots": learner("os.system", command="touch made"),
     "a name without letters": learner(""),

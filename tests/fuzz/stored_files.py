@@ -26,13 +26,13 @@ import polars as pl
 
 from item_files import write_events
 from linkwise.errors import DataError
-from linkwise.streams import chunks, table_files, table_labels, table_passes
-from linkwise.streams.checkpoints import Checkpoint, unpack_totals
-from linkwise.streams.item_table import read_items
-from linkwise.streams.state_files import read_state
-from linkwise.streams.survey import TableChoices
-from linkwise.streams.table_files import TableFiles
-from linkwise.streams.table_labels import write_files
+from linkwise.large import chunks, table_files, table_labels, table_passes
+from linkwise.large.checkpoints import Checkpoint, unpack_totals
+from linkwise.large.item_table import read_items
+from linkwise.large.state_files import read_state
+from linkwise.large.survey import TableChoices
+from linkwise.large.table_files import TableFiles
+from linkwise.large.table_labels import write_files
 
 MEMORY, CPU_S = 2**28, 5
 BOMB_MIB = 4000

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from fuzz.inputs import TABLE, Case, seeds
+from linkwise.app.project.exit_codes import error_sentence, exit_code
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.output import write_labels
+from linkwise.app.project.project import open_project
+from linkwise.app.project.reading import read_pairs_file, read_rows, row_ids
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
 from linkwise.data import Rows, encode
 from linkwise.errors import ConstraintWarning
-from linkwise.workspace.exit_codes import error_sentence, exit_code
-from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading, SessionOptions
-from linkwise.workspace.output import write_labels
-from linkwise.workspace.project import open_project
-from linkwise.workspace.reading import read_pairs_file, read_rows, row_ids
 
 READINGS = [
     Reading(),
@@ -237,7 +237,7 @@ def _run(*arguments: object, said: str = "") -> None:
     """A command in this process: an exit code of ours, and no traceback."""
     from typer.testing import CliRunner
 
-    from linkwise.cli.main import app
+    from linkwise.app.cli.main import app
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

@@ -38,8 +38,8 @@ def test_names_of_functions_that_are_found(name):
 
 
 def test_modules_alike():
-    paths = ["kin/state.py", "page/state.py", "a/__init__.py", "b/__init__.py", "a/base.py", "b/base.py"]
-    assert list(check_module_names(paths)) == ["name module state: also kin/state.py, page/state.py"]
+    paths = ["kin/state.py", "app/page/state.py", "a/__init__.py", "b/__init__.py", "a/base.py", "b/base.py"]
+    assert list(check_module_names(paths)) == ["name module state: also kin/state.py, app/page/state.py"]
 
 
 def test_modules_that_differ_by_an_ending():
@@ -58,7 +58,7 @@ def test_modules_that_are_named_after_their_classes(tmp_path):
 
 def test_modules_that_are_named_after_others():
     assert not list(
-        check_module_names(["tree.py", "native/tree.py", "session/session.py", "cli/commands/session.py"])
+        check_module_names(["tree.py", "native/tree.py", "session/session.py", "app/cli/commands/session.py"])
     )
 
 

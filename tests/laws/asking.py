@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from linkwise.asking.oracles import TruthOracle
+from linkwise.learn.oracles import TruthOracle
 
 # for tests of what follows from the rows alone: learners warn of it (see test_nothing_asked.py)
 nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAskedWarning")

@@ -14,10 +14,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from laws.asking import truth
-from linkwise.asking.abilities import SupportsAdvise
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.run import Run
 from linkwise.constraints.fallible import make_evidence
+from linkwise.learn.abilities import SupportsAdvise
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.run import Run
 from registry import LEARNERS, Entry
 
 Rows = NDArray[np.float64]

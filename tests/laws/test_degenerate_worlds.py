@@ -5,15 +5,15 @@ import pytest
 
 import linkwise as lw
 from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
-from linkwise.asking.abilities import (
+from linkwise.constraints.evidence import Evidence
+from linkwise.learn.abilities import (
     SupportsAdvise,
     SupportsColumnShares,
     SupportsConfidence,
     SupportsDescribe,
     SupportsRepresentatives,
 )
-from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Evidence
+from linkwise.learn.run import Run
 from registry import night_marks
 
 ASKING = ("COBRA, 25 parts", "COBRAS", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS")

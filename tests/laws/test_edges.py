@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from laws.asking import few_examples, nobody_is_asked, partition, truth
-from linkwise.asking.oracles import TruthOracle
+from linkwise.learn.oracles import TruthOracle
 from registry import each_exact_learner, each_learner
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from cluster.metric.test_laws import LEARNERS as METRICS
 from laws.clustering import check_result, kept
-from metric.test_laws import LEARNERS as METRICS
 from registry import CLUSTERERS
 
 SEEDS = 40

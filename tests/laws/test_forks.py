@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from linkwise.asking.abilities import SupportsDescribe, SupportsFork, find_representatives
-from linkwise.asking.memo import Memo
-from linkwise.asking.oracles import TruthOracle
-from linkwise.asking.run import Run
 from linkwise.constraints.fallible import make_evidence
+from linkwise.learn.abilities import SupportsDescribe, SupportsFork, find_representatives
+from linkwise.learn.memo import Memo
+from linkwise.learn.oracles import TruthOracle
+from linkwise.learn.run import Run
 from registry import each_learner
 
 X, Y = load_iris(return_X_y=True)

@@ -6,18 +6,18 @@ import joblib
 import numpy as np
 from sklearn.datasets import load_wine, make_blobs
 
-from linkwise.asking.abilities import (
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.fallible import make_evidence
+from linkwise.learn.abilities import (
     SupportsAdvise,
     SupportsColumnShares,
     SupportsConfidence,
     SupportsDescribe,
     SupportsRepresentatives,
 )
-from linkwise.asking.memo import Memo
-from linkwise.asking.oracles import TruthOracle
-from linkwise.asking.run import Run
-from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.fallible import make_evidence
+from linkwise.learn.memo import Memo
+from linkwise.learn.oracles import TruthOracle
+from linkwise.learn.run import Run
 from registry import LEARNERS, each_learner
 
 N_ANSWERS = 18

@@ -6,7 +6,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from laws.clustering import CENTERS, blobs, unnamed
-from linkwise.asking.oracles import TruthOracle
+from linkwise.learn.oracles import TruthOracle
 from linkwise.select.base import route_constraints
 from registry import each_learner, each_predictor, each_sparse
 

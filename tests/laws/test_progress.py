@@ -15,8 +15,8 @@ from sklearn.datasets import load_iris
 
 import linkwise as lw
 from laws.followed_runs import CHECKPOINTS, SETS, FollowedRun, follow
-from linkwise.asking.abilities import SupportsAdvise
-from linkwise.cli.commands.session import REASONS
+from linkwise.app.cli.commands.session import REASONS
+from linkwise.learn.abilities import SupportsAdvise
 from registry import LEARNERS, Entry, each_learner, sweep
 
 

@@ -8,9 +8,9 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 import linkwise as lw
 from laws.asking import Remembering, assert_labels_fit, few_examples, rows_and_truth, truth
-from linkwise.asking.oracles import TruthOracle
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.oracles import TruthOracle
+from linkwise.learn.run import Run
 from registry import each_learner
 
 REAL = {"iris": load_iris, "wine": load_wine, "digits": lambda **_: tuple(a[:300] for a in load_digits(**_))}

@@ -8,10 +8,10 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from laws.asking import few_examples, rows_and_truth
-from linkwise.asking.abilities import SupportsRepresentatives
-from linkwise.asking.oracles import TruthOracle
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.abilities import SupportsRepresentatives
+from linkwise.learn.oracles import TruthOracle
+from linkwise.learn.run import Run
 from registry import LEARNERS, sweep
 
 each_representing = sweep(

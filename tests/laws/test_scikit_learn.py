@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from laws.asking import nobody_is_asked
-from linkwise.asking.oracles import TruthOracle
+from linkwise.learn.oracles import TruthOracle
 from registry import LEARNERS, each_learner
 
 KNOWN_K = [kind(3) for kind in (lw.ExploreConsolidate, lw.MinMax, lw.NPU, lw.ActiveFeatureWeights)]

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 
 import linkwise as lw
 from laws.asking import few_examples, nobody_is_asked, partition, rows_and_truth, truth
-from linkwise.asking.oracles import TruthOracle
+from linkwise.learn.oracles import TruthOracle
 from registry import each_exact_learner, each_learner, each_that_finds_k
 
 

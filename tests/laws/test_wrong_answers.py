@@ -9,10 +9,10 @@ from sklearn.datasets import load_iris, load_wine
 import linkwise as lw
 from laws.asking import Remembering, assert_labels_fit, rows_and_truth, truth
 from laws.worlds import ANSWERS, two_points
-from linkwise.asking.run import Run
-from linkwise.asking.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, choose_check
 from linkwise.constraints.facts import Fact, check_answer
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.learn.run import Run
+from linkwise.learn.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, choose_check
 from registry import each_learner
 
 CHECKS = (CHECK_ROW, CHECK_WITNESS, CHECK_CLUSTER)

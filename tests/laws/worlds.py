@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import linkwise as lw
-from linkwise.active.kin.kernels import MOST_ITEMS, SAMPLE
 from linkwise.constraints.facts import Answer
+from linkwise.learn.kin.kernels import MOST_ITEMS, SAMPLE
 from registry import LEARNERS, Entry
 
 MANY = MOST_ITEMS + 600  # rows; KIN makes items of small clusters then

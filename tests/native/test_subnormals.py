@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from linkwise import native
-from linkwise.active.kin import kernels
+from linkwise.learn.kin import kernels
 
 KNOWN = platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
 

@@ -12,10 +12,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from laws.asking import nobody_is_asked
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
+from linkwise.learn.run import Run
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
 from linkwise.select.base_rows import find_base_rows
 from linkwise.select.clusterings import Preset

@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 
 import linkwise as lw
-from linkwise.asking.oracles import TruthOracle
+from linkwise.learn.oracles import TruthOracle
 
 N_ROWS = 14
 

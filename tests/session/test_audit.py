@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from linkwise.active.cobras.cobras import COBRAS
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
+from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.audit import (
     AuditPlan,
     describe_audit,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.active.cobras.cobras import COBRAS
+from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.colours import (
     Identities,
     Identity,

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from linkwise.asking.advice import StopAdvice
+from linkwise.learn.advice import StopAdvice
 from linkwise.session.deserialize import (
     MOST_JSON,
     Snapshot,

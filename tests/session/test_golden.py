@@ -11,9 +11,9 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
+from linkwise.app.project.options import Reading
+from linkwise.app.project.reading import read_rows
 from linkwise.session.session import Session
-from linkwise.workspace.options import Reading
-from linkwise.workspace.reading import read_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 CUSTOMERS = Path(__file__).parents[2] / "examples" / "data" / "customers.csv"

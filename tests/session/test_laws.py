@@ -320,7 +320,7 @@ def test_doing_more():
 @pytest.mark.parametrize("said", ["yes", "no"])
 def test_what_was_foreseen_is_not_computed_again(said, monkeypatch):
     """The split that an answer leads to is there when the answer comes."""
-    from linkwise.active import super_instances
+    from linkwise.learn import super_instances
 
     def session():
         made = lw.Session(wide, lw.COBRAS(random_state=0))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.run import Run
 from linkwise.session.session import Session
 from registry import each_learner
 from session.session_examples import LEARNERS, TRUTH, X, answer_by

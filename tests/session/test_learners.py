@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k import estimators
-from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError, SessionError
+from linkwise.learn.base import ActiveLearner
+from linkwise.learn.known_k import estimators
+from linkwise.learn.learner import Question
 from linkwise.session import registry
 from linkwise.session.description import describe_learner
 from linkwise.session.session import Session
@@ -241,7 +241,7 @@ def test_an_interruption_while_the_learner_works(path, monkeypatch, said):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("linkwise.asking.run.Run._advance", interrupted)
+            patch.setattr("linkwise.learn.run.Run._advance", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 session.answer(said)
         assert image(session) == image(plain)

@@ -9,8 +9,8 @@ import pytest
 
 import linkwise as lw
 from linkwise import Session
+from linkwise.app.project.answer_records import list_answers
 from linkwise.errors import SessionDamagedError
-from linkwise.workspace.answer_records import list_answers
 
 X = np.random.default_rng(0).normal(size=(15, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 5, axis=0)
 Y = np.repeat([0, 1, 2], 5)

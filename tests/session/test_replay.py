@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.batches import PATH
-from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Fact
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.batches import PATH
+from linkwise.learn.learner import Question
 from linkwise.session import replay as module
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, Place, settle_events

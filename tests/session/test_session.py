@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Fact
 from linkwise.errors import (
     ConstraintError,
@@ -16,6 +15,7 @@ from linkwise.errors import (
     SessionError,
     StaleAnswerError,
 )
+from linkwise.learn.learner import Question
 from linkwise.session import writer as module
 from linkwise.session.session import Session
 from linkwise.session.store import Store

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise import Session
+from linkwise.app.terminal.protocol import event_as_json
 from linkwise.constraints.facts import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
-from linkwise.terminal.protocol import event_as_json
 
 X = np.random.default_rng(0).normal(size=(12, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 4, axis=0)
 Y = np.repeat([0, 1, 2], 4)

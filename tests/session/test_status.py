@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwise.active.kin.confidence import describe_certainty
-from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.kin.confidence import describe_certainty
 from linkwise.session.agreement import SourceCounts
 from linkwise.session.status import (
     Status,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.asking.learner import Question
 from linkwise.constraints.facts import Fact
+from linkwise.learn.learner import Question
 from linkwise.session.schema import APPLICATION_ID, find_version
 from linkwise.session.session import Session
 from linkwise.session.store import Store

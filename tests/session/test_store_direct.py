@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise.asking.advice import StopAdvice
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
+from linkwise.learn.advice import StopAdvice
 from linkwise.session import schema, store
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Place

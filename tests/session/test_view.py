@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
+from linkwise.learn.learner import Question
 from linkwise.session.events import drop_undone, settle_events
 from linkwise.session.session import Session
 from linkwise.session.view import synchronized

@@ -57,9 +57,9 @@ def test_a_change_of_native_code_changes_the_key_of_what_uses_it(library):
 
 
 def test_what_the_browser_loads_counts_for_the_page_alone(library):
-    entries = ("linkwise.page.presenter",), ("KIN",)
+    entries = ("linkwise.app.page.presenter",), ("KIN",)
     before = [key(library, *entry) for entry in entries]
-    append(library / "page" / "static" / "index.html", "<!-- changed -->")
+    append(library / "app" / "page" / "static" / "index.html", "<!-- changed -->")
     used, unused = (key(library, *entry) for entry in entries)
     assert used != before[0]
     assert unused == before[1]

@@ -52,7 +52,7 @@ HIGHEST_OF_SOURCE = 0.45  # rate that is assumed of a source whose rate is estim
 class FallibleEvidence(Evidence):
     """Answers of which some may be wrong, and what is believed because of them.
 
-    After new answers call `believe`. `linkwise.asking.run.Run` does it.
+    After new answers call `believe`. `linkwise.learn.run.Run` does it.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def s_dbw(
     pooled: bool,
     n_threads: int,
 ) -> tuple[float, float]:
-    """Compute scatter within clusters and density between them, see `linkwise.validity.s_dbw`.
+    """Compute scatter within clusters and density between them, see `linkwise.cluster.validity.s_dbw`.
 
     Parameters
     ----------

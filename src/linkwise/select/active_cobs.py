@@ -35,11 +35,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
-from linkwise.active.base import ActiveLearner
-from linkwise.asking.consistency import enforce_answers
-from linkwise.asking.learner import Asking, Problem, Question
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.sampling import draw_pairs
+from linkwise.learn.base import ActiveLearner
+from linkwise.learn.consistency import enforce_answers
+from linkwise.learn.learner import Asking, Problem, Question
 from linkwise.parallel import Backend
 from linkwise.rng import rng_at
 from linkwise.select.assign import label_all_rows, nearest_row_rule, remember_all_rows

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise.cluster.validity.dbcv import Metric, dbcv_scorer
+from linkwise.cluster.validity.silhouette import silhouette_scorer
 from linkwise.constraints.constraints import Constraints
 from linkwise.select.base import ClusteringSearch, Grid, Score
 from linkwise.types import Progress
-from linkwise.validity.dbcv import Metric, dbcv_scorer
-from linkwise.validity.silhouette import silhouette_scorer
 
 
 class NumSatSearch(ClusteringSearch):

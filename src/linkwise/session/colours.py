@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.item_labels import Shown, count_labels, count_shared_rows, read_labels, renumber
+from linkwise.learn.item_labels import Shown, count_labels, count_shared_rows, read_labels, renumber
 from linkwise.session.events import Event
 from linkwise.types import Labels
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.learner import Learner
 from linkwise.constraints.checks import is_sequence, list_names
 from linkwise.constraints.files import index_ids
 from linkwise.data.items import Items
 from linkwise.data.table import Table
 from linkwise.errors import ConstraintError, DataError, SessionError, short_repr
+from linkwise.learn.learner import Learner
 from linkwise.session import registry
 from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
 from linkwise.text_files import is_unicode

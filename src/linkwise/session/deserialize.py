@@ -18,12 +18,12 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.item_labels import Shown, read_labels
-from linkwise.asking.learner import Reason
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.item_labels import Shown, read_labels
+from linkwise.learn.learner import Reason
 from linkwise.session.events import LASTING, SETTINGS, Event, EventKind, Place
 from linkwise.session.examples import MOST_EXAMPLES
 from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described

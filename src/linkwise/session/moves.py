@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.item_labels import count_shared_rows
+from linkwise.learn.item_labels import count_shared_rows
 from linkwise.types import Labels
 from linkwise.wording import count_noun, shorten
 

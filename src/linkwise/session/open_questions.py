@@ -8,9 +8,9 @@ from numbers import Integral
 
 import numpy as np
 
-from linkwise.asking.batches import Expectation, expect
 from linkwise.constraints.facts import Answer
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
+from linkwise.learn.batches import Expectation, expect
 from linkwise.session.events import Place
 from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.guidelines import SessionGuidelines

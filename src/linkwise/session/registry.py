@@ -120,7 +120,7 @@ def _value(name: str, value: Any, n_columns: int | None) -> Any:
 
 def _check_choice(name: str, value: str) -> None:
     """Check the names that a class checks only when it fits."""
-    by_name = import_module("linkwise.active.known_k.estimators").clusterers_by_name
+    by_name = import_module("linkwise.learn.known_k.estimators").clusterers_by_name
     if name in NESTED and value.lower() not in by_name():
         raise ValueError(f"{name}={value!r} is not a clusterer of linkwise")
     if name == "preset":

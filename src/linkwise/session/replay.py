@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.abilities import (
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.learn.abilities import (
     SupportsAdvise,
     SupportsColumnShares,
     SupportsConfidence,
     SupportsDescribe,
     find_representatives,
 )
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.batches import Expectation, choose_batch
-from linkwise.asking.item_labels import Shown, read_labels
-from linkwise.asking.learner import Learner, Question, Reason
-from linkwise.asking.memo import Memo
-from linkwise.asking.run import Run
-from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.facts import Answer
-from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.batches import Expectation, choose_batch
+from linkwise.learn.item_labels import Shown, read_labels
+from linkwise.learn.learner import Learner, Question, Reason
+from linkwise.learn.memo import Memo
+from linkwise.learn.run import Run
 from linkwise.session.colours import Identities, Shade, match_numbers, number_rows, show_numbers
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, add_event, constraints_of, evidence_of, facts_of

@@ -17,8 +17,6 @@ from typing import Any, Literal, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise.asking.item_labels import read_labels
-from linkwise.asking.learner import Learner, Question
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import GivenAnswer, check_answer, check_reliability
 from linkwise.errors import (
@@ -27,6 +25,8 @@ from linkwise.errors import (
     SessionLockedError,
     StaleAnswerError,
 )
+from linkwise.learn.item_labels import read_labels
+from linkwise.learn.learner import Learner, Question
 from linkwise.session.description import (
     check_ids,
     check_items,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwise.asking.advice import StopAdvice
-from linkwise.asking.item_labels import Shown, list_sizes
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.item_labels import Shown, list_sizes
 from linkwise.markup import draw_block
 from linkwise.session.agreement import SourceAgreement, SourceCounts
 from linkwise.session.events import Event

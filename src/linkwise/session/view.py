@@ -10,17 +10,17 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.asking.batches import Expectation
-from linkwise.asking.item_labels import ItemLabels
-from linkwise.asking.learner import Learner
+from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate, ErrorRates
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.learn.batches import Expectation
+from linkwise.learn.item_labels import ItemLabels
+from linkwise.learn.learner import Learner
 from linkwise.markup import draw_block
-from linkwise.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.colours import N_FAMILIES

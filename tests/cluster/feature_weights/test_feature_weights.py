@@ -26,7 +26,7 @@ from linkwise.cluster.feature_weights.feature_weights import (
     s_dbw_validity,
 )
 from linkwise.cluster.feature_weights.tuning import Aim, Clustering, Trials, Weighting, tune_weights
-from linkwise.metric.mmc import diagonal_weights
+from linkwise.cluster.metric.mmc import diagonal_weights
 from reference import feature_weights as reference
 
 IRIS, IRIS_CLASSES = load_iris(return_X_y=True)

@@ -65,10 +65,10 @@ from linkwise.cluster.feature_weights.tuning import (
     try_factors,
     tune_weights,
 )
+from linkwise.cluster.validity.s_dbw import Factor, s_dbw
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 from linkwise.types import Labels, Progress
-from linkwise.validity.s_dbw import Factor, s_dbw
 
 LEAST_OF_A_ROUND = 30  # evaluations
 MANY = 10_000  # evaluations, more than a climb as printed needs

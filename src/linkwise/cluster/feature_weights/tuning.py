@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from linkwise import native, parallel
 from linkwise.cluster import points
 from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.metric.mmc import diagonal_weights
 from linkwise.constraints.constraints import Constraints
-from linkwise.metric.mmc import diagonal_weights
 from linkwise.types import Labels, Progress
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from linkwise import native
 from linkwise.cluster import points
+from linkwise.cluster.metric.differences import constraint_prices
 from linkwise.constraints.constraints import Constraints
-from linkwise.metric.differences import constraint_prices
 
 _SWEEPS = 100
 

@@ -27,8 +27,8 @@ from linkwise.cluster.kmeans.metrics import (
     scatter_about,
 )
 from linkwise.cluster.kmeans.penalised import PenalisedRun
+from linkwise.cluster.metric.differences import constraint_prices
 from linkwise.cluster.points import Centers
-from linkwise.metric.differences import constraint_prices
 from linkwise.types import Labels
 
 Array = NDArray[np.float64]

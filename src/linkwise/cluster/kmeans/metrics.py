@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
 from linkwise import native, parallel
+from linkwise.cluster.metric.differences import scale_weights
 from linkwise.cluster.points import Centers
-from linkwise.metric.differences import scale_weights
 
 _CHUNK = 8192
 HEAVIEST = 1e290  # weight of a pair, times its squared length

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from linkwise.metric.differences import feature_spreads, find_common_unit, replace_zeros
+from linkwise.cluster.metric.differences import feature_spreads, find_common_unit, replace_zeros
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,171 @@
+"""``linkwise cluster``: the clustering of a file that fits the pairs that are known, without asking."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from linkwise import methods
+from linkwise.app.cli.cluster_reports import (
+    name_rows_in_conflict,
+    report_clusters,
+    report_suspects,
+    summarize_clusters,
+    summarize_suspects,
+)
+from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.item_rows import is_in_files
+from linkwise.app.project.method_choice import MethodChoice, build_clusterer, check_clusterer
+from linkwise.app.project.options import ESTIMATE, Reading
+from linkwise.app.project.output import STDOUT, check_apart, check_free, open_output, write_labels
+from linkwise.app.project.project import is_session
+from linkwise.app.project.reading import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
+from linkwise.app.terminal import screen
+from linkwise.app.terminal.progress import busy
+from linkwise.app.terminal.protocol import emit
+from linkwise.constraints.constraints import Constraints
+from linkwise.data import Rows
+from linkwise.errors import DataError, InfeasibleConstraintsError
+from linkwise.methods import Method
+from linkwise.types import Progress
+from linkwise.wording import count_noun, quote_command
+
+
+def cluster(
+    file: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    *,
+    constraints: Path | None = None,
+    error_rate: float | str | None = None,
+    labels: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Cluster the rows of `file`, and report what was made.
+
+    Clusters go to the file `labels`, to stdout without one; words for the person go to stderr.
+    """
+    method = check_clusterer(choice)
+    file = resolve_name(file)
+    _check_files(file, constraints, labels, force=force)
+    if error_rate is not None and constraints is None:
+        raise UsageError("--error-rate is about the pairs of --constraints. Use both, or neither.")
+    with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
+        rows = _read_rows(method, file, reading, progress)
+        ids = row_ids(rows.table)
+        pairs = _read_pairs(constraints, ids, len(rows.table), error_rate)
+        with name_rows_in_conflict(ids):
+            model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
+            model.fit(rows.encoded.X, constraints=pairs, progress=progress)
+    is_tied = getattr(model, "n_tied_", 0) > 1 and not as_json
+    is_importable = is_tied and not pairs.suspects  # `ask` takes no pairs that contradict each other
+    next_step = _ask_instead(file, reading, choice, constraints) if is_importable else None
+    _report(method, f"{file.name}: {count_noun(len(rows.table), 'row')}", rows, pairs, model, next_step)
+    summary = summarize_clusters(method, model, pairs, rows.encoded) if as_json else {}
+    if as_json and error_rate is not None:
+        summary["suspects"] = summarize_suspects(pairs, ids)
+    _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(rows.table)))), labels, as_json)
+
+
+def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, force: bool) -> None:
+    """Refuse a session in place of data, and an output that would overwrite an input."""
+    if is_session(file):
+        way_out = quote_command("linkwise", "export", file, "--constraints", "PAIRS.csv")
+        raise UsageError(f"{file} is a session. Pass its data file, and take the pairs along with: {way_out}")
+    if is_in_files(file):
+        what, ask = "folder" if file.is_dir() else "pattern", quote_command("linkwise", "ask", file)
+        raise DataError(
+            f"{file} is a {what} of tables, and cluster reads one. Pass a file, or answer questions about"
+            f" items of all rows: {ask}"
+        )
+    check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
+    check_free([labels], force=force)
+
+
+def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress | None) -> Rows:
+    """Read the file as the method takes it: a tree needs no scale, and takes a category as one column."""
+    if reading.side_file is not None:
+        raise UsageError("--show FILE is about what a person sees, and nobody is asked here. Remove it.")
+    source = reading.source(file)
+    if not method.with_codes:
+        return read_rows(file, source, progress=progress)
+    if file.is_dir() or reading.text is not None or reading.is_of_series:
+        raise UsageError(
+            f"{method.name} makes rules on columns, which images, texts and curves do not have. "
+            "Choose another --method."
+        )
+    if reading.scale is not None:
+        raise UsageError(f"{method.name} counts every column alike, whatever its scale. Remove --scale.")
+    return read_rows(file, {**source, "scale": "none"}, "codes")
+
+
+def _read_pairs(
+    constraints: Path | None, ids: list[str] | None, n_rows: int, error_rate: float | str | None
+) -> Constraints:
+    """Read the pairs; of contradictory ones say that those that are probably wrong can be left out."""
+    if constraints is None:
+        return Constraints(n_rows)
+    try:
+        return read_pairs_file(constraints, ids, n_rows, error_rate)
+    except InfeasibleConstraintsError as error:
+        if not error.chain or error.chain[0] == error.chain[-1]:
+            raise
+        raise InfeasibleConstraintsError(
+            f"{error} With --error-rate {ESTIMATE} linkwise leaves out pairs that are probably wrong.",
+            error.chain,
+        ) from None
+
+
+def _report(
+    method: Method, title: str, rows: Rows, pairs: Constraints, model: Any, next_step: str | None
+) -> None:
+    """Print what was read, what the clusters are, and the command that goes on, if there is one."""
+    console = Console(stderr=True)
+    title = f"{title}, {count_noun(pairs.n_constraints, 'pair')}"
+    notes = (*rows.table.notes, *rows.encoded.notes)
+    console.print(screen.draw_opening(title, notes), highlight=False)
+    for part in report_suspects(pairs, row_ids(rows.table)):
+        console.print(part, highlight=False)
+    for part in report_clusters(method, model, pairs, rows.encoded, width=console.width):
+        console.print(part, highlight=False)
+    if next_step is not None:
+        steps = screen.list_next_steps([("answer questions", next_step)])
+        console.print(*steps, soft_wrap=True, highlight=False)
+
+
+def _ask_instead(file: Path, reading: Reading, choice: MethodChoice, pairs: Path | None) -> str:
+    """The command that asks about the pairs that would decide, with the same clusterings."""
+    offered = methods.options_of(methods.CLUSTERERS)
+    chosen: list[object] = [
+        word
+        for name, value in choice.parameters.items()
+        if value != offered[name].default
+        for word in (offered[name].flag, value.absolute() if isinstance(value, Path) else value)
+    ]
+    seed = ("--seed", choice.seed) if choice.seed else ()
+    known = () if pairs is None else ("--constraints", pairs)
+    return quote_command(
+        "linkwise", "ask", file, *reading.options(), "--method", "cobs", *chosen, *seed, *known
+    )
+
+
+def _write(
+    labels: list[int], told: dict[str, Any], ids: Sequence[str], target: Path | None, as_json: bool
+) -> None:
+    if target not in (None, STDOUT):
+        with open_output(target) as file:
+            write_labels(ids, labels, file)
+    if as_json:
+        if target in (None, STDOUT):
+            for name, label in zip(ids, labels, strict=True):
+                emit(type="row", id=name, cluster=label)
+        emit(type="summary", **told, labels=None if target is None else str(target))
+    elif target in (None, STDOUT):
+        write_labels(ids, labels, sys.stdout)
+    else:
+        print(f"linkwise: clusters written to {target}", file=sys.stderr)

@@ -1,0 +1,182 @@
+"""What ``linkwise explain`` explains: the clusters of a session, or those of a file of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from linkwise.app.project.embeddings import SeenRows, find_seen_rows
+from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.item_rows import read_session_rows
+from linkwise.app.project.options import Reading, flag_of
+from linkwise.app.project.origin import origin_of
+from linkwise.app.project.project import data_path, find_session, is_session
+from linkwise.app.project.reading import columns_of_rules, read_pairs_file, read_shown_rows, row_ids
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.files import read_labels
+from linkwise.data import Encoded, Items, Rows
+from linkwise.data.demo_sets import load_demo
+from linkwise.reasons.explanation import Explanation
+from linkwise.reasons.sentences import describe_shares, shares_by_column
+from linkwise.reasons.why import Why, why
+from linkwise.session.session import Session
+from linkwise.types import Progress
+from linkwise.wording import quote_command
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedClusters:
+    """A clustering with what it can be explained by.
+
+    Attributes
+    ----------
+    labels : sequence
+        Cluster of every row.
+    columns : Encoded or None
+        Columns for the rules, in the user's units; None if the rows are not records.
+    compared : Encoded
+        The rows as they are compared.
+    items : Items or None
+        The texts, images or curves; None if the rows are records.
+    seen : SeenRows or None
+        The columns or texts that people see; None if they see what is compared.
+    constraints : Constraints
+    ids : list of str
+    why : callable
+        ``why(first, second, explanation)``.
+    shares : dict of str to float
+        How much each column counts in a distance that was learned; empty where none was.
+    counts : str
+        The same in words.
+    notes : tuple of str
+    files : tuple of (Path or None, str)
+        Files that must not be overwritten, and what to call each.
+    """
+
+    labels: Any
+    columns: Encoded | None
+    compared: Encoded
+    items: Items | None
+    seen: SeenRows | None
+    constraints: Constraints
+    ids: list[str]
+    why: Callable[[int, int, Explanation | None], Why]
+    shares: dict[str, float] = field(default_factory=dict)
+    counts: str = ""
+    notes: tuple[str, ...] = ()
+    files: tuple[tuple[Path | None, str], ...] = field(default=())
+
+
+def load_session_clusters(
+    path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
+) -> ExplainedClusters:
+    """The clusters of a session as of its last answer."""
+    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
+    for name in reading.settings():
+        export = quote_command("linkwise", "export", path, "--labels")
+        raise UsageError(
+            f"{path.name} is explained by its session {found.name}, which stores how the data are read. "
+            f"Remove {flag_of(name)}, or describe the clusters by other columns: {export} L.csv, then "
+            "linkwise explain DATA --labels L.csv"
+        )
+    if constraints is not None:
+        raise UsageError(
+            f"{path.name} is explained by its session {found.name}, which has its own answers. Remove "
+            "--constraints, or add --labels CLUSTERS.csv."
+        )
+    with Session.open(found) as kept:
+        source = origin_of(kept, found)
+    data, read = _read_session_data(found, source, progress)
+    encoded = read.compared
+    session = Session.open(found, encoded.X, ids=read.ids)
+    with session:
+        # all that is needed later, since the file is let go
+        labels, held, names = session.labels, session.constraints, session.ids
+        evidence, representatives, shares = session.evidence, session.representatives, session.column_shares
+    return ExplainedClusters(
+        labels,
+        read.columns,
+        encoded,
+        read.items,
+        read.seen,
+        held,
+        names,
+        lambda i, j, rules: why(
+            labels, i, j, constraints=evidence, representatives=representatives, explanation=rules
+        ),
+        {} if shares is None else shares_by_column(shares, encoded.features),
+        "" if shares is None else describe_shares(shares, encoded.features),
+        files=((found, "the session itself"), (data, "its data")),
+    )
+
+
+class ReadRows(NamedTuple):
+    """The rows as they are compared, and what describes them."""
+
+    compared: Encoded
+    columns: Encoded | None
+    items: Items | None
+    seen: SeenRows | None
+    ids: list[str] | None
+
+
+def _read_session_data(
+    path: Path, source: dict[str, Any], progress: Progress | None
+) -> tuple[Path | None, ReadRows]:
+    """The data file of a session, and its rows."""
+    if "demo" in source:
+        bundled = load_demo(source["demo"])
+        items = None if bundled.units else bundled.items
+        return None, ReadRows(bundled.rows, bundled.units, items, None, None)
+    data = data_path(path, source)
+    if data is None or "choices" not in source:
+        what = source.get("file", "data that are in no file")
+        raise FileNotFoundError(
+            f"{path} was made for {what}, which cannot be read here. Explain the clusters of a file by "
+            "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
+        )
+    rows = read_session_rows(data, source, path, progress)
+    return data, _describe_rows(rows, source["impute"], data, "begin a session with")
+
+
+def _describe_rows(rows: Rows, impute: Any, data: Path, way: str) -> ReadRows:
+    """The columns in their own units; where there are none, what the rows are."""
+    columns = columns_of_rules(rows, impute)
+    items = rows.items if columns is None else None
+    return ReadRows(rows.encoded, columns, items, find_seen_rows(rows, data.name, way), row_ids(rows.table))
+
+
+def load_labelled_clusters(
+    path: Path, reading: Reading, labels: Path, constraints: Path | None, progress: Progress | None = None
+) -> ExplainedClusters:
+    """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
+    if is_session(path):
+        raise UsageError(
+            f"{path} is a session, which has clusters of its own. With --labels, name the data file."
+        )
+    source = reading.source(path)
+    rows = read_shown_rows(path, source, Path(), progress)
+    table = rows.table
+    read = _describe_rows(rows, source["impute"], path, "add")
+    filled = [note for note in (read.columns or rows.encoded).notes if note.startswith("Missing")]
+    ids = row_ids(table)
+    names = ids or list(map(str, range(len(table))))
+    of_rows = read_labels(labels, names)
+    clustering = SimpleNamespace(labels_=of_rows, leaves_noise=True)  # -1 as `linkwise cluster` writes it
+    joined = () if rows.side is None else rows.side.notes
+    held = Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
+    return ExplainedClusters(
+        of_rows,
+        read.columns,
+        rows.encoded,
+        read.items,
+        read.seen,
+        held,
+        names,
+        lambda i, j, rules: why(clustering, i, j, constraints=held, explanation=rules),
+        notes=(*table.notes, *joined, *filled),
+        files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
+    )

@@ -1,0 +1,342 @@
+"""``linkwise serve``: the page on which people answer, for a browser on this machine or elsewhere.
+
+The address is printed before anything heavy is imported, let alone read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from getpass import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from linkwise.app.cli.shutdown import call_on_signal
+from linkwise.app.project.exit_codes import INTERRUPTED, Interrupted, UsageError, break_line, say
+
+if TYPE_CHECKING:
+    from linkwise.app.page.auth import AccessControl
+    from linkwise.app.page.hub import Hub
+    from linkwise.app.page.presenter import Presenter
+    from linkwise.app.project.method_choice import MethodChoice
+    from linkwise.app.project.options import Reading, SessionOptions
+    from linkwise.app.project.project import Project
+
+OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
+CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed
+PASSWORD = "LINKWISE_PASSWORD"
+
+
+@dataclass(frozen=True, slots=True)
+class PageAddress:
+    """Where the page is served, whether a browser opens it, and the names of the people who answer."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    browser: bool = True
+    password_file: Path | None = None
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraQuestions:
+    """Questions that tell how reliable people are.
+
+    Attributes
+    ----------
+    overlap : float
+        The share of questions that a second person gets, too.
+    gold : Path or None
+        A file of pairs that are known.
+    """
+
+    overlap: float = 0.0
+    gold: Path | None = None
+
+    def check(self, people: tuple[str, ...], kept: SessionOptions) -> None:
+        """Check that the options go together."""
+        for flag, needed in (("--overlap", 2 * bool(self.overlap)), ("--gold", self.gold is not None)):
+            if len(people) < needed:
+                who = "several people" if needed > 1 else "people"
+                raise UsageError(f"{flag} is for {who} who answer. Add --annotators ANNA,BEN.")
+            if needed:
+                self.check_errors(flag, is_fallible=kept.error_rate != 0)
+
+    def check_errors(self, flag: str, *, is_fallible: bool) -> None:
+        """Check that the session can learn from the answers."""
+        if not is_fallible:
+            raise UsageError(
+                f"{flag} shows how often answers are wrong, and this session takes all of them as right. "
+                "Add --error-rate estimate."
+            )
+
+    def options(self) -> tuple[object, ...]:
+        """The options that say the same."""
+        return (
+            *(("--overlap", f"{self.overlap:g}") if self.overlap else ()),
+            *(("--gold", self.gold) if self.gold else ()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PageSource:
+    """What is served: how it is opened, and what to say of it.
+
+    Attributes
+    ----------
+    title : str
+    begin : callable
+        ``begin()`` reads the data and gives the presenter.
+    ended : callable
+        ``ended(n_answers)``: what to say on Ctrl-C; None: the session was not open yet.
+    """
+
+    title: str
+    begin: Callable[[], Presenter]
+    ended: Callable[[int | None], str]
+
+
+def serve(
+    file: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    where: PageAddress,
+    extra: ExtraQuestions | None = None,
+) -> None:
+    """Serve the page about the rows of `file` until Ctrl-C."""
+    extra = ExtraQuestions() if extra is None else extra
+    extra.check(where.people, kept)
+    file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
+    found: list[Project] = []
+    people = ("--annotators", ",".join(where.people)) if where.people else ()
+
+    def begin() -> Presenter:
+        from linkwise.app.page.opening import present_project
+        from linkwise.app.project.project import (
+            data_of_session,
+            import_gold,
+            is_session,
+            new_session_path,
+            open_project,
+        )
+
+        data, path = file, kept.session
+        if path is None and is_session(file):
+            data, path = data_of_session(file), file
+        path = new_session_path(data, path)
+        more = (*people, *extra.options())
+        found.append(open_project(data, path, reading, choice, kept, verb="serve", more=more))
+        _print_opening(found[0])
+        for flag in ["--overlap"] * bool(extra.overlap) + ["--gold"] * bool(extra.gold):
+            extra.check_errors(flag, is_fallible=found[0].session.status.is_fallible)
+        gold = "" if extra.gold is None else import_gold(found[0], extra.gold)
+        return present_project(found[0], budget=kept.budget, overlap=extra.overlap, gold=gold)
+
+    def ended(n_answers: int | None) -> str:
+        from linkwise.wording import count_noun, quote_command, strip_controls
+
+        session = () if kept.session is None else ("--session", kept.session)
+        again = quote_command("linkwise", "serve", file, *session, *people, *extra.options())
+        if not found:
+            return f"Interrupted before the first question. Every answer is saved. Go on with: {again}"
+        saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"
+        return f"Interrupted: {saved}. Go on with: {again}"
+
+    serve_page(PageSource(file.name, begin, ended), where)
+
+
+def _print_opening(project: Project) -> None:
+    """What was opened, and what was chosen on the way."""
+    from linkwise.app.cli.commands.ask import say_opening
+
+    say_opening(project)
+
+
+# ---------------------------------------------------------------- whether there is a browser
+def can_open() -> bool:
+    """Whether a person sits here before a screen with a browser."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and has_browser()
+
+
+def has_browser() -> bool:
+    """Whether there is a screen with a browser."""
+    screen = sys.platform in ("darwin", "win32") and "SSH_CONNECTION" not in os.environ
+    if not (screen or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------- holding a page
+def serve_page(subject: PageSource, where: PageAddress) -> None:
+    """Serve one subject until Ctrl-C, which ends in words."""
+    password = _choose_password(where)
+    sock = _open_socket(where)
+    with sock:
+        asyncio.run(_serve_until_stopped(subject, where, sock, password))
+
+
+def _open_socket(where: PageAddress) -> socket.socket:
+    from linkwise.app.page.server import open_socket
+
+    try:
+        return open_socket(where.host, where.port)
+    except OSError as error:
+        way_out = "Remove --port to use a free one." if where.port else "Use another --host."
+        raise UsageError(
+            f"Nothing can listen on {where.host} port {where.port}: {error.strerror or error}. {way_out}"
+        ) from None
+
+
+def _choose_password(where: PageAddress) -> str | None:
+    """The password; None where only this machine can come and none is wanted."""
+    from linkwise.app.page.auth import LEAST_PASSWORD, is_loopback
+
+    if where.people:
+        if where.password_file is not None:
+            raise UsageError(
+                "With --annotators each person has an address of their own, and there is no password. "
+                "Remove --password-file."
+            )
+        return None
+    if where.password_file is not None:
+        lines = where.password_file.read_text(encoding="utf-8").splitlines()
+        given, place = lines[0] if lines else "", f"The first line of {where.password_file}"
+    elif os.environ.get(PASSWORD):
+        given, place = os.environ[PASSWORD], PASSWORD
+    elif is_loopback(where.host):
+        return None
+    elif sys.stdin.isatty():
+        given, place = getpass("Password for the page: "), "The password"
+    else:
+        raise UsageError(
+            f"--host {where.host} lets other machines in, so the page needs a password. "
+            f"Set one with --password-file FILE or in {PASSWORD}."
+        )
+    if len(given) < LEAST_PASSWORD:
+        raise UsageError(f"{place} is too short. A password has {LEAST_PASSWORD} letters or more.")
+    return given
+
+
+async def _serve_until_stopped(
+    subject: PageSource, where: PageAddress, sock: socket.socket, password: str | None
+) -> None:
+    from linkwise.app.page.auth import AccessControl, Password
+    from linkwise.app.page.hub import Hub
+    from linkwise.app.page.server import serve_hub
+
+    port = sock.getsockname()[1]
+    access = AccessControl(
+        _host_to_open(where.host),
+        port,
+        Password(password) if password is not None else None,
+        people=where.people,
+    )
+    hub, stop = Hub(f"reading {subject.title}"), asyncio.Event()
+    address = "" if where.people else access.new_address()
+    loop = asyncio.get_running_loop()
+    with call_on_signal(lambda: loop.call_soon_threadsafe(stop.set)):
+        _print_addresses(access, address)
+        say(_describe_access(access))
+        _print_addresses_on_enter(loop, access)
+        opening = asyncio.create_task(_open_browser(address, hub)) if where.browser and address else None
+        try:
+            await serve_hub(hub, access, sock, subject.begin, stop)
+        finally:
+            if opening is not None:
+                opening.cancel()
+            await _close_hub(hub, subject)
+    raise _describe_end(subject, hub)
+
+
+def _print_addresses(access: AccessControl, address: str = "") -> None:
+    """Print an address; if several people answer, one for each of them, after the name."""
+    if not access.people:
+        print(address or access.new_address(), flush=True)
+        return
+    width = max(map(len, access.people))
+    for person, own in access.new_addresses().items():
+        print(f"{person:<{width}}  {own}", flush=True)
+
+
+def _host_to_open(host: str) -> str:
+    """The name to open: that of this machine where linkwise listens on all its addresses."""
+    return socket.gethostname() if host in ("0.0.0.0", "::") else host
+
+
+def _describe_access(access: AccessControl) -> str:
+    from linkwise.app.page.auth import is_loopback
+
+    if access.password is not None:
+        return "The page asks for the password. Traffic is not encrypted; see the docs. Ctrl-C ends."
+    if access.people:
+        more = " Press Enter for new ones." if sys.stdin.isatty() else ""
+        plain = "" if is_loopback(access.host) else " Traffic is not encrypted; see the docs."
+        return (
+            "Send each person their own address; it works once, and answers are stored under that name."
+            f"{more}{plain} Ctrl-C ends; every answer is saved."
+        )
+    more = "; press Enter for another one" if sys.stdin.isatty() else ""
+    return f"This address works once{more}. Ctrl-C ends; every answer is saved."
+
+
+async def _close_hub(hub: Hub, subject: PageSource) -> None:
+    """Let go of the session. A thread deep in a computation cannot be stopped, but left: all is stored."""
+    try:
+        await asyncio.wait_for(hub.close(), CLOSE_S)
+    except TimeoutError:
+        _end_at_once(subject, hub)
+
+
+def _end_at_once(subject: PageSource, hub: Hub) -> None:
+    say(str(_describe_end(subject, hub)))
+    os._exit(INTERRUPTED)
+
+
+def _describe_end(subject: PageSource, hub: Hub) -> Interrupted:
+    """The end in words, on a line below the ^C of a terminal."""
+    break_line()
+    return Interrupted(subject.ended(hub.n_answers))
+
+
+async def _open_browser(address: str, hub: Hub) -> None:
+    """Open the browser when there is something to see, or after a second."""
+    ends = asyncio.get_running_loop().time() + OPEN_AFTER_S
+    while hub.n_answers is None and asyncio.get_running_loop().time() < ends:
+        await asyncio.sleep(0.02)
+    hub.awaited = not hub.clients
+    # some browsers hold up whoever opens them
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, access: AccessControl) -> None:
+    """Print another address whenever Enter is pressed."""
+    if access.password is not None or not sys.stdin.isatty():
+        return
+    terminal = sys.stdin.fileno()
+
+    def pressed() -> None:
+        try:
+            if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background a read would stop us
+                return
+            line = os.read(terminal, 1024)
+        except OSError:  # the terminal is gone
+            line = b""
+        if line:
+            _print_addresses(access)
+        else:
+            loop.remove_reader(terminal)
+
+    with suppress(OSError, NotImplementedError):
+        loop.add_reader(terminal, pressed)

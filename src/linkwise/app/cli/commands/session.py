@@ -1,0 +1,402 @@
+"""``status``, ``undo``, ``combine`` and ``export``: what can be done with a session file alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import combinations
+from pathlib import Path
+from textwrap import shorten, wrap
+from typing import Any
+
+from rich.console import Console
+
+from linkwise.app.project.answer_records import is_json_name, list_answers, write_answers
+from linkwise.app.project.arrived_rows import describe_extension, describe_unfit, extend_session
+from linkwise.app.project.changed_options import name_backup
+from linkwise.app.project.exit_codes import UsageError, say
+from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_rows import check_no_engine, is_of_items, open_engine
+from linkwise.app.project.joined_table import check_ending, join_session, write_joined
+from linkwise.app.project.method_choice import learner_phrase
+from linkwise.app.project.options import HERE_ALONE, WorkerOptions
+from linkwise.app.project.origin import origin_of
+from linkwise.app.project.output import (
+    STDOUT,
+    check_apart,
+    check_free,
+    is_same_file,
+    open_output,
+    write_labels,
+)
+from linkwise.app.project.project import data_path, find_session, open_with_current_labels, open_with_data
+from linkwise.app.project.row_labels import write_row_labels
+from linkwise.app.terminal import screen
+from linkwise.app.terminal.console import UNNAMED, event_in_words
+from linkwise.app.terminal.progress import busy, show_bar
+from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
+from linkwise.constraints.error_rates import SourceRate
+from linkwise.errors import UnnamedAnswersError
+from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
+from linkwise.session.events import Event
+from linkwise.session.session import Session
+from linkwise.session.status import (
+    count_answers,
+    describe_advice,
+    describe_agreement,
+    describe_doubts,
+    describe_pace,
+    describe_source,
+)
+from linkwise.session.transfer import Combined
+from linkwise.wording import NOTHING_TO_UNDO, count_noun, join_names, quote_command, strip_controls
+
+REASONS = {
+    None: "questions are left",
+    "exhausted": "there are no more questions",
+    "budget": "the budget is used up",
+    "stopped": "questions are left",
+}
+LEAST_WIDTH = 10  # of the names of facts
+LEAST_TEXT_WIDTH = 20  # of the facts themselves
+GUIDELINES_SHOWN = 200  # characters of them
+STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
+
+BESIDE = {"guidelines": "the guidelines", "examples": "examples", "audit": "audits", "cost": "costs"}
+"""What comes from another session beside answers."""
+
+
+# ---------------------------------------------------------------- status
+def status(path: Path, *, as_json: bool = False) -> None:
+    """Print where a session stands."""
+    found = find_session(path)
+    with Session.open(found) as session:
+        if as_json:
+            emit(type="status", **_status_as_json(session, found))
+            return
+        console = Console()
+        facts = _list_facts(session, found)
+        width = max(LEAST_WIDTH, *(len(what) + 1 for what, _ in facts))
+        for what, words in facts:
+            room = max(LEAST_TEXT_WIDTH, console.width - width)  # paths stay whole, to be copied
+            lines = wrap(strip_controls(words), room, break_long_words=False, break_on_hyphens=False)
+            for at, line in enumerate(lines or [""]):
+                head = what if at == 0 else ""
+                console.print(f"{head:<{width}}{line}", markup=False, highlight=False, soft_wrap=True)
+        now = session.status
+        bars = screen.draw_cluster_bars(now.cluster_sizes, width=console.width, numbers=now.cluster_numbers)
+        console.print(bars, highlight=False)
+        if not session.labels_are_current:
+            console.print(STALE, markup=False, highlight=False)
+
+
+def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
+    now, source, history = session.status, origin_of(session, path), session.history
+    facts = [("session", str(path))]
+    if "file" in source:
+        data = data_path(path, source)
+        facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
+    if is_of_items(source):
+        n_border = source["items"].get("n_border", 0)
+        beside = f" and {count_noun(n_border, 'row')} beside them" if n_border else ""
+        counted = f"{session.n_rows - n_border} items{beside}; counts are of {'these' if beside else 'items'}"
+        facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
+    facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
+    if history:
+        name = session.ids.__getitem__
+        facts.append(("last", f"{event_in_words(history[-1], name)}, {_format_time(history[-1])}"))
+    if session.labels_are_current:
+        facts.append(("state", REASONS[now.reason]))
+    facts += [("", said) for said in (*now.description, *describe_advice(now))]
+    if now.is_fallible:
+        facts += [("errors", doubts) for doubts in [describe_doubts(now)] if doubts]
+        if n_review := len(session.review()):
+            command = quote_command("linkwise", "review", path)
+            facts.append(("review", f"{count_noun(n_review, 'pair')} to review: {command}"))
+    if session.guidelines:
+        facts.append(("guidelines", shorten(session.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
+    if session.examples:
+        facts.append(("examples", count_noun(len(session.examples), "pair")))
+    return facts + _list_sources(session)
+
+
+def _list_sources(session: Session) -> list[tuple[str, str]]:
+    """A line for each source, and for each two with common pairs; of only one source the pace."""
+    sources = _sources_of(session)
+    if len(sources) < 2:
+        paces = [each.median_seconds for each in sources if each.median_seconds is not None]
+        return [("pace", describe_pace(pace)) for pace in paces]
+    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    lines = [f"{each.source or UNNAMED}: {describe_source(each, rates.get(each.source))}" for each in sources]
+    agreements = [
+        f"{each.first or UNNAMED} and {each.second or UNNAMED}: {describe_agreement(each)}"
+        for each in session.agreement()
+    ]
+    return [("sources" if at == 0 else "", line) for at, line in enumerate(lines)] + [
+        ("agreement" if at == 0 else "", line) for at, line in enumerate(agreements)
+    ]
+
+
+def _sources_of(session: Session) -> list[SourceCounts]:
+    return count_by_source(session.history)
+
+
+def _format_time(event: Event) -> str:
+    return f"{event.when[:10]} {event.when[11:16]} UTC"
+
+
+def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
+    now = session.status
+    current = session.labels_are_current
+    return {
+        "session": str(path),
+        "data": origin_of(session, path).get("file"),
+        "learner": session.learner,
+        **state(now),
+        "labels_are_current": current,
+        "left_to_ask": now.reason != "exhausted" if current else None,
+        **({"review": len(session.review())} if now.is_fallible else {}),
+        **({"guidelines": session.guidelines} if session.guidelines else {}),
+        **examples_as_json(session.examples, session.ids.__getitem__),
+        **_sources_as_json(session),
+    }
+
+
+def _sources_as_json(session: Session) -> dict[str, Any]:
+    """Each source with its error rate, and the agreement of each two; of only one source the seconds."""
+    sources = _sources_of(session)
+    if len(sources) < 2:
+        return {"median_seconds": sources[0].median_seconds if sources else None}
+    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    return {
+        "sources": [
+            {
+                "source": each.source,
+                "answers": each.n_answers,
+                "yes": each.n_yes,
+                "no": each.n_no,
+                "unsure": each.n_unsure,
+                "added": each.n_volunteered,
+                "gold": each.n_gold,
+                "gold_right": each.n_gold_right,
+                "median_seconds": each.median_seconds,
+                "error_rate": _rate_as_json(rates.get(each.source)),
+            }
+            for each in sources
+        ],
+        "agreement": [_agreement_as_json(each) for each in session.agreement()],
+    }
+
+
+def _rate_as_json(rate: SourceRate | None) -> dict[str, float] | None:
+    return None if rate is None else {"estimate": rate.rate, "low": rate.low, "high": rate.high}
+
+
+def _agreement_as_json(agreement: SourceAgreement) -> dict[str, Any]:
+    return {
+        "sources": [agreement.first, agreement.second],
+        "common": agreement.n_common,
+        "agreeing": agreement.n_agreeing,
+        "kappa": agreement.kappa,
+        "low": agreement.low,
+        "high": agreement.high,
+    }
+
+
+# ---------------------------------------------------------------- undo
+def undo(path: Path, *, as_json: bool = False) -> None:
+    """Take back the last thing that was said, and print what it was."""
+    found = find_session(path)
+    with Session.open(found) as session:
+        event = session.undo()
+        name = session.ids.__getitem__
+        if as_json:
+            undone = None if event is None else event_as_json(event, name)
+            emit(type="state", done="undo", undone=undone, **_status_as_json(session, found))
+        elif event is None:
+            print(f"{NOTHING_TO_UNDO} This session has no answers.")
+        else:
+            print(f"taken back: {event_in_words(event, name)}")
+            print(f"left: {count_answers(session.status)}")
+
+
+# ---------------------------------------------------------------- combine
+def combine(path: Path, other: Path, *, source: str | None = None, as_json: bool = False) -> None:
+    """Add the answers of another session, after a copy of this one, and say how many there were."""
+    found, theirs = find_session(path), find_session(other)
+    backup = name_backup(found)
+    with Session.open(found) as session:
+        session.save_copy(backup)
+        n_before = len(session.events)
+        try:
+            counts = session.combine(theirs, source=source)
+        except UnnamedAnswersError as error:
+            raise UsageError(f"{error.reason} Say with --source NAME who gave them.") from None
+        finally:
+            new = session.events[n_before:]
+            if not new:
+                backup.unlink()
+        if as_json:
+            kept = {"backup": str(backup)} if new else {}
+            emit(type="combine", **counts._asdict(), **kept, **_status_as_json(session, found))
+            return
+        beside = [BESIDE[kind] for kind in BESIDE if any(event.kind == kind for event in new)]
+        say(_describe_combined(counts, theirs, beside))
+        if new:
+            print(f"The session as it was before is in {backup}.")
+            print(f"Now: {count_answers(session.status)}")
+
+
+def _describe_combined(counts: Combined, theirs: Path, beside: Sequence[str]) -> str:
+    taken = join_names([count_noun(counts.n_taken, "answer"), *beside], 9)
+    said = f"{taken} taken from {theirs.name}"
+    if counts.n_held:
+        said += f", {counts.n_held} were there already"
+    if counts.n_left_out:
+        said += f", {counts.n_left_out} left out because a row of theirs is not in these data"
+    return said
+
+
+# ---------------------------------------------------------------- export
+def export(
+    path: Path,
+    *,
+    labels: Path | None = None,
+    constraints: Path | None = None,
+    answers: Path | None = None,
+    join: Path | None = None,
+    new: Path | None = None,
+    workers: WorkerOptions = HERE_ALONE,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Write the clusters, pairs and answers of a session; the clusters to stdout when no file is named."""
+    found = find_session(path)
+    targets = {"clusters": labels, "pairs": constraints, "answers": answers, "joined table": join}
+    with Session.open(found) as kept:
+        source = origin_of(kept, found)
+        data = data_path(found, source)
+        needed = [(found, "the session itself"), (data, "its data")]
+    check_apart(targets.values(), needed)
+    check_ending(join)
+    of_items = is_of_items(source)
+    _check_item_options(found, targets, workers, new, of_items=of_items)
+    check_free((target for target in targets.values() if not of_items or target != labels), force=force)
+    _check_different(targets)
+    with ExitStack() as stack:
+        if of_items:
+            stack.enter_context(hold_items(found))
+        with busy("bringing the clusters up to date") as progress:
+            opened = None if join is None else open_with_data(found, progress)
+            session, stale = (
+                open_with_current_labels(found, progress) if opened is None else (opened[0], None)
+            )
+        session.call_after_close(stack.pop_all().close)
+    with session:
+        joined = None if opened is None or join is None else join_session(*opened, join)
+        if stale and (labels is not None or (constraints is None and answers is None)):
+            say(stale)
+        if labels is not None:
+            _write_clusters(session, found, labels, workers, new)
+        if constraints is not None:
+            with open_output(constraints) as file:
+                session.constraints.to_csv(file, ids=session.ids)
+        if answers is not None:
+            with open_output(answers) as file:
+                write_answers(list_answers(session), file, as_json=is_json_name(answers))
+        if join is not None and joined is not None:
+            write_joined(joined, join)
+            for note in joined.notes:
+                say(note)
+        if as_json:
+            emit(type="export", current=stale is None, **_export_as_json(session, targets))
+        elif not any(targets.values()):
+            write_labels(session.ids, session.labels.tolist(), sys.stdout, names=session.cluster_names)
+        else:
+            for what, target in targets.items():
+                if target not in (None, STDOUT):
+                    say(f"{what} written to {target}")
+
+
+def _write_clusters(
+    session: Session, path: Path, target: Path, workers: WorkerOptions, new: Path | None
+) -> None:
+    """Write the clusters: of items those of all their rows, to a folder."""
+    source = origin_of(session, path)
+    if not is_of_items(source):
+        with open_output(target) as file:
+            write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
+        return
+    with open_engine(workers) as engine, show_bar("writing clusters") as bar:
+        written, told = write_row_labels(session, path, source, new, target, bar, engine)
+    for line in told:
+        say(line)
+    say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
+    if written.unfit:
+        command = quote_command("linkwise", "extend", path, new)
+        say(f"{describe_unfit(written.unfit)}. Make items of them, and answer questions: {command}")
+
+
+def extend(
+    path: Path, new: Path | None = None, *, workers: WorkerOptions = HERE_ALONE, as_json: bool = False
+) -> None:
+    """Add the rows of new files to a session about items, and say how many fit none of them."""
+    found = find_session(path)
+    with open_engine(workers) as engine, show_bar("reading new rows") as bar:
+        extended = extend_session(found, new, bar, engine)
+    if as_json:
+        n_new, unfit = extended.n_new, dict(extended.unfit)
+        emit(type="extend", session=str(found), rows=extended.n_rows, unfit=unfit, new_items=n_new)
+        return
+    for line in describe_extension(extended, path):
+        say(line)
+
+
+def _check_item_options(
+    path: Path, targets: dict[str, Path | None], workers: WorkerOptions, new: Path | None, *, of_items: bool
+) -> None:
+    """Check that options fit a session about items, or one about rows."""
+    if new is not None and not of_items:
+        raise UsageError(
+            f"{path} is about all rows, and --new is for a session about items. Add the rows to the data"
+            " file, and replay the answers: linkwise ask DATA --replay"
+        )
+    if new is not None and targets["clusters"] is None:
+        raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or remove --new.")
+    if of_items:
+        _check_row_targets(targets)
+    else:
+        check_no_engine(path, workers)
+
+
+def _check_row_targets(targets: dict[str, Path | None]) -> None:
+    """Check that the clusters of rows that may not fit into memory go to a folder."""
+    labels = targets["clusters"]
+    if labels is None and any(targets.values()):
+        return
+    if labels in (None, STDOUT) or labels.suffix or labels.is_file():
+        raise UsageError(
+            "This session is about items of many rows. Use a folder, which gets a Parquet file for each file"
+            " of the data: --labels FOLDER"
+        )
+
+
+def _check_different(targets: dict[str, Path | None]) -> None:
+    """Check that no two targets are the same file."""
+    for (what, one), (other_what, other) in combinations(targets.items(), 2):
+        if one is not None and other is not None and is_same_file(one, other):
+            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Use two files.")
+
+
+def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:
+    """Paths of what was written; everything itself when nothing was."""
+    if any(targets.values()):
+        names = {"clusters": "labels", "pairs": "constraints", "answers": "answers", "joined table": "join"}
+        return {names[what]: str(target) for what, target in targets.items() if target}
+    ids, held = session.ids, session.constraints
+    pairs = [("must-link", held.must_link), ("cannot-link", held.cannot_link)]
+    return {
+        "labels": dict(zip(ids, session.labels.tolist(), strict=True)),
+        "constraints": [[ids[i], ids[j], kind] for kind, rows in pairs for i, j in rows.tolist()],
+    }

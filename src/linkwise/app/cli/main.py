@@ -1,0 +1,481 @@
+"""The commands. Nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linkwise import __version__
+from linkwise.app.cli.typer_options import (
+    CLUSTERER,
+    LEARNER,
+    SEED,
+    Command,
+    Commands,
+    option_of,
+    with_options,
+)
+from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import (
+    ANNOTATORS,
+    ERROR_RATE,
+    GOLD,
+    OVERLAP,
+    ExplainOptions,
+    ProgramOptions,
+    Reading,
+    SessionOptions,
+    WorkerOptions,
+)
+
+# \b keeps the lines of a paragraph as they are
+ABOUT = """Cluster data the way you mean it, by answering a few questions about pairs of rows.
+
+\b
+  linkwise demo        try it
+  linkwise ask FILE    answer questions about your own data
+  linkwise cluster FILE --constraints PAIRS.csv    use pairs that you already have
+
+\b
+Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 unusable data or program,
+4 answers or pairs that contradict each other, 5 session locked or damaged,
+130 interrupted (every answer is saved).
+"""
+
+
+class Demo(StrEnum):
+    """Bundled data."""
+
+    digits = "digits"
+    wine = "wine"
+    messages = "messages"
+    loads = "loads"
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="data file or session file")]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz; or a folder of images or texts"
+    ),
+]
+ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
+    help="share of wrong pairs, or estimate; those that are probably wrong are left out  [default: 0]",
+    group="data",
+)
+OnTerminal = Annotated[
+    bool,
+    typer.Option(
+        "--terminal",
+        help="ask in the terminal  [default: on a page if there is a browser]",
+        rich_help_panel="output",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="overwrite existing files", rich_help_panel="output")]
+Json = Annotated[
+    bool, typer.Option("--json", help="JSON on stdout, one object per line", rich_help_panel="output")
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"linkwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=ABOUT)
+def linkwise(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
+    ] = False,
+) -> None:
+    """What all commands share: nothing but the version."""
+
+
+@app.command("ask", cls=Command)
+@with_options
+def ask_command(
+    file: DataFile,
+    reading: Reading,
+    choice: Annotated[MethodChoice, LEARNER],
+    kept: SessionOptions,
+    program: ProgramOptions,
+    terminal: OnTerminal = False,
+    as_json: Json = False,
+) -> None:
+    """Ask about pairs of rows of FILE and cluster by the answers.
+
+    Every answer is saved at once in FILE.linkwise (or --session PATH), and the same command resumes
+    where you stopped. Questions appear on a page if there is a browser. You can also pipe answers
+    into the command, one per line (y, n, s, u, q). With --oracle a program answers.
+    """
+    program.check_command()
+    if program.command is not None:
+        from linkwise.app.cli.commands.ask_program import ask_program
+
+        ask_program(file, reading, choice, kept, program, as_json=as_json)
+        return
+    from linkwise.app.cli.commands.serve import PageAddress, can_open, serve
+
+    if not terminal and not as_json and can_open():
+        serve(file, reading, choice, kept, PageAddress())
+        return
+    from linkwise.app.cli.commands.ask import ask
+
+    ask(file, reading, choice, kept, as_json=as_json)
+
+
+@app.command("serve", cls=Command)
+@with_options
+def serve_command(
+    file: DataFile,
+    reading: Reading,
+    choice: Annotated[MethodChoice, LEARNER],
+    kept: SessionOptions,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="N",
+            help="port of the page  [default: a free one]",
+            show_default=False,
+            rich_help_panel="page",
+        ),
+    ] = 0,
+    browser: Annotated[
+        bool,
+        typer.Option(
+            "--browser/--no-browser", help="open the page, or only print its address", rich_help_panel="page"
+        ),
+    ] = True,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="address to listen on; any other than 127.0.0.1 requires a password",
+            rich_help_panel="page",
+        ),
+    ] = "127.0.0.1",
+    password_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            help="file whose first line is the password  [default: $LINKWISE_PASSWORD, or a prompt]",
+            rich_help_panel="page",
+        ),
+    ] = None,
+    annotators: Annotated[str | None, option_of(ANNOTATORS)] = None,
+    overlap: Annotated[str | None, option_of(OVERLAP)] = None,
+    gold: Annotated[Path | None, option_of(GOLD)] = None,
+) -> None:
+    """Ask about pairs of rows of FILE on a page in the browser.
+
+    linkwise prints the address of the page. The address works once, for the first browser that opens
+    it. With --annotators each person has an address and questions of their own. Every answer is saved
+    at once in FILE.linkwise (or --session PATH). Ctrl-C stops the server.
+    """
+    from linkwise.app.cli.commands.serve import ExtraQuestions, PageAddress, serve
+
+    people = () if annotators is None else tuple(annotators)  # parsed into names
+    share = 0.0 if overlap is None else float(overlap)
+    serve(
+        file,
+        reading,
+        choice,
+        kept,
+        PageAddress(host, port, browser, password_file, people),
+        ExtraQuestions(share, gold),
+    )
+
+
+@app.command("cluster", cls=Command)
+@with_options
+def cluster_command(
+    file: DataFile,
+    reading: Reading,
+    choice: Annotated[MethodChoice, CLUSTERER],
+    constraints: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PAIRS.csv",
+            help="pairs to cluster by: id_a,id_b,kind (must-link or cannot-link)",
+            rich_help_panel="data",
+        ),
+    ] = None,
+    error_rate: Annotated[str | None, option_of(ERROR_RATE_OF_PAIRS)] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv",
+            help="write id,cluster to this file  [default: stdout]",
+            rich_help_panel="output",
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Cluster FILE by pairs that you already have, without questions.
+
+    The clusters are written as id,cluster, and a report goes to stderr. cobs computes many clusterings
+    and takes the one that satisfies most pairs. clusilc builds clusters that are rules on the columns.
+    fosc finds dense clusters, and labels the rows outside of them -1. The other methods take the number
+    of clusters from --clusters.
+    """
+    from linkwise.app.cli.commands.cluster import cluster
+
+    cluster(
+        file,
+        reading,
+        choice,
+        constraints=constraints,
+        error_rate=error_rate,
+        labels=labels,
+        force=force,
+        as_json=as_json,
+    )
+
+
+@app.command("status")
+def status_command(path: SessionPath, as_json: Json = False) -> None:
+    """Show the state of a session."""
+    from linkwise.app.cli.commands.session import status
+
+    status(path, as_json=as_json)
+
+
+@app.command("review", cls=Command)
+def review_command(
+    path: SessionPath,
+    source: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="your name, stored with each decision  [default: reviewer]",
+            show_default=False,
+            rich_help_panel="session",
+        ),
+    ] = "reviewer",
+    as_json: Json = False,
+) -> None:
+    """Decide the pairs on which answers disagree or are probably wrong.
+
+    linkwise shows each pair with who answered what and when. Your word is certain: it outranks all other
+    answers. You can also pipe answers into the command, one per line (y, n, s, u, q).
+    """
+    from linkwise.app.cli.commands.review import review
+
+    review(path, source=source, as_json=as_json)
+
+
+@app.command("combine", cls=Command)
+def combine_command(
+    path: SessionPath,
+    other: Annotated[Path, typer.Argument(metavar="OTHER", help="the other data file or session file")],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="who gave the answers of OTHER that have no name",
+            show_default=False,
+            rich_help_panel="session",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add the answers of another session about the same rows.
+
+    Each answer keeps who gave it, and may be wrong like all others. linkwise matches rows by their ids. The
+    answers that PATH has already are not added again.
+    """
+    from linkwise.app.cli.commands.session import combine
+
+    combine(path, other, source=source, as_json=as_json)
+
+
+@app.command("undo")
+def undo_command(path: SessionPath, as_json: Json = False) -> None:
+    """Undo the last answer, change or import of a session."""
+    from linkwise.app.cli.commands.session import undo
+
+    undo(path, as_json=as_json)
+
+
+@app.command("explain", cls=Command)
+@with_options
+def explain_command(
+    path: SessionPath,
+    reading: Annotated[Reading, "without scale"],
+    request: ExplainOptions,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CLUSTERS.csv",
+            help="clusters of the data file to explain: id,cluster",
+            rich_help_panel="data",
+        ),
+    ] = None,
+    constraints: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PAIRS.csv", help="pairs to count with the rules (with --labels)", rich_help_panel="data"
+        ),
+    ] = None,
+) -> None:
+    """Describe clusters by rules, or explain a pair of rows.
+
+    The clusters are those of a session, or those of --labels. The rules come from the smallest tree
+    that puts most rows into their cluster. The first line of the output gives the share of these rows.
+    """
+    from linkwise.app.cli.commands.explain import explain_clusters
+
+    explain_clusters(path, reading, request, labels=labels, constraints=constraints)
+
+
+@app.command("export", cls=Command)
+@with_options
+def export_command(
+    path: SessionPath,
+    workers: WorkerOptions,
+    new: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="with items: write the clusters of the rows of these new files to --labels FOLDER",
+            rich_help_panel="data",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv|FOLDER",
+            help="write id,cluster to this file; with items, the clusters of all rows to a folder of Parquet",
+            rich_help_panel="output",
+        ),
+    ] = None,
+    constraints: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv",
+            dir_okay=False,
+            help="write id_a,id_b,kind to this file",
+            rich_help_panel="output",
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv|OUT.json",
+            dir_okay=False,
+            help="write every answer with its source, time and belief to this file",
+            rich_help_panel="output",
+        ),
+    ] = None,
+    join: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.csv|OUT.xlsx|OUT.parquet|OUT.jsonl",
+            dir_okay=False,
+            help="write your table with the cluster, its name and the confidence of each row to this file",
+            rich_help_panel="output",
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write clusters and answers, or your table with the clusters.
+
+    Without --labels, --constraints, --answers or --join the clusters go to stdout as CSV. The session file
+    is enough; the data file is needed only for --join and after an undo.
+    """
+    from linkwise.app.cli.commands.session import export
+
+    export(
+        path,
+        labels=labels,
+        constraints=constraints,
+        answers=answers,
+        join=join,
+        new=new,
+        workers=workers,
+        force=force,
+        as_json=as_json,
+    )
+
+
+@app.command("extend", cls=Command)
+@with_options
+def extend_command(
+    path: SessionPath,
+    workers: WorkerOptions,
+    new: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[NEW]",
+            help="new files: a file, a folder or a pattern  [default: new files that PATH names]",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add rows that arrived to a session about items.
+
+    All answers and clusters stay. Rows that lie farther from every item than its own rows become new items,
+    and the next linkwise ask asks about them.
+    """
+    from linkwise.app.cli.commands.session import extend
+
+    extend(path, new, workers=workers, as_json=as_json)
+
+
+@app.command("demo")
+def demo_command(
+    name: Annotated[Demo, typer.Argument(metavar="[digits|wine|messages|loads]")] = Demo.digits,
+    auto: Annotated[bool, typer.Option("--auto", help="take the answers from the known classes")] = False,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="number of questions  [default: no limit; with --auto 100]"),
+    ] = None,
+    seed: Annotated[int | None, option_of(SEED)] = None,
+    session: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH", dir_okay=False, help="save the answers in this file  [default: not saved]"
+        ),
+    ] = None,
+    error_rate: Annotated[str | None, option_of(ERROR_RATE)] = None,
+    terminal: OnTerminal = False,
+) -> None:
+    """Try linkwise on bundled data: images of digits, wines, messages to a shop, or loads over a day."""
+    from linkwise.app.cli.commands.demo import demo
+
+    demo(
+        name.value,
+        auto=auto,
+        budget=budget,
+        seed=seed or 0,
+        session=session,
+        error_rate=error_rate,
+        terminal=terminal,
+    )
+
+
+@app.command("doctor")
+def doctor_command(as_json: Json = False) -> None:
+    """Check the installation, and whether linkwise works."""
+    from linkwise.app.cli.commands.doctor import doctor
+
+    raise typer.Exit(doctor(as_json=as_json))

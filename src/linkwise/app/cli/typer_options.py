@@ -1,0 +1,183 @@
+"""From declared options to typer: a command takes whole objects, and its help lists options by group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any, cast, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from linkwise import methods
+from linkwise.app.project.exit_codes import report_errors
+from linkwise.app.project.method_choice import DEFAULT_CLUSTERER, DEFAULT_LEARNER, MethodChoice
+from linkwise.app.project.options import Declared
+from linkwise.methods import CLUSTERERS, LEARNERS, Method
+
+MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
+LEARNER, CLUSTERER = "learner", "clusterer"  # of which kind a MethodChoice is
+GROUPS = ("data", "method", "session", "program", "page", "output")
+
+
+class Commands(TyperGroup):
+    """All commands; errors are told plainly."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with report_errors():
+            return super().invoke(ctx)
+
+
+class Command(TyperCommand):
+    """A command whose help lists its options by group."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, each group under a heading of its own."""
+        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("arguments", *GROUPS, "other")}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                is_argument = parameter.param_type_name == "argument"
+                group = "arguments" if is_argument else getattr(parameter, "rich_help_panel", None)
+                groups[group or "other"].append(record)
+        for name, records in groups.items():
+            if records:
+                with formatter.section(name.capitalize() + (" options" if name != "arguments" else "")):
+                    formatter.write_dl(records)
+
+
+# ---------------------------------------------------------------- from objects to options
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let typer see an option for each field of the options objects that a command takes."""
+    hints = get_type_hints(command, include_extras=True)
+    plain: list[Parameter] = []
+    objects: dict[str, tuple[Callable[..., Any], list[str]]] = {}
+    for name, given in signature(command).parameters.items():
+        kind = getattr(hints[name], "__origin__", hints[name])
+        notes = getattr(hints[name], "__metadata__", ())
+        if kind is MethodChoice:
+            added = _parameters_of_choice(LEARNERS if LEARNER in notes else CLUSTERERS)
+            objects[name] = _choice_of, [parameter.name for parameter in added]
+        elif is_dataclass(kind):
+            left_out = {note.removeprefix("without ") for note in notes if isinstance(note, str)}
+            added = _parameters_of_fields(kind, left_out)
+            objects[name] = cast("Callable[..., Any]", kind), [parameter.name for parameter in added]
+        else:
+            added = [given.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)]
+        plain += added
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        values = {name: _plain(value) for name, value in given.items()}
+        made = {
+            name: build(**{part: values.pop(part) for part in parts})
+            for name, (build, parts) in objects.items()
+        }
+        command(**values, **made)
+
+    run.__signature__ = signature(command).replace(parameters=plain, return_annotation=None)  # type: ignore[attr-defined]  # typer reads it
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in plain}
+    return run
+
+
+def _plain(value: Any) -> Any:
+    """A word as plain text; a flag that is not set as None."""
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _parameters_of_fields(kind: Any, left_out: set[str]) -> list[Parameter]:
+    return [
+        _parameter(one.name, one.metadata["option"], one.default)
+        for one in fields(kind)
+        if one.name not in left_out
+    ]
+
+
+def _parameters_of_choice(among: dict[str, Method]) -> list[Parameter]:
+    """``--method``, the options of all methods, and ``--seed``."""
+    if among is LEARNERS:
+        about = f"the learner that chooses the questions  [default: {DEFAULT_LEARNER}]"
+    else:
+        about = f"the clusterer  [default: {DEFAULT_CLUSTERER}]"
+    found = [_parameter("method", Declared("--method", about, "method", tuple(among)))]
+    for option in methods.options_of(among).values():
+        kind = Path if option.type == "folder" else option.type
+        about = option.help + _owners_in_words(option, among)
+        if option.default is not None:
+            about += f"  [default: {option.default}]"
+        metavar = "" if isinstance(kind, tuple) else option.metavar
+        declared = Declared(option.flag, about, "method", kind, metavar, least=1 if kind is int else None)
+        found.append(_parameter(option.parameter, declared))
+    return [*found, _parameter("seed", SEED)]
+
+
+def _owners_in_words(option: methods.Option, among: dict[str, Method]) -> str:
+    """Which methods have an option, or which do not, whichever is shorter; and which need it."""
+    owners = methods.owners_of(option, among)
+    others = [name for name in among if name not in owners]
+    free = [name for name in owners if among[name].needs != (option.parameter,)]
+    if len(owners) <= len(others):
+        return f" ({'' if free else 'required by '}{', '.join(owners)})"
+    optional = f"; optional for {', '.join(free)}" if free else ""
+    return f" (not for {', '.join(others)}{optional})"
+
+
+def _parse_seed(_flag: str, text: str) -> int:
+    if not text.isdecimal() or int(text) > MAX_SEED:
+        raise typer.BadParameter(f"{text!r} is not a whole number from 0 to {MAX_SEED}.")
+    return int(text)
+
+
+SEED = Declared(
+    "--seed", "seed of all random draws  [default: 0]", "method", int, metavar="N", parse=_parse_seed
+)
+
+
+def _choice_of(*, method: str | None, seed: int | None, **parameters: Any) -> MethodChoice:
+    return MethodChoice(method, {n: value for n, value in parameters.items() if value is not None}, seed)
+
+
+def option_of(declared: Declared) -> Any:
+    """What typer is told of a declared option."""
+    return typer.Option(declared.flag, **_settings_of(declared))
+
+
+def _parameter(name: str, declared: Declared, default: Any = None) -> Parameter:
+    """An option as a parameter that typer understands."""
+    annotation = Annotated[_type_of(name, declared) | None, option_of(declared)]  # type: ignore[valid-type]  # built at run time
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _type_of(name: str, declared: Declared) -> Any:
+    """The type of an option; of words an enumeration."""
+    if not isinstance(declared.type, tuple):
+        return declared.type
+    words = {word: word for word in declared.type}
+    return StrEnum(name, words)
+
+
+def _settings_of(declared: Declared) -> dict[str, Any]:
+    """What typer is told of an option."""
+    settings: dict[str, Any] = {
+        "help": declared.help,
+        "rich_help_panel": declared.group,
+        "show_default": False,
+    }
+    if declared.metavar:
+        settings["metavar"] = declared.metavar
+    if declared.type in (int, float) and declared.parse is None:
+        settings |= {"min": declared.least, "max": declared.most}
+    elif declared.type is Path:
+        settings |= {"dir_okay": declared.may_be_folder, "file_okay": declared.metavar != "DIR"}
+    if (convert := declared.parse) is not None:
+
+        def parse(text: str) -> Any:  # click needs the name of a parser, which a partial does not have
+            return convert(declared.flag, text)
+
+        settings["parser"] = parse
+    return settings

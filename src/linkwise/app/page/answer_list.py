@@ -1,0 +1,174 @@
+"""The answers of a session as a page lists them, and conflicts with the events that cause them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from linkwise.app.page.requests import RefusedRequest
+from linkwise.session.events import Event, facts_of, find_undoable
+from linkwise.session.examples import Example
+from linkwise.session.session import Session
+from linkwise.session.suspects import SuspectAnswer
+from linkwise.wording import answer_word
+
+Namer = Callable[[int], str]
+"""Returns the name of a row."""
+
+
+class AnswerList(NamedTuple):
+    """The events of a session that hold.
+
+    Attributes
+    ----------
+    events : list of Event
+        In order: each answer in its present form, and names of clusters.
+    changed : frozenset of int
+        Numbers of the answers that were changed.
+    last : Event or None
+        The event that an undo takes back. It may be the change of an answer, which `events` does not list.
+    """
+
+    events: list[Event]
+    changed: frozenset[int]
+    last: Event | None = None
+
+    @classmethod
+    def of(cls, session: Session) -> AnswerList:
+        """List the events of a session."""
+        remaining = session.remaining_events
+        names = [event for event in remaining if event.kind == "name"]
+        changed = frozenset(e.target for e in remaining if e.kind == "change" and e.target is not None)
+        events = sorted([*session.history, *names], key=lambda event: event.number)
+        return cls(events, changed, find_undoable(remaining))
+
+
+def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> dict[str, Any]:
+    """Return one event as values for JSON; `changed` has the numbers of the answers that were changed."""
+    return {
+        "number": event.number,
+        "kind": event.kind,
+        "when": event.when,
+        "first": event.first,
+        "second": event.second,
+        "names": [name_row(row) for row in (event.first, event.second) if row is not None],
+        "answer": event.answer,
+        "pairs": len(event.facts),
+        "text": event.source,
+        "changed": event.number in changed,
+        "target": event.target,
+        "sure": event.is_sure and event.number not in changed,
+        "seconds": event.seconds,
+        "note": event.note,
+        "note_author": event.note_author,
+    }
+
+
+def check_owner(events: Mapping[int, Event], number: int, person: str) -> None:
+    """Raise `RefusedRequest` if an event is an answer of somebody else, or about one, or an import."""
+    event = events.get(number)
+    while event is not None and event.kind != "note" and event.target is not None:
+        event = events.get(event.target)
+    if event is None or event.kind in ("done", "name", "guidelines", "examples"):
+        return
+    if event.kind == "import":
+        raise RefusedRequest("bad", "Nobody can take back imported pairs on this page.")
+    if event.source != person:
+        who = event.source or "Nobody on this page"
+        only = "Only " if event.source else ""
+        raise RefusedRequest("bad", f"{only}{who} can change this answer or take it back.")
+
+
+def serialize_guidelines(guidelines: str, examples: Sequence[Example], name_row: Namer) -> dict[str, Any]:
+    """Return what "belong together" means here as fields of a state; none if nobody wrote it down."""
+    listed = [
+        {
+            "first": each.first,
+            "second": each.second,
+            "names": [name_row(each.first), name_row(each.second)],
+            "answer": each.answer,
+            "reason": each.reason,
+        }
+        for each in examples
+    ]
+    return {
+        **({"guidelines": guidelines} if guidelines else {}),
+        **({"examples": listed} if listed else {}),
+    }
+
+
+def serialize_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> dict[str, Any]:
+    """Return an answer of a source that is probably wrong as values for JSON, with the reason in words."""
+    return {
+        "event": suspect.number,
+        "first": suspect.first,
+        "second": suspect.second,
+        "names": [name_row(suspect.first), name_row(suspect.second)],
+        "answer": suspect.answer,
+        "source": source,
+        "grade": suspect.grade,
+        "reason": describe_doubt(suspect, name_row),
+    }
+
+
+def describe_suspect(suspect: SuspectAnswer, source: str, name_row: Namer) -> str:
+    """Put into words whose answer is probably wrong, and what speaks against it."""
+    whose = f"of {source}" if source else "without a name"
+    return f"The answer {whose} is {suspect.grade}. {describe_doubt(suspect, name_row)}"
+
+
+def describe_doubt(suspect: SuspectAnswer, name_row: Namer) -> str:
+    """Put into words what speaks against an answer."""
+    against = [
+        f"{answer_word(fact.answer)} for {name_row(fact.first)} and {name_row(fact.second)}"
+        for fact in suspect.because
+    ]
+    if not against:
+        return "The similarity of the rows speaks against it."
+    if len(against) == 1:
+        return f"Another answer speaks against it: {against[0]}."
+    return f"Other answers speak against it: {'; '.join(against)}."
+
+
+def serialize_chain(
+    history: Sequence[Event], chain: Sequence[int], new: frozenset[int], changed: object, name_row: Namer
+) -> list[dict[str, Any]]:
+    """Return the links of a conflict, each with its event.
+
+    Parameters
+    ----------
+    history : sequence of Event
+        The events about pairs that count.
+    chain : sequence of int
+        Rows joined by must-links, in order; the first and the last are also required apart.
+    new : frozenset of int
+        The two rows of the answer that was just given; this link has no event yet.
+    changed : int or None
+        The event that was to be changed; its old answer does not count.
+    name_row : callable
+    """
+    events = {
+        (min(fact.pair), max(fact.pair), fact.answer): event
+        for event in history
+        if event.number != changed
+        for fact in facts_of(event)
+    }
+    pairs = [(i, j, "yes") for i, j in pairwise(chain)]
+    pairs += [(chain[0], chain[-1], "no")] if len(chain) > 1 else []
+    return [_link(i, j, answer, events, new, name_row) for i, j, answer in pairs]
+
+
+def _link(
+    i: int, j: int, answer: str, events: dict[Any, Event], new: frozenset[int], name_row: Namer
+) -> dict[str, Any]:
+    event = None if new == {i, j} else events.get((min(i, j), max(i, j), answer))
+    return {
+        "first": i,
+        "second": j,
+        "names": [name_row(i), name_row(j)],
+        "answer": answer,
+        "event": None if event is None else event.number,
+        "kind": "add" if event is None else event.kind,
+        "source": "" if event is None else event.source,
+    }

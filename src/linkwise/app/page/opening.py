@@ -1,0 +1,53 @@
+"""Presenters for what the command line opens: a data file with its session, or a demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linkwise.app.page.cards import RowView, view_numbers
+from linkwise.app.page.presenter import Presenter
+from linkwise.app.page.project_view import project_columns, view_project
+from linkwise.app.project.project import Project
+from linkwise.data.demo_sets import DemoSet
+from linkwise.session.session import Session
+
+
+def present_project(
+    project: Project, *, budget: int | None = None, overlap: float = 0.0, gold: str = ""
+) -> Presenter:
+    """Return the presenter of a data file and its session."""
+    return Presenter(
+        project.session,
+        project.encoded.X,
+        view_project(project),
+        title=project.title,
+        place=str(project.path),
+        columns=project_columns(project),
+        notes=(*project.rows.notes, *project.advice.sentences),
+        budget=budget,
+        overlap=overlap,
+        gold=gold,
+        project=project,
+    )
+
+
+def present_demo(
+    session: Session, data: DemoSet, *, path: Path | None = None, budget: int | None = None
+) -> Presenter:
+    """Return the presenter of bundled data."""
+    units = data.units
+    if data.items is not None:
+        view = RowView(data.items)
+    else:
+        assert units is not None
+        view = view_numbers(units.X, units.feature_names)
+    return Presenter(
+        session,
+        data.X,
+        view,
+        title=data.name,
+        place=None if path is None else str(path),
+        columns=units,
+        budget=budget,
+        classes=data.y,
+    )

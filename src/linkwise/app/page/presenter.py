@@ -1,0 +1,325 @@
+"""The presenter: one session as a page shows it. It handles requests and returns the state.
+
+It knows neither network nor notebook; `hub` connects it to both. Labels and places are bytes, everything else
+is JSON. When it confirms an answer, the answer is on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from linkwise.app.page import requests
+from linkwise.app.page.answer_list import check_owner, serialize_chain
+from linkwise.app.page.lookups import Lookups
+from linkwise.app.page.project_view import project_columns, view_project
+from linkwise.app.page.requests import RefusedRequest, Reply, Request
+from linkwise.constraints.checks import CONSTRAINT_KINDS
+from linkwise.constraints.facts import ANSWERS, Answer
+from linkwise.errors import (
+    ConstraintError,
+    DataError,
+    InfeasibleConstraintsError,
+    SessionError,
+    SessionLockedError,
+    StaleAnswerError,
+)
+from linkwise.session.moves import describe_moves, find_moves
+from linkwise.wording import NO_MORE_QUESTIONS
+
+MOVING_ACTIONS = (
+    "answer",
+    "undo",
+    "take_back",
+    "change",
+    "sure",
+    "decide",
+    "add",
+    "merge",
+    "done",
+    "columns",
+)  # may move rows
+
+
+class Presenter(Lookups):
+    """A session as a page shows it.
+
+    Threads may share a presenter: each call waits for the previous one.
+
+    Parameters
+    ----------
+    session : Session
+        Opened with its data; closed by `close`.
+    X : ndarray of shape (n_rows, n_features)
+        The data of the session.
+    view : RowView
+        How rows are shown.
+    title : str
+    place : str, optional
+        Path of the session file. By default the session is in memory.
+    places : array-like of shape (n_rows, 2), optional
+        Coordinates of the rows in the plot. By default the first two principal components.
+    columns : Encoded, optional
+        The rows in their original units, for rules.
+    notes : sequence of str
+        How the data were read.
+    budget : int, optional
+        The number of answers after which no more questions are asked.
+    classes : array-like of shape (n_rows,), optional
+        The known class of each row. Nobody sees them; at the end the page shows how well the clusters agree.
+    overlap : float, default=0.0
+        The share of questions that a second person gets, too (`linkwise.Session.questions`).
+    gold : str, default=""
+        The source of an import whose pairs people get now and then.
+    project : Project, optional
+        The data file, which can be read again with other weights.
+    """
+
+    def handle(self, request: Any, person: str = "") -> Reply:
+        """Handle a request of a page, perhaps of a certain person. Whatever it contains, there is a reply."""
+        name = requests.request_id(request)
+        with self._lock:
+            before, self._person = self._event, person
+            if person and isinstance(request, dict) and request.get("do") == "answer":
+                return self._store_answer(request)
+            try:
+                if not isinstance(request, dict) or name is None:
+                    raise RefusedRequest("bad", "A request is an object with an id of at most 64 characters.")
+                body, file = self._run(request)
+            except RefusedRequest as error:
+                reply = requests.refuse(request, error.kind, error.text, **error.more)
+                return replace(reply, changed=self._has_new_event(before))
+            moves_places = request.get("do") in ("columns", "map")
+            changed = self._has_new_event(before) or moves_places or request.get("do") == "later"
+            return Reply({"re": name, "ok": True, **body}, file, changed, moves_places)
+
+    def _store_answer(self, request: Request) -> Reply:
+        """Store the answer of one of several people; what follows from it is computed with the next state.
+
+        So it is confirmed at once, and answers that come together are followed up together.
+        """
+        try:
+            body, _ = self._run(request, follows=False)
+        except RefusedRequest as error:
+            reply = requests.refuse(request, error.kind, error.text, **error.more)
+        else:
+            reply = Reply(
+                {"re": requests.request_id(request), "ok": True, "follows": self._last_event(), **body}
+            )
+        return replace(reply, changed=self._last_event() != self._event)
+
+    def _run(self, request: Request, *, follows: bool = True) -> tuple[dict[str, Any], bytes | None]:
+        """Return the result of a request, with a file if there is one."""
+        do = requests.read_choice(request, "do", tuple(self.ACTIONS))
+        try:
+            if follows and do in MOVING_ACTIONS:
+                self._refresh()  # rows that another program moved do not count
+            before = self._labels
+            result = self.ACTIONS[do](self, request)
+        except StaleAnswerError as error:
+            raise RefusedRequest("stale", str(error)) from None
+        except InfeasibleConstraintsError as error:
+            if self._session.status.is_fallible:  # only what is certain conflicts, and the text names it
+                raise RefusedRequest("bad", str(error)) from None
+            raise RefusedRequest(
+                "contradiction", str(error), chain=self._chain(request, error.chain)
+            ) from None
+        except ConstraintError as error:
+            raise RefusedRequest("bad", str(error)) from None
+        except SessionLockedError as error:
+            raise RefusedRequest("locked", str(error)) from None
+        except DataError as error:
+            raise RefusedRequest("bad", str(error)) from None
+        except (SessionError, OSError) as error:
+            raise RefusedRequest("failed", str(error)) from None
+        body, file = result if isinstance(result, tuple) else (result, None)
+        if follows and do in MOVING_ACTIONS and self._try_refresh():
+            names = self._session.cluster_names
+            body = {**body, "moved": describe_moves(find_moves(before, self._labels), names)}
+        return body, file
+
+    def _has_new_event(self, before: int) -> bool:
+        if self._try_refresh():
+            with suppress(SessionError):  # shown with the next state
+                return self._event != before
+        return self._event != before
+
+    def _try_refresh(self) -> bool:
+        """Refresh after an action, which is stored already; return whether the session could be read."""
+        with suppress(SessionError):
+            self._refresh()
+            return True
+        return False
+
+    def _answer(self, request: Request) -> dict[str, Any]:
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+        question, remark = requests.read_text(request, "question"), requests.read_remark(request)
+        has_ended = RefusedRequest(
+            "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
+        )
+        if self._is_spent() or (not self._person and self._session.question is None):
+            raise has_ended
+        try:
+            self._session.answer(answer, question_id=question, source=self._person, **remark)
+        except StaleAnswerError:
+            if self._end_reason() is None:
+                raise
+            raise has_ended from None
+        return {}
+
+    def _postpone(self, request: Request) -> dict[str, Any]:
+        """Ask a question later, and tell whether there is another one now."""
+        name = requests.read_text(request, "question")
+        self._session.postpone(name, to=self._person)
+        self._question_for(self._person, 0)  # it comes back at once if there is no other
+        return {"other": bool(self._session.list_postponed(self._person))}
+
+    def _undo(self, request: Request) -> dict[str, Any]:
+        if not self._person:
+            event = self._session.undo()
+        else:
+            own = self._last_of(self._person)
+            event = None if own is None else self._session.undo(own.number)
+        return {"undone": None if event is None else self._serialize(event)}
+
+    def _take_back(self, request: Request) -> dict[str, Any]:
+        event = self._session.undo(self._read_own(request))
+        return {"undone": None if event is None else self._serialize(event)}
+
+    def _change(self, request: Request) -> dict[str, Any]:
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+        self._session.change(self._read_own(request), answer)
+        return {}
+
+    def _write_note(self, request: Request) -> dict[str, Any]:
+        note = requests.read_note(request)
+        self._session.note(requests.read_integer(request, "event"), note, source=self._person)
+        return {}
+
+    def _confirm(self, request: Request) -> dict[str, Any]:
+        self._session.set_sure(self._read_own(request))
+        return {}
+
+    def _read_own(self, request: Request) -> int:
+        """Return the number of an event; of several people, each may change only their own answers."""
+        number = requests.read_integer(request, "event")
+        if self._person:
+            events = {event.number: event for event in self._session.events}
+            check_owner(events, number, self._person)
+        return number
+
+    def _decide(self, request: Request) -> dict[str, Any]:
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+        first, second = self._read_pair(request)
+        if not any({first, second} == {case.first, case.second} for case in self._find_cases(self._person)):
+            raise RefusedRequest("bad", "This pair needs no review any more.")
+        note = requests.read_note(request)
+        self._session.decide(first, second, answer, source=self._person, note=note)
+        return {}
+
+    def _add(self, request: Request) -> dict[str, Any]:
+        kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
+        first, second = self._read_pair(request)
+        note = requests.read_note(request)
+        self._session.add(first, second, kind, source=self._person, note=note)
+        return {}
+
+    def _merge(self, request: Request) -> dict[str, Any]:
+        one, other = (self._find_cluster(request, name) for name in ("first", "second"))
+        if one is other:
+            raise RefusedRequest("bad", "A cluster cannot be merged with itself. Choose another one.")
+        # whoever merges two clusters means it
+        self._session.add(
+            one.exemplars[0], other.exemplars[0], "must-link", is_sure=True, source=self._person
+        )
+        return {"first": one.exemplars[0], "second": other.exemplars[0]}
+
+    def _set_done(self, request: Request) -> dict[str, Any]:
+        return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
+
+    def _choose_columns(self, request: Request) -> dict[str, Any]:
+        """Apply the weights that a page showed as proposed, or take back all that were applied."""
+        if self._here:
+            raise RefusedRequest(
+                "bad",
+                "People answer here under their names, and other weights would change the questions of all."
+                " Stop the page, and start it again with --weight.",
+            )
+        action = requests.read_choice(request, "action", ("weigh", "restore"))
+        shown, offer = requests.read_names(request, "columns"), self._columns_offer
+        recoded = offer.accept(shown) if action == "weigh" else offer.restore(shown)
+        project = recoded.project
+        self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
+        return {"backup": recoded.backup.name, "changed": recoded.changed}
+
+    def _place_rows(self, request: Request) -> dict[str, Any]:
+        """Start to place the rows of the plot by neighbours, or place them on their axes again."""
+        by = requests.read_choice(request, "by", ("axes", "neighbours"))
+        if by == "axes":
+            self._places.show_axes()
+            return {}
+        if self._here or self._places.describe() is None:
+            raise RefusedRequest(
+                "bad",
+                "Rows are placed by neighbours where one person answers and there are at least 10 rows.",
+            )
+        session, known = self._session, self._session.constraints
+        named = np.unique(np.r_[known.must_link.ravel(), known.cannot_link.ravel()])
+        confidence = session.confidence
+        if confidence is None:  # nothing is known of other rows than those with answers
+            confidence = np.full(session.n_rows, 0.5 if len(named) else 0.0)
+            confidence[named] = 1.0
+        self._places.start(self._labels, confidence, named.tolist())
+        return {}
+
+    def _set_example(self, request: Request) -> dict[str, Any]:
+        """Make a pair an example of what belongs together, or remove it from the examples."""
+        answer = requests.read_choice(request, "answer", ("yes", "no", "none"))
+        pair = self._read_pair(request)
+        if answer == "none":
+            self._session.remove_example(*pair)
+        else:
+            self._session.add_example(*pair, answer == "yes", requests.read_note(request))
+        return {}
+
+    def _name(self, request: Request) -> dict[str, Any]:
+        name = requests.read_text(request, "name")
+        self._session.set_name(self._find_cluster(request, "cluster").exemplars[0], name)
+        return {}
+
+    def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the links of a conflict, each with its event."""
+        changed = request.get("event") if request.get("do") == "change" else None
+        links = serialize_chain(
+            self._session.history, chain, self._asked_pair(request), changed, self._view.name
+        )
+        return self._add_values(links)
+
+    def _asked_pair(self, request: Request) -> frozenset[int]:
+        """Return the two rows of a refused request."""
+        do = request.get("do")
+        if do == "merge":
+            pair = [self._find_cluster(request, name).exemplars[0] for name in ("first", "second")]
+        elif do == "change":
+            event = next(e for e in self._session.history if e.number == request["event"])
+            pair = [row for row in (event.first, event.second) if row is not None]
+        elif do == "add":
+            pair = [request["first"], request["second"]]
+        else:
+            pair = []
+        return frozenset(pair)
+
+    ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
+        **Lookups.ACTIONS,
+        "answer": _answer, "later": _postpone,
+        "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
+        "note": _write_note,
+        "decide": _decide,
+        "add": _add, "merge": _merge, "done": _set_done, "name": _name,
+        "example": _set_example, "columns": _choose_columns,
+        "map": _place_rows,
+    }  # fmt: skip

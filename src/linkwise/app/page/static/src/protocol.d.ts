@@ -1,0 +1,309 @@
+/** What the host and the page exchange. The Python side is `linkwise.app.page.presenter`. */
+import type { Conflict } from "./controller.js";
+
+export type Answer = "yes" | "no" | "unsure";
+export type Kind = "must-link" | "cannot-link";
+/** Whether the host can be reached: "lost" is tried again, "closed" and "login" need a person. */
+export type Link = "open" | "lost" | "closed" | "login";
+
+export interface Field {
+  name: string;
+  value: string;
+  /** Where a number stands between the lowest (0) and the highest (1) of its column. */
+  place: number | null;
+}
+
+/** A row as a person sees it. */
+export interface Item {
+  row: number;
+  name: string;
+  fields: Field[];
+  text?: string;
+  /** A data URL. */
+  image?: string;
+  series?: (number | null)[];
+}
+
+export interface Question {
+  id: string;
+  first: Item;
+  second: Item;
+  /** Names of the fields in which the two rows differ. */
+  differing: string[];
+  why: string;
+  guess: Answer;
+}
+
+export interface Cluster {
+  cluster: number;
+  size: number;
+  name: string;
+  exemplar: number;
+  exemplars: number[];
+  /** Names of the exemplars. */
+  exemplar_names: string[];
+  done: boolean;
+  /** How many of its rows have an answer. */
+  answered?: number;
+}
+
+/** The rows of one cluster that a search found; the first of them by position and name. */
+export interface RowHits {
+  cluster: number;
+  count: number;
+  rows: number[];
+  names: string[];
+}
+
+export interface SessionEvent {
+  number: number;
+  kind:
+    | "answer"
+    | "add"
+    | "import"
+    | "done"
+    | "name"
+    | "change"
+    | "sure"
+    | "note"
+    | "guidelines"
+    | "examples";
+  when: string;
+  first: number;
+  second: number;
+  names: string[];
+  /** A short line about each row; only where events are listed. */
+  values?: string[];
+  answer: Answer;
+  pairs: number;
+  text: string | null;
+  changed: boolean;
+  /** The number of the answer that a change, a confirmation or a note is about. */
+  target: number | null;
+  /** Whether the answer was confirmed, so that it is certain. */
+  sure?: boolean;
+  /** How long the answer took. */
+  seconds?: number | null;
+  /** What was written about the answer, and by whom. */
+  note?: string;
+  note_author?: string;
+}
+
+/** An answer that is probably wrong. */
+export interface Suspect {
+  /** The number of its event. */
+  event: number;
+  first: number;
+  second: number;
+  names: [string, string];
+  values?: string[];
+  answer: "yes" | "no";
+  /** Who gave it; empty if it has no name. */
+  source: string;
+  grade: "likely wrong" | "very likely wrong";
+  /** What speaks against it, as a sentence. */
+  reason: string;
+}
+
+/** A pair that waits for a review. */
+export interface ReviewPair {
+  first: number;
+  second: number;
+  names: [string, string];
+}
+
+/** All about a pair that waits for a review. */
+export interface ReviewCase {
+  first: Item;
+  second: Item;
+  /** Names of the fields in which the two rows differ. */
+  differing: string[];
+  /** Who answered what and when, in order. */
+  answers: SessionEvent[];
+  /** What speaks against answers that are probably wrong, as sentences. */
+  doubts: string[];
+  /** What follows for the pair from all answers; null if nothing does. */
+  believed: "yes" | "no" | null;
+}
+
+/** One of the answers that cannot all hold; `event` is null for the answer that was just given. */
+export interface ConflictLink {
+  first: number;
+  second: number;
+  names: [string, string];
+  values?: string[];
+  answer: "yes" | "no";
+  event: number | null;
+  kind: "answer" | "add" | "import" | "done";
+  /** Who gave the answer, or the file of an import. */
+  source: string;
+}
+
+export interface Counts {
+  answers: number;
+  yes: number;
+  no: number;
+  unsure: number;
+  added: number;
+  imported: number;
+  done: number;
+  inferred: number;
+}
+
+export interface State {
+  protocol: number;
+  title: string;
+  kind?: "record" | "text" | "image" | "series";
+  /** Path of the session file; null while the session is in memory only. */
+  place: string | null;
+  rows: number;
+  /** Whether labels take two bytes a row. */
+  two_bytes: boolean;
+  /** A number that changes with the labels. */
+  labels: number;
+  /** The number of each cluster, its colour family, from 0 to 11, and its shade within the family. */
+  shades: [number, number, number][];
+  event: number;
+  busy: boolean;
+  question: Question | null;
+  /** Waiting: other people hold all questions that are worth asking now. */
+  ended: "budget" | "exhausted" | "waiting" | null;
+  agreement?: number | null;
+  budget: number | null;
+  /** The median of the last answers; null if nobody measured how long they took. */
+  seconds_per_answer?: number | null;
+  counts: Counts;
+  changes: number[];
+  /** What the learner advises, also in words; see `StopAdvice`. `stop` is null, and `text` empty, if it gives no advice. */
+  advice: {
+    stop: boolean | null;
+    text: string;
+    wrong?: number | null;
+    most_wrong?: number | null;
+    n_open?: number;
+  };
+  /** What the plot shows, as a sentence; empty if the places of the rows were given. */
+  axes?: string;
+  /** How the plot places the rows, and whether places by neighbours are being computed; null if they cannot be. */
+  map?: { by: "axes" | "neighbours"; running: boolean } | null;
+  clusters: Cluster[];
+  more_clusters: number;
+  rules?: boolean;
+  /** Whether the host can say in a line what distinguishes each cluster. */
+  profiles?: boolean;
+  /** Columns that would count less and more by the answers, and those whose weights can be taken back. */
+  columns?: { less: string[]; more: string[]; weighed: string[] } | null;
+  learner: string;
+  description: string[];
+  notes?: string[];
+  undo: SessionEvent | null;
+  /** The estimated share of wrong answers, as a sentence; empty if all answers count as right. */
+  errors?: string;
+  /** How many answers are probably wrong. */
+  n_suspects?: number;
+  /** How many pairs wait for a review by whoever looks at the page. */
+  n_review?: number;
+  /** What "belong together" means here; missing if nobody wrote it down. */
+  guidelines?: string;
+  /** A few pairs that show it; missing if there are none. */
+  examples?: Example[];
+  /** What the last answers of this person moved, if several people answer. */
+  moves?: { event: number; moved: string }[];
+  /** Missing unless several people answer, each under a name. */
+  team?: Team;
+}
+
+/** A pair that shows what belongs together. */
+export interface Example {
+  first: number;
+  second: number;
+  names: [string, string];
+  answer: "yes" | "no";
+  reason: string;
+}
+
+/** How much each person answered, and how often two of them agree. */
+export interface TeamReport {
+  people: {
+    name: string;
+    answers: number;
+    unsure: number;
+    added: number;
+    gold: number;
+    gold_right: number;
+    median_seconds: number | null;
+    /** An estimate with both ends of its interval, or one rate that was given; null with too few answers. */
+    error_rate: [number, number, number] | null;
+  }[];
+  pairs: {
+    names: [string, string];
+    common: number;
+    agreeing: number;
+    /** With both ends of its interval; null with too few common pairs. */
+    kappa: [number, number, number] | null;
+  }[];
+  least_answers: number;
+  least_common: number;
+}
+
+/** Several people at one session, as one of them sees it. */
+export interface Team {
+  you: string;
+  /** Answers of this person, and of everybody. */
+  own: number;
+  all: number;
+  /** Who has the page open now. */
+  here: string[];
+  /** The median of the seconds that the answers of this person took; null if they are unknown. */
+  median_seconds?: number | null;
+}
+
+/** What the controller asks of the page. */
+export interface Display {
+  showNotice(text: string, tone?: "calm" | "warn"): void;
+  /** For screen readers. */
+  announce(text: string): void;
+  /** Show whether all is saved, and enable the buttons. */
+  updateStatus(): void;
+  updateSelection(): void;
+  showConflict(conflict: Conflict): void;
+  download(name: string, type: string, file: ArrayBufferView): void;
+}
+
+/** What the host sends before there is a question. */
+export interface Opening {
+  loading?: string;
+  failed?: string;
+}
+
+export interface Request {
+  do: string;
+  [name: string]: unknown;
+}
+
+export interface RequestError {
+  kind: "bad" | "stale" | "contradiction" | "locked" | "failed" | "ended" | "lost";
+  text: string;
+  chain?: ConflictLink[];
+}
+
+/**
+ * The fields of a result depend on the request. `moved` says which rows an answer moved; it is missing if the
+ * host could not read the clusters after the answer. `follows` is the number of the event that stored an answer, if the
+ * reply comes before the state that shows it.
+ */
+export type Reply =
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
+  | { ok: true; file?: ArrayBufferView; moved?: string; follows?: number; [name: string]: any }
+  | { ok: false; error: RequestError };
+
+/** The model of anywidget, or ours over a socket. */
+export interface Model {
+  // biome-ignore lint/suspicious/noExplicitAny: traits have several types
+  get(name: string): any;
+  // biome-ignore lint/suspicious/noExplicitAny: so do events
+  on(event: string, listener: (...values: any[]) => void): void;
+  // biome-ignore lint/suspicious/noExplicitAny: so do events
+  off(event: string, listener: (...values: any[]) => void): void;
+  send(request: Request & { id: string }): void;
+}

@@ -1,0 +1,116 @@
+"""The offer to weigh columns by the answers, and to take the weights back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from linkwise.app.project.project import Project
+from linkwise.app.project.recoding import (
+    Recoded,
+    can_recode,
+    list_weighed_columns,
+    propose_columns,
+    take_back,
+    weigh_columns,
+)
+from linkwise.cluster.metric.column_choice import ColumnProposal
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+EVERY = 5  # answers between two proposals
+MOST_NAMES = 5  # in a sentence
+
+
+class ColumnOffer:
+    """What the page and the terminal offer about columns.
+
+    Parameters
+    ----------
+    project : Project or None
+        None offers nothing.
+
+    Attributes
+    ----------
+    is_new : bool
+        Whether the offer has changed since it was last shown; whoever shows it sets it to False.
+    """
+
+    def __init__(self, project: Project | None) -> None:
+        self._project = project if project is not None and can_recode(project) else None
+        self._proposal: ColumnProposal | None = None
+        self._asked = -1  # answers when a proposal was last computed
+        self._weighed = () if self._project is None else list_weighed_columns(self._project)
+        self.is_new = False
+
+    def update(self) -> None:
+        """Compute a proposal, after every few answers."""
+        if self._project is None:
+            return
+        n_answers = self._project.session.status.n_answers // EVERY
+        if n_answers == self._asked:
+            return
+        self._asked, before = n_answers, self.describe()
+        self._proposal = propose_columns(self._project)
+        self.is_new = self.describe() != before
+
+    def describe(self) -> dict[str, Any] | None:
+        """Return what is offered as values for JSON; None if nothing is."""
+        if self._proposal is None and not self._weighed:
+            return None
+        return {
+            "less": [] if self._proposal is None else list(self._proposal.less),
+            "more": [] if self._proposal is None else list(self._proposal.more),
+            "weighed": list(self._weighed),
+        }
+
+    def accept(self, shown: Sequence[str]) -> Recoded:
+        """Weigh the columns as it is proposed.
+
+        Parameters
+        ----------
+        shown : sequence of str
+            The columns that the person saw, those that count less first; an error if another proposal holds
+            by now.
+        """
+        if self._project is None or self._proposal is None:
+            raise DataError("There is no proposal any more.")
+        less, more = self._proposal.less, self._proposal.more
+        if tuple(shown) != (*less, *more):
+            raise DataError(
+                f"The proposal has changed meanwhile. {describe_proposal(less, more)} No weight has changed."
+            )
+        recoded = weigh_columns(self._project, self._proposal.weights)
+        self._project, self._proposal = recoded.project, None
+        self._weighed = list_weighed_columns(recoded.project)
+        return recoded
+
+    def restore(self, shown: Sequence[str]) -> Recoded:
+        """Take back all weights of offers, also of those before the session was opened.
+
+        Parameters
+        ----------
+        shown : sequence of str
+            The columns that the person saw; an error if others are weighed by now.
+        """
+        if self._project is None or not self._weighed:
+            raise DataError("There are no earlier weights that could come back.")
+        if tuple(shown) != self._weighed:
+            raise DataError(
+                f"The answers weigh other columns by now: {join_names(self._weighed)}. Nothing has changed."
+                " Look at them again."
+            )
+        recoded = take_back(self._project)
+        self._project, self._proposal, self._weighed = recoded.project, None, ()
+        return recoded
+
+
+def describe_proposal(less: Sequence[str], more: Sequence[str]) -> str:
+    """Say which columns would count less and which more."""
+    parts = (
+        f"Columns that your answers seem not to depend on would count less: {join_names(less, MOST_NAMES)}."
+        if less
+        else "",
+        f"Columns that would count more: {join_names(more, MOST_NAMES)}." if more else "",
+    )
+    return " ".join(filter(None, parts))

@@ -1,0 +1,338 @@
+"""Data that are asked about by items: too many rows, or rows in many files.
+
+The items lie in a folder beside the session, so that questions need neither the data nor their encoding
+anew. linkwise reads the data again only to write the cluster of every row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.options import Reading, WorkerOptions, flag_of
+from linkwise.app.project.reading import read_shown_rows
+from linkwise.data import Rows
+from linkwise.errors import DataError, DataMismatchError
+from linkwise.large.array_files import ARRAY, array_form
+from linkwise.large.chunks import ENDINGS, find_files, is_pattern
+from linkwise.large.item_table import ITEMS, ItemTable, read_items
+from linkwise.large.survey import TableChoices
+from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
+from linkwise.large.table_passes import summarize_tables
+from linkwise.parallel import HERE, Engine, connect_dask
+from linkwise.types import Progress
+from linkwise.whole_files import flush_folder
+from linkwise.wording import count_noun, quote_command
+
+N_ITEMS = 1000  # if the command line does not say
+MOST_ROWS = 2_000_000  # of a file that is read at once
+UNFIT = (
+    "text", "text_by", "image", "series", "series_by", "warp", "merge_variants", "log", "keep_nested",
+    "encoding", "sheet", "skip_broken",
+)  # fmt: skip
+LINE_BYTES = 2**20  # read at once to count lines
+
+
+def choose_n_items(data: Path, given: int | None) -> int | None:
+    """Choose by how many items the rows of a file, a folder or a pattern are asked about.
+
+    Parameters
+    ----------
+    data : Path
+        The data.
+    given : int or None
+        What the command line says; 0 for all rows of a file.
+
+    Returns
+    -------
+    int or None
+        The number of items; None to read all rows at once.
+    """
+    if is_in_files(data):
+        if given == 0:
+            raise UsageError(f"{data} is more than one file, whose rows become items. Remove --items 0.")
+        return given or N_ITEMS
+    if given == 0 or not data.is_file():
+        return None
+    if data.suffix.lower() not in ENDINGS:
+        if given is not None:
+            raise UsageError(
+                f"--items is for files that end in {', '.join(ENDINGS)}. Convert {data.name}, or remove"
+                " --items."
+            )
+        return None
+    return given or (N_ITEMS if _has_many_rows(data) else None)
+
+
+def is_in_files(data: Path) -> bool:
+    """Whether data are a pattern, or a folder that holds tables and nothing else."""
+    if is_pattern(data):
+        return True
+    if not data.is_dir():
+        return False
+    names = [one for one in data.iterdir() if not one.name.startswith(".")]
+    return bool(names) and all(one.suffix.lower() in ENDINGS and one.is_file() for one in names)
+
+
+def _has_many_rows(data: Path) -> bool:
+    ending = data.suffix.lower()
+    try:
+        if ending == PARQUET:
+            return ParquetFile(data).count_rows() > MOST_ROWS
+        if ending == ARRAY:
+            return array_form(data)[0][0] > MOST_ROWS
+    except (DataError, ImportError):
+        return False  # reading the file says what is wrong with it
+    return data.stat().st_size > 2 * MOST_ROWS and _count_lines(data) > MOST_ROWS
+
+
+def _count_lines(data: Path) -> int:
+    n_lines = 0
+    with data.open("rb") as file:
+        while n_lines <= MOST_ROWS and (part := file.read(LINE_BYTES)):
+            n_lines += part.count(b"\n")
+    return n_lines
+
+
+def name_session(data: Path) -> Path:
+    """The path whose name a session about a pattern takes: ``events`` for ``events/*.parquet``."""
+    folder = data.parent
+    plain = "".join(mark for mark in data.stem if mark not in "*?[]").strip("-_. ")
+    while is_pattern(folder):
+        folder = folder.parent
+    if folder.name in ("", ".."):
+        return folder / (plain or folder.resolve().name or "data")
+    return folder.with_name(f"{folder.name}-{plain}" if plain else folder.name)
+
+
+@contextmanager
+def open_engine(workers: WorkerOptions) -> Iterator[Engine]:
+    """Choose where rows are read: in this process, in processes, or on the workers of a dask cluster."""
+    n_jobs, dask = workers.n_jobs, workers.dask
+    if n_jobs is not None and dask is not None:
+        raise UsageError("--dask uses the workers of a cluster. Remove --jobs.")
+    if dask is None:
+        yield HERE if n_jobs in (None, 1) else Engine("loky", n_jobs)
+        return
+    with ExitStack() as stack:
+        try:
+            engine = stack.enter_context(connect_dask(dask))
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"No dask scheduler answers at {dask}: {error}. Use the address that the scheduler printed,"
+                " such as --dask tcp://HOST:8786."
+            ) from error
+        yield engine
+
+
+def check_no_engine(data: Path, workers: WorkerOptions) -> None:
+    """Check that no workers are asked for where rows are read at once."""
+    for flag in _name_workers(workers):
+        raise UsageError(
+            f"{flag} is for rows that become items. Remove {flag}, or begin a session with --items N:"
+            f" {data} is read at once."
+        )
+
+
+def describe_idle_workers(
+    data: Path, path: Path, workers: WorkerOptions, items: ItemTable | None
+) -> list[str]:
+    """Say that a session which exists needs no workers: an error if its rows are read at once."""
+    if items is None:
+        check_no_engine(data, workers)
+    return [f"{flag} has no effect: {path.name} has its items already" for flag in _name_workers(workers)]
+
+
+def _name_workers(workers: WorkerOptions) -> list[str]:
+    """The options by which a command asks for workers."""
+    given = (("--jobs", workers.n_jobs), ("--dask", workers.dask))
+    return [flag for flag, value in given if value is not None]
+
+
+# ---------------------------------------------------------------- items
+def items_folder(path: Path) -> Path:
+    """The folder for the items of a session."""
+    return path.with_name(f"{path.name}.d")
+
+
+def summarize_data(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    n_items: int,
+    seed: int,
+    progress: Progress | None,
+    engine: Engine = HERE,
+) -> tuple[ItemTable, dict[str, Any]]:
+    """Summarise data by items, which are written beside the session `path`.
+
+    Returns
+    -------
+    ItemTable
+        The items.
+    dict
+        The source that the session stores.
+    """
+    choices, tables = _choose(data, reading), open_tables(find_files(data), reading)
+    items = summarize_tables(tables, choices, n_items, seed, items_folder(path), progress, engine)
+    source = {
+        "file": os.path.relpath(data, path.parent),
+        "choices": {**items.encoding.choices, "delimiter": reading.delimiter},
+        "scale": choices.scale,
+        "impute": choices.impute,
+        "items": {"n": n_items, **describe_counts(items)},
+    }
+    return items, source
+
+
+def describe_counts(items: ItemTable) -> dict[str, Any]:
+    """What a session stores about its items."""
+    return {"n_rows": items.summary.n_rows, "n_border": items.n_border, "hash": items.hash}
+
+
+def _choose(data: Path, reading: Reading) -> TableChoices:
+    for name in UNFIT:
+        if getattr(reading, name) is not None:
+            raise UsageError(
+                f"{flag_of(name)} does not go with items. Remove it, or take a sample of {data}."
+            )
+    if reading.side_file is not None:
+        raise UsageError(
+            f"--show with a file does not go with items. Use columns, or take a sample of {data}."
+        )
+    return TableChoices(
+        id_column=reading.id_column,
+        columns=_to_tuple(reading.columns),
+        drop=_to_tuple(reading.drop) or (),
+        show=_to_tuple(reading.show) or (),
+        hide=_to_tuple(reading.hide) or (),
+        as_categories=_to_tuple(reading.as_categories) or (),
+        cycles=_to_tuple(reading.cycles) or (),
+        weights=reading.weights,  # type: ignore[arg-type]  # checked where it is parsed
+        metric=reading.metric or ("euclidean" if reading.scale is not None else None),  # type: ignore[arg-type]
+        scale=reading.scale or "unit",  # type: ignore[arg-type]
+        impute=reading.impute,  # type: ignore[arg-type]
+    )
+
+
+def _to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
+def open_tables(files: Sequence[Path], reading: Reading) -> TableFiles:
+    """Open the files of data."""
+    as_text = (
+        *(() if reading.id_column is None else (reading.id_column,)),
+        *(reading.show or ()),
+        *(reading.as_categories or ()),
+    )
+    return TableFiles(files, as_text=as_text, delimiter=reading.delimiter)
+
+
+def is_of_items(source: dict[str, Any]) -> bool:
+    """Whether a session is about items."""
+    return "items" in source
+
+
+def name_next(items_hash: str) -> str:
+    """The name of a file of items until the session names them."""
+    return f"items-{items_hash}.npz"
+
+
+def take_next(folder: Path, items_hash: str) -> None:
+    """Give a file of items its own name, unless another process has done so."""
+    named = folder / name_next(items_hash)
+    if named.exists():
+        with suppress(FileNotFoundError):
+            os.replace(named, folder / ITEMS)
+        flush_folder(folder)
+
+
+def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
+    """Read the items of a session, which must be those that it was begun with."""
+    folder, wanted, name = items_folder(path), source["items"]["hash"], ITEMS
+    try:
+        take_next(folder, wanted)  # it is there if rows were added, and the command was killed at its end
+    except OSError:  # a folder that nobody may write to
+        name = name_next(wanted)
+    try:
+        items = read_items(folder, name)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{folder / ITEMS}, which holds the items of {path.name}, is not there. Restore it beside the"
+            " session, or begin anew: " + quote_command("linkwise", "ask", source["file"], "--session", "NEW")
+        ) from None
+    if items.hash != wanted:
+        raise DataMismatchError(
+            f"{folder / ITEMS} holds the items of another session than {path.name}. Restore a copy of it."
+        )
+    return items
+
+
+def read_session_rows(
+    data: Path, source: dict[str, Any], path: Path, progress: Progress | None = None
+) -> Rows:
+    """Read the rows that a session asks about: those of the data, or those that stand for items."""
+    if is_of_items(source):
+        return read_session_items(path, source).rows
+    return read_shown_rows(data, source, path.parent, progress)
+
+
+def describe_items(data: Path, items: ItemTable, *, is_chosen: bool) -> str:
+    """Say that questions are about items, and the way out."""
+    n_rows, n_items = items.summary.n_rows, items.n_items
+    all_rows = "" if is_in_files(data) else ", and --items 0 reads all rows into memory"
+    way_out = f" --items N changes their number{all_rows}." if is_chosen else ""
+    border = ""
+    if items.n_border:
+        border = (
+            f" linkwise asks about a second row of {count_noun(items.n_border, 'item')}, which may be mixed."
+        )
+    return (
+        f"{n_rows} rows are grouped into {n_items} items of similar rows. Each question shows one row of two"
+        f" items.{border}{way_out}"
+    )
+
+
+def describe_choices(items: ItemTable) -> tuple[str, ...]:
+    """The choices made on the way to items, in sentences."""
+    column = items.summary.id_column
+    known = "by their number, counted from 0; --id COLUMN names them" if column is None else f"by '{column}'"
+    told = (note for note in items.encoding.notes if not note.startswith("Rows are identified"))
+    return (f"Rows are identified {known}.", *told)
+
+
+def resume_items(
+    path: Path, source: dict[str, Any], n_items: int | None, *, is_changed: bool
+) -> ItemTable | None:
+    """Read the items of a session, which goes on with the same options; None if it asks about all rows."""
+    if not is_of_items(source):
+        if n_items:
+            raise UsageError(f"{path} is about all rows. Remove --items, or begin another: --session NEW")
+        return None
+    if n_items not in (None, source["items"]["n"]):
+        raise UsageError(
+            f"{path} has {source['items']['n']} items. Remove --items, or begin another session:"
+            " --session NEW"
+        )
+    if is_changed:
+        raise UsageError(
+            f"{path} has items that were made with other options. Remove them, or begin another session:"
+            " --session NEW"
+        )
+    return read_session_items(path, source)
+
+
+def read_reading(items: ItemTable, source: dict[str, Any]) -> Reading:
+    """How the files of a session are read."""
+    choices = source["choices"]
+    return Reading(
+        id_column=items.summary.id_column,
+        delimiter=choices.get("delimiter"),
+        show=tuple(choices.get("show", ())) or None,
+        as_categories=tuple(choices.get("as_categories", ())) or None,
+    )

@@ -1,0 +1,543 @@
+"""A data file and its session file: found, read as before, opened together."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from linkwise.app.project.changed_options import (
+    check_same_positions,
+    compare_options,
+    count_facts,
+)
+from linkwise.app.project.changed_rows import describe_stored, open_on_rows, read_options
+from linkwise.app.project.column_advice import Advice, add_way_out, advise
+from linkwise.app.project.divided_items import divide_items
+from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_rows import (
+    check_no_engine,
+    choose_n_items,
+    describe_choices,
+    describe_idle_workers,
+    describe_items,
+    is_in_files,
+    is_of_items,
+    items_folder,
+    name_session,
+    open_engine,
+    read_session_items,
+    resume_items,
+    summarize_data,
+)
+from linkwise.app.project.method_choice import (
+    MethodChoice,
+    build_first_learner,
+    build_next_learner,
+    learner_phrase,
+)
+from linkwise.app.project.options import (
+    Reading,
+    SessionOptions,
+    rate_of_new_session,
+    rate_of_old_session,
+)
+from linkwise.app.project.origin import origin_of
+from linkwise.app.project.reading import (
+    check_exists,
+    is_data,
+    read_pairs_file,
+    read_rows,
+    read_shown_rows,
+    resolve_name,
+    row_ids,
+)
+from linkwise.app.project.session_files import check_known_files
+from linkwise.cluster.base import refuse_more_than_rows
+from linkwise.constraints.constraints import Constraints
+from linkwise.data import Encoded, Items, Rows, Table
+from linkwise.errors import DataError, DataMismatchError, SessionError
+from linkwise.large.chunks import is_pattern
+from linkwise.large.item_table import ItemTable
+from linkwise.session.registry import estimates_confidence
+from linkwise.session.session import Session
+from linkwise.types import Progress
+from linkwise.wording import count_noun, quote_command
+
+SUFFIX = ".linkwise"
+NOTHING_KEPT = SessionOptions()
+CHECKS = "from now on answers may be wrong, and linkwise checks the doubtful ones"
+TRUSTS = "from now on linkwise treats every answer as correct"
+WAY_OUT = "Make room on its disk, or copy it into a folder that you can write to."
+SQLITE = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A session and its data.
+
+    Attributes
+    ----------
+    session : Session
+    path : Path
+        The session file.
+    data : Path
+        The data file or folder.
+    table : Table
+    encoded : Encoded
+    items : Items
+        The rows as a person sees them.
+    resumed : bool
+        Whether the session file existed before.
+    notes : tuple of str
+        Sentences on choices and imports, for the person.
+    advice : Advice
+        What is said of the columns before the first question; nothing once there are answers.
+    item_table : ItemTable or None
+        The items that are asked about, if the rows are too many to ask about each.
+    """
+
+    session: Session
+    path: Path
+    data: Path
+    rows: Rows
+    resumed: bool
+    notes: tuple[str, ...] = field(default=())
+    advice: Advice = field(default=Advice())
+    item_table: ItemTable | None = None
+
+    @property
+    def title(self) -> str:
+        """What the data are called."""
+        return str(self.data) if is_in_files(self.data) else self.data.name
+
+    @property
+    def table(self) -> Table:
+        """Ids and columns of the rows."""
+        return self.rows.table
+
+    @property
+    def encoded(self) -> Encoded:
+        """The rows as numbers."""
+        return self.rows.encoded
+
+    @property
+    def items(self) -> Items:
+        """The rows as a person sees them."""
+        return self.rows.items
+
+
+# ---------------------------------------------------------------- which files
+def session_path(path: Path) -> Path:
+    """The session file of a path: the path itself, or the file beside a data file."""
+    path = resolve_name(path)
+    if is_session(path):
+        return path
+    path = name_session(path) if is_pattern(path) else path
+    return path.with_name(path.name + SUFFIX)
+
+
+def is_session(path: Path) -> bool:
+    """Whether a path is a session, by its name or its first bytes."""
+    if path.suffix == SUFFIX:
+        return True
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def find_session(path: Path, *, or_else: str = "") -> Path:
+    """Find the session file of a path, which must exist; `or_else` is an alternative for the message."""
+    found = session_path(path)
+    if found.exists():
+        return found
+    if path == found:
+        raise FileNotFoundError(f"There is no session {found}. Pass the file of a session, or a data file.")
+    why = f" {path} is a folder without a session beside it." if path.is_dir() else ""
+    begin = f"begin one with: {quote_command('linkwise', 'ask', path)}"
+    way_out = f"{or_else}, or {begin}" if or_else and is_data(path) else begin
+    raise FileNotFoundError(f"There is no session {found}.{why} {way_out[0].upper()}{way_out[1:]}")
+
+
+def new_session_path(data: Path, given: Path | None) -> Path:
+    """The session file of a data file, which may exist already."""
+    if given is None:
+        return session_path(data)
+    if is_data(given) and not is_session(given):
+        raise UsageError(
+            f"--session {given} is a data file, not a session. Remove --session to store the answers in "
+            f"{session_path(data)}, or use a file such as {given.stem}{SUFFIX}."
+        )
+    return given
+
+
+def data_path(path: Path, source: dict[str, Any]) -> Path | None:
+    """The data file of a session; None if it does not exist.
+
+    If data and session were renamed together, it is the file after which the session is named.
+    """
+    if "file" not in source:
+        return None
+    data = Path(os.path.normpath(path.parent / source["file"]))
+    if data.exists() or is_of_items(source):
+        return data
+    beside = path.with_suffix("")
+    return beside if path.suffix == SUFFIX and beside.exists() and is_data(beside) else None
+
+
+def data_of_session(path: Path) -> Path:
+    """The data file of a session that was given in place of the data file."""
+    with Session.open(find_session(path)) as kept:
+        source = origin_of(kept, path)
+    data = data_path(path, source)
+    if data is not None:
+        return data
+    if "demo" in source:
+        command = quote_command("linkwise", "demo", source["demo"], "--session", path)
+        raise UsageError(f"{path} is a session of a demo. Go on with: {command}")
+    raise FileNotFoundError(
+        f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there. "
+        f"Run: linkwise ask DATA --session {quote_command(path)}"
+    )
+
+
+# ---------------------------------------------------------------- opening
+def open_project(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions = NOTHING_KEPT,
+    *,
+    progress: Progress | None = None,
+    verb: str = "ask",
+    more: tuple[object, ...] = (),
+) -> Project:
+    """Open or begin the session `path` of the file `data`.
+
+    A new session file is written only after all its parts are checked. Checks that take no time come before
+    the learner prepares.
+
+    Parameters
+    ----------
+    data, path : Path
+        Data file and session file.
+    reading, choice
+        What the command line says; a session that is there knows the rest.
+    kept : SessionOptions
+        Pairs to bring in, and another session whose answers are carried over.
+    progress : callable, optional
+        ``progress(made, planned)`` while the learner prepares.
+    verb : {"ask", "serve"}, default="ask"
+        The command that is proposed.
+    more : tuple, default=()
+        Further options of that command, which are neither about the data nor about the session.
+    """
+    with ExitStack() as stack:
+        if path.exists() and items_folder(path).exists():
+            stack.enter_context(hold_items(path))
+        project = _open_project(data, path, reading, choice, kept, progress, verb)
+        if project.item_table is not None and not project.resumed:
+            stack.enter_context(hold_items(path))
+        project.session.call_after_close(stack.pop_all().close)
+    if count_facts(project.session) or project.item_table is not None:
+        return project
+    impute, words = project.session.source.get("impute"), (*session_words(data, path), *more)
+    return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
+
+
+def session_words(data: Path, path: Path) -> tuple[object, ...]:
+    """The words that name a session file in a command; none if it is beside its data."""
+    return () if path == session_path(data) else ("--session", path)
+
+
+def _open_project(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    progress: Progress | None,
+    verb: str,
+) -> Project:
+    old, constraints = _old_session(kept.old, path), kept.constraints
+    if path.exists():
+        return _resume_project(data, path, reading, choice, kept, old, progress, verb)
+    n_items = choose_n_items(data, kept.n_items)
+    if n_items is None:
+        check_exists(data)
+        check_no_engine(data, kept)
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(
+            f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
+        )
+    items = None
+    if n_items is None:
+        source = _describe_source(data, path, reading)
+        try:
+            rows = read_shown_rows(data, source, path.parent, progress)
+        except DataError as error:
+            words = session_words(data, path)
+            others = verb, choice, replace(kept, session=None, budget=None)
+            has_others = others != ("ask", MethodChoice(), NOTHING_KEPT)
+            if (with_command := add_way_out(error, data, words, reading, has_others=has_others)) is error:
+                raise
+            raise with_command from error
+        source["choices"] = rows.table.choices
+        notes = rows.notes
+    else:
+        with open_engine(kept) as engine:
+            items, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress, engine)
+        rows = items.rows
+        is_chosen = kept.n_items is None
+        notes = (describe_items(data, items, is_chosen=is_chosen), *describe_choices(items))
+    table, encoded = rows.table, rows.encoded
+    ids = row_ids(table)
+    pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
+    if choice.n_clusters is not None:
+        refuse_more_than_rows(choice.n_clusters, len(table))
+    rate = rate_of_new_session(kept.error_rate)
+    learner = build_first_learner(choice)
+    session = Session(encoded.X, learner, ids=ids, source=source, error_rate=rate, progress=progress)
+    brought = _import_pairs(session, rows.encoded.X, pairs, old)
+    _set_guidelines(session, kept)
+    try:
+        session.save(path)
+    except SessionError:
+        session.close()
+        if not path.exists():
+            raise
+        return _resume_project(data, path, reading, choice, kept, old, progress, verb)  # begun twice at once
+    return Project(session, path, data, rows, False, (*notes, *brought), item_table=items)
+
+
+def _resume_project(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
+    old: Path | None,
+    progress: Progress | None,
+    verb: str,
+) -> Project:
+    constraints = kept.constraints
+    with Session.open(path) as stored:
+        if stored.is_read_only:
+            raise SessionError(f"{path} cannot be written. {WAY_OUT}")
+        source, described = origin_of(stored, path), stored.learner
+        was_fallible, n_before = stored.status.is_fallible, stored.n_rows
+        changed = compare_options(stored, path, data, reading)
+        items = resume_items(path, source, kept.n_items, is_changed=changed is not None)
+        command = (verb, data, *session_words(data, path))
+        old_state = describe_stored(stored, command, data, path, is_of_items=items is not None)
+        idle = describe_idle_workers(data, path, kept, items)
+        if changed is not None:
+            changed.check_consent(kept.replay)
+            check_same_positions(stored, path, data)
+    if changed is not None:
+        shown = source.get("show") if changed.now.side_file == changed.before.side_file else None
+        source = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
+    elif "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
+        source = _describe_source(data, path, reading)
+    learner = build_next_learner(choice, described)
+    rows = read_shown_rows(data, source, path.parent, progress) if items is None else items.rows
+    ids = row_ids(rows.table)
+    pairs = None
+    if constraints is not None:
+        pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
+    if items is not None:
+        check_known_files(path, items)
+    begin = partial(
+        Session.open,
+        path,
+        rows.encoded.X,
+        learner,
+        ids=ids,
+        source=source | {"choices": rows.table.choices},
+        error_rate=rate_of_old_session(kept.error_rate),
+        progress=progress,
+    )
+    is_replayed = bool(kept.replay) and items is None
+    before = read_options(source, path, reading)
+    session, told = open_on_rows(begin, rows, old_state, changed, before, is_replayed=is_replayed)
+    try:
+        notes = _import_pairs(session, rows.encoded.X, pairs, old)
+        _set_guidelines(session, kept)
+        if items is not None:
+            items, divided = divide_items(session, items, data, path, source, progress)
+            notes += divided
+    except BaseException:
+        session.close()
+        raise
+    notes[:0] = told
+    if told and session.n_rows != n_before:
+        notes.insert(1, f"{data.name} has {count_noun(session.n_rows, 'row')} now, and had {n_before}")
+    notes += idle
+    if session.learner != described:
+        notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
+    if session.status.is_fallible != was_fallible:
+        notes.append(CHECKS if session.status.is_fallible else TRUSTS)
+    return Project(session, path, data, rows, True, tuple(notes), item_table=items)
+
+
+def _set_guidelines(session: Session, kept: SessionOptions) -> None:
+    """Store the guidelines that the command line gives; without any the session keeps its own."""
+    if kept.guidelines is not None:
+        session.set_guidelines(kept.guidelines)
+
+
+def _old_session(old: Path | None, path: Path) -> Path | None:
+    """The session whose answers are carried over, which must exist and be another one."""
+    if old is None:
+        return None
+    found = session_path(old)
+    if not found.exists():
+        beside = f" {old} is a data file without a session beside it." if old.is_file() else ""
+        raise FileNotFoundError(
+            f"There is no session {found} to take answers from.{beside} Pass the file of a session."
+        )
+    if path.exists() and path.samefile(found):
+        raise UsageError(f"--from {old} is the session itself. Use another one, or remove --from.")
+    return found
+
+
+def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
+    """The source that the session stores; its path is relative to the folder of the session."""
+    source = {"file": os.path.relpath(data, path.parent), **reading.source(data)}
+    if reading.side_file is not None:
+        source["show"] = {"file": os.path.relpath(reading.side_file, path.parent)}
+    return source
+
+
+def _import_pairs(
+    session: Session, X: NDArray[Any], pairs: tuple[Constraints, str] | None, old: Path | None
+) -> list[str]:
+    """Import pairs of a file and the answers of another session, and say so."""
+    notes = []
+    if old is not None:
+        taken, left_out = session.carry_over(old)
+        with Session.open(old) as kept:
+            if left_out and not taken:
+                raise _describe_other_rows(session, kept, old, left_out)
+            is_checked = session.has_ids or kept.find_difference(X[: kept.n_rows]) is None
+        note = f"{count_noun(taken, 'answer')} taken over from {old.name}"
+        if left_out:
+            note += f", {left_out} left out because a row of theirs is not in these data"
+        if taken and not is_checked:
+            note += (
+                ". The rows have no ids, so the answers went to the rows at the same positions, which are "
+                "other rows if any was inserted, removed or moved"
+            )
+        notes.append(note)
+    if pairs is not None:
+        constraints, name = pairs
+        taken = session.import_constraints(constraints, source=name)
+        notes.append(f"{count_noun(taken, 'pair')} imported from {name}")
+    return notes
+
+
+def _describe_other_rows(session: Session, kept: Session, old: Path, n_answers: int) -> DataMismatchError:
+    """Say why no answer of another session could be carried over."""
+    what = f"The answers in {old} ({n_answers}) are about other rows."
+    if session.has_ids and not kept.has_ids:
+        return DataMismatchError(
+            f"{what} Its rows have no ids and are known by their positions, and these are called "
+            f"{session.ids[0]!r} …. Set the same ids for its rows first, and then import its answers: "
+            f"linkwise ask DATA --session {quote_command(old)} --id COLUMN --replay"
+        )
+    return DataMismatchError(
+        f"{what} Its rows are called {kept.ids[0]!r} …, and these are called {session.ids[0]!r} …. "
+        "Set the column with those names: --id COLUMN"
+    )
+
+
+def import_gold(project: Project, gold: Path) -> str:
+    """Import the pairs of a file, which are known, and return the source by which questions find them."""
+    session, name = project.session, gold.name
+    pairs = read_pairs_file(gold, row_ids(project.table), len(project.table))
+    session.import_constraints(pairs, source=name)
+    if not any(event.kind == "import" and event.source == name for event in session.history):
+        raise UsageError(
+            f"The session has all pairs of {gold} already, from another file. Pass that file to --gold."
+        )
+    return name
+
+
+# ---------------------------------------------------------------- labels of a session
+def open_with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
+    """Open a session whose labels follow from all answers; read the data file if necessary.
+
+    Returns
+    -------
+    Session
+        The caller closes it.
+    str or None
+        Why the labels are older than the answers; None if they are current.
+    """
+    session = Session.open(path)
+    if session.labels_are_current:
+        return session, None
+    source = origin_of(session, path)
+    data = data_path(path, source)
+    if data is None:
+        return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
+    try:
+        of_items = is_of_items(source)
+        rows = (
+            read_session_items(path, source).rows if of_items else read_rows(data, source, progress=progress)
+        )
+        current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
+    except (DataError, DataMismatchError, FileNotFoundError) as error:
+        return session, _describe_stale_labels(path, f"{data} cannot be used ({error})")
+    session.close()
+    return current, None
+
+
+def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Rows]:
+    """Open a session together with its data file; the caller closes it.
+
+    The learner prepares only if the labels or the confidences that are stored are not current.
+    """
+    data = data_of_session(path)
+    with Session.open(path) as kept:
+        source = origin_of(kept, path)
+    if "choices" not in source:
+        raise UsageError(
+            f"{path} was begun from Python, so the file does not tell how to read {data}. "
+            "Join the clusters in Python: session.join(frame)"
+        )
+    if is_of_items(source):
+        raise UsageError(
+            f"{path} is about items, and its rows may not fit into memory. Write the cluster of each row to a"
+            " folder, and join by id: --labels FOLDER"
+        )
+    rows = read_shown_rows(data, source, path.parent, progress)
+    X, ids = rows.encoded.X, row_ids(rows.table)
+    session = Session.open(path)
+    is_same = session.find_difference(X) is None and ids == (session.ids if session.has_ids else None)
+    if is_same and _knows_all(session):
+        return session, data, rows
+    session.close()
+    return Session.open(path, X, ids=ids, progress=progress), data, rows
+
+
+def _knows_all(session: Session) -> bool:
+    """Whether the file holds the labels and, if its learner estimates it, how certain they are."""
+    if not session.labels_are_current:
+        return False
+    return session.confidence is not None or not estimates_confidence(session.learner)
+
+
+def _describe_stale_labels(path: Path, why: str) -> str:
+    return (
+        f"The clusters are older than the last change, because {why}. Bring them up to date with: "
+        f"linkwise ask DATA --session {quote_command(path)} --budget 0"
+    )

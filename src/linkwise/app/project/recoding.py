@@ -1,0 +1,171 @@
+"""Weigh columns by the answers while a session is open, and take the weights back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from linkwise.app.project.changed_options import check_same_positions, name_backup
+from linkwise.app.project.item_rows import is_of_items
+from linkwise.app.project.offered_weights import list_weighed, multiply_weights, restore_weights
+from linkwise.app.project.origin import origin_of
+from linkwise.app.project.project import Project
+from linkwise.app.project.reading import read_shown_rows, row_ids
+from linkwise.cluster.metric.column_choice import ColumnProposal
+from linkwise.cluster.metric.differences import feature_spreads
+from linkwise.data import Table
+from linkwise.data.encoded import Feature, block_of
+from linkwise.data.weights import COLUMNS
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no weights are proposed
+
+
+class Recoded(NamedTuple):
+    """A session with other weights.
+
+    Attributes
+    ----------
+    project : Project
+        The same session with the other encoding.
+    backup : Path
+        A copy of the session as it was.
+    changed : str
+        A sentence about rows of the file that have changed since the session was opened; empty if none has.
+    """
+
+    project: Project
+    backup: Path
+    changed: str
+
+
+def propose_columns(project: Project) -> ColumnProposal | None:
+    """Find weights for the columns of a table by the answers; None if they are probably no better."""
+    features, session = project.encoded.features, project.session
+    if project.table.kind != "record" or features[0].role == "image" or not can_recode(project):
+        return None
+    if len({block_of(one) for one in features}) > 1:
+        given = origin_of(session, project.path)["choices"].get("weights")
+        if given == "none" or any(one.source == COLUMNS for one in features):
+            return None  # the weight of a block has no name
+    advice = session.status.advice
+    if advice is None or (advice.wrong is not None and advice.wrong <= MOST_RIGHT):
+        return None
+    return session.propose_columns([_name_with_weight(one) for one in features])
+
+
+def _name_with_weight(feature: Feature) -> str:
+    """The column or the block of a feature, as `--weight` names it."""
+    return block_of(feature) or feature.source
+
+
+def can_recode(project: Project) -> bool:
+    """Whether the data file can be read again with other weights."""
+    source = origin_of(project.session, project.path)
+    return "choices" in source and not is_of_items(source) and not project.data.is_dir()
+
+
+def weigh_columns(project: Project, weights: Mapping[str, float]) -> Recoded:
+    """Compare rows by weighed columns from now on, and replay all answers.
+
+    Parameters
+    ----------
+    project : Project
+        It is of no use afterwards, though the session stays open.
+    weights : dict of str to float
+        A factor for each column in the squared distance.
+
+    Returns
+    -------
+    Recoded
+        The session with the other encoding, and a copy of it as it was.
+    """
+    features = project.encoded.features
+    factors = dict(weights)
+    if len({block_of(one) for one in features}) > 1:  # each has a share, whatever the weights of its columns
+        says = feature_spreads(project.encoded.X) ** 2
+        own = [at for at, one in enumerate(features) if block_of(one) is None]
+        total = sum(says[at] for at in own)
+        if total > 0:
+            factors[COLUMNS] = float(sum(says[at] * weights[features[at].source] for at in own) / total)
+    return encode_by(project, multiply_weights(origin_of(project.session, project.path), factors))
+
+
+def take_back(project: Project) -> Recoded:
+    """Compare rows again by the weights from before the first offer, and replay all answers.
+
+    Parameters
+    ----------
+    project : Project
+        It is of no use afterwards, though the session stays open.
+
+    Returns
+    -------
+    Recoded
+        The session with the other encoding, and a copy of it as it was.
+    """
+    return encode_by(project, restore_weights(origin_of(project.session, project.path)))
+
+
+def list_weighed_columns(project: Project) -> tuple[str, ...]:
+    """The columns whose weights `take_back` takes back."""
+    return tuple(name for name in list_weighed(origin_of(project.session, project.path)) if name != COLUMNS)
+
+
+def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
+    """Read the rows by another source and replay all answers.
+
+    Parameters
+    ----------
+    project : Project
+        It is of no use afterwards, though the session stays open.
+    source : dict
+        How the file is read from now on.
+
+    Returns
+    -------
+    Recoded
+        The session with the other encoding, and a copy of it as it was.
+    """
+    session, path = project.session, project.path
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(
+            f"The folder {path.parent} cannot be written to, so no copy of the session fits there."
+        )
+    check_same_positions(session, path, project.data)
+    rows = read_shown_rows(project.data, source, path.parent)
+    ids, backup = row_ids(rows.table), name_backup(path)
+    if len(rows.encoded.X) != session.n_rows or (ids is not None and list(map(str, ids)) != session.ids):
+        raise DataError(  # whoever shows rows by their positions would show other ones
+            f"{project.data.name} holds other rows than when the session was opened. Open the session again,"
+            " then weigh its columns."
+        )
+    session.recode(
+        rows.encoded.X,
+        ids=ids,
+        source=source | {"choices": rows.table.choices},
+        backup=backup,
+    )
+    return Recoded(replace(project, rows=rows), backup, _describe_changes(project.table, rows.table))
+
+
+def _describe_changes(before: Table, now: Table) -> str:
+    """Say which rows have changed in the file since it was read before; empty if none has."""
+    dropped = now.choices.get("drop", ())
+    names = [name for name in before.frame.columns if name in now.frame.columns and name not in dropped]
+    changed: set[int] = set()
+    for name in names:
+        pairs = zip(before.frame[name].to_list(), now.frame[name].to_list(), strict=True)
+        changed |= {row for row, (old, new) in enumerate(pairs) if not _is_same(old, new)}
+    if not changed:
+        return ""
+    rows = join_names((f"row {row}" if now.ids is None else now.ids[row] for row in sorted(changed)), 5)
+    return f"The file has changed since the session was opened, and its new values count: {rows}."
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    return old is new or old == new or (old != old and new != new)  # NaN is not equal to itself

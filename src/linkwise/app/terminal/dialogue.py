@@ -1,0 +1,349 @@
+"""The dialogue between a session and a person.
+
+It depends on neither screen nor keys: a `Display` shows it, and a `Reader` reads the commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from time import monotonic
+from typing import Any, Literal, Protocol
+
+from linkwise.app.terminal.draft import Draft, take_note
+from linkwise.app.terminal.keys import (
+    COLUMNS_KEY,
+    Reader,
+    SuspectCommand,
+    asks_for_guidelines,
+    parse_cluster_command,
+    parse_command,
+    parse_note,
+    parse_suspect_command,
+)
+from linkwise.constraints.facts import Answer
+from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
+from linkwise.learn.learner import Question
+from linkwise.session.events import Event
+from linkwise.session.examples import Example
+from linkwise.session.moves import describe_moves, find_moves
+from linkwise.session.session import Session, Status
+from linkwise.session.suspects import OPPOSITE, SuspectAnswer
+from linkwise.types import Labels
+from linkwise.wording import STALE_ANSWER
+
+Ending = Literal["exhausted", "budget", "quit"]
+Revision = Literal["turn", "sure"]
+SUSPECT_FORMS = "Type suspects, or suspects with back, turn or sure and a number, such as suspects back 3."
+Clock = Callable[[], float]
+BusyContext = Callable[[], AbstractContextManager[Any]]
+
+
+class ColumnChoice(Protocol):
+    """Proposes weights of columns by the answers, and applies them."""
+
+    def announce(self) -> None:
+        """Show a proposal that is new."""
+
+    def press(self) -> None:
+        """Leave the columns out, or take them in again, and show what came of it."""
+
+
+class Display(Protocol):
+    """Shows the dialogue: a screen, or a stream of JSON."""
+
+    def ask(self, question: Question, question_id: str, status: Status) -> None:
+        """Show a question and its identifier (see ``Session.question_id``)."""
+
+    def prompt(self) -> None:
+        """Show that the person can type now."""
+
+    def confirm_answer(self, answer: Answer, status: Status, moved: str) -> None:
+        """Show that an answer is safely stored, and which rows it moved."""
+
+    def confirm_later(self, *, has_other: bool) -> None:
+        """Show that a question comes back after others, or that there is no other."""
+
+    def confirm_undo(self, event: Event | None, status: Status, moved: str) -> None:
+        """Show which event is undone, and which rows that moved; None if there is nothing to undo."""
+
+    def reject(self, why: str) -> None:
+        """Show why a command stores nothing."""
+
+    def help(self, question: Question) -> None:
+        """Show the commands, and the reason of the question."""
+
+    def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
+        """Show the largest clusters, a range of them, or those that a text finds."""
+
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
+        """Show what "belong together" means in this session."""
+
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the answer to the present question; empty if it is removed."""
+
+    def show_suspects(self, suspects: Sequence[SuspectAnswer], status: Status) -> None:
+        """Show the answers that are probably wrong."""
+
+    def confirm_revision(self, action: Revision, suspect: SuspectAnswer, status: Status, moved: str) -> None:
+        """Show that a suspect is turned round or confirmed, and which rows that moved."""
+
+    def end(self, reason: Ending, status: Status) -> None:
+        """Show the end."""
+
+
+def run_dialogue(
+    session: Session,
+    display: Display,
+    reader: Reader,
+    *,
+    budget: int | None = None,
+    busy: BusyContext = nullcontext,
+    clock: Clock = monotonic,
+    columns: ColumnChoice | None = None,
+) -> Ending:
+    """Ask until the person stops, the budget is used up, or nothing is left to ask.
+
+    Parameters
+    ----------
+    session : Session
+    display : Display
+    reader : Reader
+    budget : int, optional
+        The largest number of answers that the session may hold.
+    busy : callable, optional
+        Gives a context manager for work that may take a while, to show progress.
+    clock : callable, optional
+        Returns the time in seconds, to measure how long an answer takes.
+    columns : ColumnChoice, optional
+        Proposes columns to leave out.
+
+    Returns
+    -------
+    {"exhausted", "budget", "quit"}
+        The end of input counts as quitting.
+    """
+    draft = Draft(clock, is_timed=reader.is_timed)
+    while True:
+        reader.forget()
+        status = session.status
+        question_id, question = _find_question(session)
+        if question is None or question_id is None:
+            return _finish(display, "exhausted", status, draft)
+        if budget is not None and status.n_answers >= budget:
+            return _finish(display, "budget", status, draft)
+        if columns is not None:
+            columns.announce()
+        display.ask(question, question_id, status)
+        _report_lost_note(display, draft.begin(question_id))
+        has_columns = columns is not None
+        while (command := _read_command(display, reader, session, draft, has_columns=has_columns)) == "help":
+            display.help(question)
+        if command == "quit":
+            return _finish(display, "quit", session.status, draft)
+        if command == "columns":
+            if columns is not None:
+                with busy():
+                    columns.press()
+            continue
+        with _reject_errors(display, "This is the current question."):
+            before = session.labels
+            if command == "later":
+                with busy():
+                    session.postpone(question_id)
+                    _find_question(session)  # it comes back at once if there is no other
+                    has_other = bool(session.list_postponed())
+                display.confirm_later(has_other=has_other)
+            elif command == "undo":
+                with busy():
+                    undone = session.undo()
+                display.confirm_undo(undone, session.status, _describe_moves(session, before))
+            elif isinstance(command, SuspectCommand):
+                _revise(session, display, command, busy)
+            else:
+                with busy():
+                    session.answer(command, question_id=question_id, **draft.remark())
+                draft.finish()
+                display.confirm_answer(command, session.status, _describe_moves(session, before))
+
+
+def run_audit(
+    session: Session,
+    display: Display,
+    reader: Reader,
+    source: str,
+    n: int,
+    *,
+    busy: BusyContext = nullcontext,
+    clock: Clock = monotonic,
+) -> Ending:
+    """Ask a person up to n pairs that a program answered; see `Session.audit`.
+
+    Parameters
+    ----------
+    session : Session
+    display : Display
+    reader : Reader
+    source : str
+        Name of the program.
+    n : int
+        Largest number of pairs.
+    busy : callable, optional
+        Gives a context manager for work that may take a while, to show progress.
+    clock : callable, optional
+        Returns the time in seconds, to measure how long an answer takes.
+
+    Returns
+    -------
+    {"exhausted", "quit"}
+        The end of input counts as quitting.
+    """
+    given: list[int] = []  # numbers of the events of this audit
+    draft = Draft(clock, is_timed=reader.is_timed)
+    while len(given) < n:
+        reader.forget()
+        with busy():
+            open_pairs = session.audit(source, n - len(given))
+        if not open_pairs:
+            break
+        asked = open_pairs[0]
+        question = Question(asked.first, asked.second, session.labels, asked.why)
+        display.ask(question, asked.id, session.status)
+        _report_lost_note(display, draft.begin(asked.id))
+        while (command := _read_command(display, reader, session, draft)) == "help":
+            display.help(question)
+        assert command != "columns", "an audit has no key for columns"
+        if command == "later":
+            display.reject("The pairs of an audit come in a fixed order.")
+            continue
+        if command == "quit":
+            _report_lost_note(display, draft.note)
+            return "quit"
+        with _reject_errors(display, "This is the next pair."):
+            before = session.labels
+            if command == "undo":
+                with busy():
+                    undone = session.undo(given[-1]) if given else None
+                del given[-1:]
+                display.confirm_undo(undone, session.status, _describe_moves(session, before))
+            elif isinstance(command, SuspectCommand):
+                _revise(session, display, command, busy)
+            else:
+                with busy():
+                    session.answer(command, question_id=asked.id, **draft.remark())
+                draft.finish()
+                given.append(_find_last_answer(session, asked.first, asked.second))
+                display.confirm_answer(command, session.status, _describe_moves(session, before))
+    _report_lost_note(display, draft.note)
+    return "exhausted"
+
+
+def _find_question(session: Session) -> tuple[str | None, Question | None]:
+    """The identifier and the question to ask now: another than the present one if that was put off."""
+    question_id = session.question_id  # first: if another client answers now, this identifier is stale
+    question = session.question
+    if question is None or not session.list_postponed():
+        return question_id, question
+    found = session.questions(1)
+    if not found:
+        return question_id, question
+    return found[0].id, Question(found[0].first, found[0].second, session.labels, found[0].why)
+
+
+@contextmanager
+def _reject_errors(display: Display, now: str) -> Iterator[None]:
+    """Show errors after which the dialogue goes on; `now` says what is shown then."""
+    try:
+        yield
+    except StaleAnswerError:
+        display.reject(f"{STALE_ANSWER} {now}")
+    except InfeasibleConstraintsError as error:
+        display.reject(str(error))
+    except SessionError as error:
+        if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
+            raise
+        display.reject(str(error))
+
+
+def _find_last_answer(session: Session, first: int, second: int) -> int:
+    """The number of the last answer about two rows."""
+    return next(
+        event.number
+        for event in reversed(session.history)
+        if event.kind == "answer" and {event.first, event.second} == {first, second}
+    )
+
+
+def _revise(session: Session, display: Display, command: SuspectCommand, busy: BusyContext) -> None:
+    """Take a suspect back, turn it round, or confirm it."""
+    before = session.labels
+    suspect = next((one for one in session.suspects if one.number == command.number), None)
+    if suspect is None:
+        display.reject(f"{command.number} is not the number of a suspect. Type suspects to list them.")
+    elif command.action == "back":
+        with busy():
+            undone = session.undo(suspect.number)
+        display.confirm_undo(undone, session.status, _describe_moves(session, before))
+    elif command.action == "turn":
+        with busy():
+            session.change(suspect.number, OPPOSITE[suspect.answer])
+        display.confirm_revision("turn", suspect, session.status, _describe_moves(session, before))
+    else:
+        with busy():
+            session.set_sure(suspect.number)
+        display.confirm_revision("sure", suspect, session.status, _describe_moves(session, before))
+
+
+def _describe_moves(session: Session, before: Labels) -> str:
+    """Say which rows have moved since."""
+    return describe_moves(find_moves(before, session.labels), session.cluster_names)
+
+
+def _read_command(
+    display: Display, reader: Reader, session: Session, draft: Draft, *, has_columns: bool = False
+) -> Answer | Literal["undo", "later", "quit", "help", "columns"] | SuspectCommand:
+    """Read the next command; notes and lists are dealt with in between. The end of input means quit."""
+    while True:
+        display.prompt()
+        text = reader.read()
+        if text is None:
+            return "quit"
+        command = parse_command(text)
+        if command is not None:
+            return command
+        if has_columns and text.strip().lower() == COLUMNS_KEY:
+            return "columns"
+        wanted = parse_cluster_command(text)
+        if wanted is not None:
+            display.show_clusters(wanted, session.labels, session.cluster_names)
+            continue
+        note = parse_note(text)
+        if note is not None:
+            take_note(display, draft, note)
+            continue
+        if asks_for_guidelines(text) and (session.guidelines or session.examples):
+            display.show_guidelines(session.guidelines, session.examples)
+            continue
+        suspect = parse_suspect_command(text) if session.status.is_fallible else None
+        if isinstance(suspect, str):
+            display.reject(f"{suspect!r} is unknown. {SUSPECT_FORMS}")
+            continue
+        if suspect is not None and suspect.action == "list":
+            display.show_suspects(session.suspects, session.status)
+            continue
+        if suspect is not None:
+            return suspect
+        shown = repr(text) if text.isprintable() and text else "this key"
+        display.reject(f"{shown} is not an answer. Type y, n, s, u or q, or ? for all keys.")
+
+
+def _report_lost_note(display: Display, note: str) -> None:
+    """Show a note whose question is gone, so that its text is not lost."""
+    if note:
+        display.reject(f"Its question was not answered, so this note has no place: {note}")
+
+
+def _finish(display: Display, reason: Ending, status: Status, draft: Draft) -> Ending:
+    _report_lost_note(display, draft.note)
+    display.end(reason, status)
+    return reason

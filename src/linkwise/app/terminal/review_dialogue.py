@@ -1,0 +1,317 @@
+"""The dialogue with a reviewer: the pairs on which answers disagree or are probably wrong, one by one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+
+from rich.console import Console, RenderableType
+from rich.rule import Rule
+from rich.text import Text
+
+from linkwise.app.terminal import screen
+from linkwise.app.terminal.console import (
+    LEAST_LINES,
+    LINES_AROUND,
+    MOST_LINES,
+    UNNAMED,
+    PairView,
+    draw_note,
+    event_in_words,
+    note_in_words,
+    suspect_in_words,
+)
+from linkwise.app.terminal.draft import Draft, take_note
+from linkwise.app.terminal.keys import Reader, asks_for_guidelines, parse_command, parse_note
+from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
+from linkwise.constraints.facts import Answer
+from linkwise.errors import InfeasibleConstraintsError, SessionError
+from linkwise.learn.learner import Question
+from linkwise.session.events import Event
+from linkwise.session.examples import Example
+from linkwise.session.guidelines import write_guidelines
+from linkwise.session.review import ReviewCase
+from linkwise.session.session import Session
+from linkwise.session.status import count_answers, count_suspects
+from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
+
+Ending = Literal["exhausted", "quit"]
+ENDS: dict[Ending, str] = {"exhausted": "No pair needs a review.", "quit": "Stopped."}
+CERTAIN = "This session treats every answer as correct, so no pair needs a review."
+KEYS = (
+    ("y", "Same: the two rows belong together, and this is certain from now on"),
+    ("n", "Different: they do not, and this is certain from now on"),
+    ("s", "Not sure: decide nothing; the review does not show you this pair again"),
+    ("a", "Add a note to your decision; a note without words removes it"),
+    ("u", "Undo your last decision, as often as you like"),
+    ("q", "Quit; every decision is saved, and you can go on later"),
+)
+WHY = "Why this pair: answers disagree, or one of them is probably wrong. Your word outranks them."
+
+
+class ReviewDisplay(Protocol):
+    """Shows a review: a screen, or a stream of JSON."""
+
+    def show_case(self, case: ReviewCase, question: Question, n_left: int) -> None:
+        """Show a pair, and who answered what and when."""
+
+    def prompt(self) -> None:
+        """Show that the reviewer can type now."""
+
+    def confirm_decision(self, answer: Answer, session: Session) -> None:
+        """Show that a decision is stored."""
+
+    def confirm_undo(self, event: Event | None, session: Session) -> None:
+        """Show which decision is undone; None if there is none."""
+
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the decision; empty if it is removed."""
+
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
+        """Show what "belong together" means in this session."""
+
+    def reject(self, why: str) -> None:
+        """Show why a command stores nothing."""
+
+    def help(self) -> None:
+        """Show the commands."""
+
+    def end(self, reason: Ending, session: Session) -> None:
+        """Show the end."""
+
+
+def run_review(session: Session, display: ReviewDisplay, reader: Reader, reviewer: str) -> Ending:
+    """Show one pair after the other until none is left or the reviewer stops; the end of input means quit.
+
+    Parameters
+    ----------
+    session : Session
+    display : ReviewDisplay
+    reader : Reader
+    reviewer : str
+        Who reviews: the source of the decisions.
+
+    Returns
+    -------
+    {"exhausted", "quit"}
+    """
+    decided: list[int] = []
+    draft = Draft(time.monotonic, is_timed=False)
+    while True:
+        reader.forget()
+        cases = session.review(reviewer)
+        if not cases:
+            display.end("exhausted", session)
+            return "exhausted"
+        case = cases[0]
+        lost = draft.begin(f"{case.first}-{case.second}")
+        if lost:
+            display.reject(f"Its pair was not decided, so this note has no place: {lost}")
+        display.show_case(case, _make_question(session, case), len(cases))
+        command = _read_command(session, display, reader, draft)
+        if command == "quit":
+            display.end("quit", session)
+            return "quit"
+        try:
+            if command == "undo":
+                display.confirm_undo(session.undo(decided.pop()) if decided else None, session)
+            else:
+                number = session.decide(case.first, case.second, command, source=reviewer, note=draft.note)
+                decided.append(number)
+                draft.finish()
+                display.confirm_decision(command, session)
+        except InfeasibleConstraintsError as error:
+            display.reject(str(error))
+        except SessionError as error:
+            if type(error) is not SessionError:  # locked or damaged: the review cannot go on
+                raise
+            display.reject(str(error))
+
+
+def _make_question(session: Session, case: ReviewCase) -> Question:
+    return Question(case.first, case.second, session.labels, WHY)
+
+
+def _read_command(
+    session: Session, display: ReviewDisplay, reader: Reader, draft: Draft
+) -> Answer | Literal["undo", "quit"]:
+    while True:
+        display.prompt()
+        text = reader.read()
+        command = "quit" if text is None else parse_command(text)
+        if command == "help":
+            display.help()
+        elif command == "later":
+            display.reject("A review has no key for later. Type s if you are not sure.")
+        elif command is not None:
+            return command
+        elif (note := parse_note(text or "")) is not None:
+            take_note(display, draft, note)
+        elif asks_for_guidelines(text or "") and (session.guidelines or session.examples):
+            display.show_guidelines(session.guidelines, session.examples)
+        else:
+            shown = repr(text) if text and text.isprintable() else "this key"
+            display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
+
+
+def describe_opinions(case: ReviewCase, name_of: Callable[[int], str]) -> list[str]:
+    """Put into words who answered what and when, what is believed, and what speaks against it."""
+    lines = [
+        f"{strip_controls(event.source) or UNNAMED}: {answer_word(event.answer)}, "
+        f"{event.when[:10]} {event.when[11:16]} UTC{note_in_words(event)}"
+        for event in case.answers
+    ]
+    lines += [suspect_in_words(suspect, name_of) for suspect in case.suspects]
+    if case.believed is not None:
+        lines.append(f"By all answers: {answer_word(case.believed)}")
+    return lines
+
+
+class ReviewTerminal:
+    """Draws a review with rich.
+
+    Parameters
+    ----------
+    console : Console
+    pair : callable
+        ``pair(question, width, lines)`` draws the two items.
+    name_of : callable
+        The name of a row.
+    undo : str
+        The command that takes the last decision back.
+    """
+
+    def __init__(self, console: Console, pair: PairView, name_of: Callable[[int], str], undo: str) -> None:
+        self.console, self.pair, self.name_of, self.undo = console, pair, name_of, undo
+        self._has_decided = False
+
+    def show_case(self, case: ReviewCase, question: Question, n_left: int) -> None:
+        """Show the pair, and who answered what and when."""
+        opinions = describe_opinions(case, self.name_of)
+        room = self.console.height - LINES_AROUND - len(opinions)
+        self._show(Text())
+        heading = Text.assemble((f"Review: {count_noun(n_left, 'pair')} left", "bold"))
+        self._show(Rule(heading, align="left", style="dim"))
+        self._show(Text(QUESTION))
+        self._show(Text())
+        self._show(self.pair(question, self.console.width, min(MOST_LINES, max(LEAST_LINES, room))))
+        self._show(Text())
+        self._show(screen.draw_listing([("·", line) for line in opinions]))
+        self._show(Text())
+        self._show(screen.keys_line())
+
+    def prompt(self) -> None:
+        """Show the prompt."""
+        self.console.print("> ", end="", highlight=False)
+        self.console.file.flush()
+
+    def confirm_decision(self, answer: Answer, session: Session) -> None:
+        """Show the decision."""
+        self._has_decided = True
+        certain = "" if answer == "unsure" else "  certain from now on"
+        self._show(Text.assemble((answer_word(answer), "bold"), "  saved", certain))
+
+    def confirm_undo(self, event: Event | None, session: Session) -> None:
+        """Show which decision is undone."""
+        if event is None:
+            self._show(Text(f"undo  {NOTHING_TO_UNDO}"))
+        else:
+            self._show(
+                Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}")
+            )
+
+    def confirm_note(self, note: str) -> None:
+        """Show the note that goes with the decision."""
+        self._show(draw_note(note, "decision"))
+
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
+        """Show what "belong together" means in this session."""
+        self._show(screen.draw_guidelines(write_guidelines(guidelines, examples, self.name_of)))
+
+    def reject(self, why: str) -> None:
+        """Show why nothing is saved."""
+        self._show(Text(f"Not saved. {why}", style="yellow"))
+
+    def help(self) -> None:
+        """Show the keys."""
+        self._show(screen.draw_listing(KEYS))
+        self._show(Text(WHY))
+
+    def end(self, reason: Ending, session: Session) -> None:
+        """Show what is left."""
+        status = session.status
+        self._show(Text())
+        self._show(Text(ENDS[reason] if status.is_fallible else CERTAIN, style="bold"))
+        self._show(Text(count_answers(status)))
+        if status.is_fallible:
+            self._show(Text(count_suspects(status)))
+        for line in screen.list_next_steps([("take back the last decision", self.undo)] * self._has_decided):
+            self.console.print(line, soft_wrap=True, highlight=False)  # a command must survive copying
+
+    def _show(self, content: RenderableType) -> None:
+        self.console.print(content, highlight=False)
+
+
+class ReviewLines:
+    """Writes a review as JSON lines.
+
+    ``case``: ids and rows of the pair, both items, who answered what and when. ``state`` and ``refused`` are
+    those of the questions (`linkwise.app.terminal.protocol`), and ``summary`` is the end.
+
+    Parameters
+    ----------
+    item : callable
+        The values of a row, by column.
+    id_of : callable
+        The id of a row.
+    """
+
+    def __init__(self, item: Callable[[int], dict[str, Any]], id_of: Callable[[int], str]) -> None:
+        self.item, self.id_of = item, id_of
+
+    def show_case(self, case: ReviewCase, question: Question, n_left: int) -> None:
+        """Write one pair."""
+        rows = [case.first, case.second]
+        emit(
+            type="case",
+            rows=rows,
+            ids=[self.id_of(row) for row in rows],
+            items=[self.item(row) for row in rows],
+            answers=[event_as_json(event, self.id_of) for event in case.answers],
+            suspects=[{"event": s.number, "grade": s.grade} for s in case.suspects],
+            disputed=case.is_disputed,
+            believed=case.believed,
+            left=n_left,
+        )
+
+    def prompt(self) -> None:
+        """Write nothing: a program needs no prompt."""
+
+    def confirm_decision(self, answer: Answer, session: Session) -> None:
+        """Write the state after a decision."""
+        emit(type="state", done=answer, **state(session.status))
+
+    def confirm_undo(self, event: Event | None, session: Session) -> None:
+        """Write the state after an undo."""
+        undone = None if event is None else event_as_json(event, self.id_of)
+        emit(type="state", done="undo", undone=undone, **state(session.status))
+
+    def confirm_note(self, note: str) -> None:
+        """Write the note that goes with the decision."""
+        emit(type="note", text=note)
+
+    def show_guidelines(self, guidelines: str, examples: Sequence[Example]) -> None:
+        """Write what "belong together" means in this session."""
+        emit(type="guidelines", text=guidelines, **examples_as_json(examples, self.id_of))
+
+    def reject(self, why: str) -> None:
+        """Write why nothing is stored."""
+        emit(type="refused", why=why)
+
+    def help(self) -> None:
+        """Write nothing: the keys are for people."""
+
+    def end(self, reason: Ending, session: Session) -> None:
+        """Write the summary."""
+        emit(type="summary", reason=reason, **state(session.status))

@@ -1,0 +1,270 @@
+"""Add rows that arrived to the items of a session.
+
+A row that fits an item (`linkwise.large.reach`) becomes one of its rows. The rows that fit none become
+items of their own, the centres of which come from a k-means of a sample of them. Earlier items stay as they
+are, and so do the items of all earlier rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import DataError
+from linkwise.large.border_rows import MOST_ROWS, list_entries
+from linkwise.large.checkpoints import Checkpoint, hash_items, pack_totals, save_at_times, unpack_totals
+from linkwise.large.chunks import Chunk
+from linkwise.large.file_stamps import FileStamp, check_not_written
+from linkwise.large.item_summary import SAMPLE
+from linkwise.large.item_table import DataPart, ItemTable
+from linkwise.large.item_totals import ItemCenters, ItemTotals, find_centers
+from linkwise.large.passes import Sample, hash_numbers, sample_key
+from linkwise.large.ranges import Lengths, map_blocks
+from linkwise.large.state_files import State
+from linkwise.large.table_files import BLOCK, Block, TableFiles
+from linkwise.parallel import HERE, Engine
+from linkwise.types import Progress
+from linkwise.wording import join_names
+
+MOST_NEW = 100  # items that the rows of one extension become
+ARRIVED, UNFIT = "arrived.npz", "unfit.npz"  # states of the passes
+
+ReadBlocks = Callable[[int, int | None], Iterator[Block]]
+
+
+class Extended(NamedTuple):
+    """Items with the rows that arrived."""
+
+    items: ItemTable
+    n_rows: int
+    """Rows that arrived."""
+    n_files: int
+    """Files that hold them."""
+    n_new: int
+    """Items that are new."""
+    unfit: tuple[tuple[str, int], ...]
+    """Files with rows that fit none of the earlier items, and how many."""
+
+
+def extend_items(
+    items: ItemTable,
+    tables: TableFiles,
+    paths: tuple[tuple[str, ...], tuple[str, ...]],
+    folder: Path,
+    progress: Progress | None = None,
+    engine: Engine = HERE,
+) -> Extended:
+    """Add the rows of some files to items, in one pass; in two if rows fit no item.
+
+    Parameters
+    ----------
+    items : ItemTable
+        The items, which stay as they are.
+    tables : TableFiles
+        The new files, whose columns have the types of the earlier ones (`check_types`).
+    paths : (tuple of str, tuple of str)
+        The paths of the earlier files and of the new ones, relative to the folder of the session.
+    folder : Path
+        Folder for the states of the passes. If passes over the same files were interrupted, they go on.
+    progress : callable, optional
+        ``progress(done, total)`` is called after each block of rows.
+    engine : Engine
+        The processes or the cluster that read the rows. Interrupted passes may go on with another one.
+
+    Returns
+    -------
+    Extended
+        Neither the chunks in which rows are read nor the engine change a bit of it.
+
+    Raises
+    ------
+    DataError
+        A file cannot be read, and the error names it; or an id is not new.
+    """
+    names = list(items.encoding.file_columns)
+    before, counts, key = tables.stamps(), tables.count_rows(), hash_items(items, tables)
+    n_blocks = -(-sum(counts) // BLOCK)
+
+    def step(done: int) -> None:
+        if progress is not None:
+            progress(min(done, 2 * n_blocks), 2 * n_blocks)
+
+    read = partial(tables.blocks, names)
+    found = _assign(items, read, tables.lengths(), Checkpoint(folder / ARRIVED, key, engine), step)
+    old = [part._replace(path=path) for part, path in zip(items.parts, paths[0], strict=True)]
+    total = replace(items, summary=replace(items.summary, sizes=items.summary.sizes + found.sizes))
+    if found.unfit:
+        checkpoint = Checkpoint(folder / UNFIT, key, engine)
+        centers, totals = _collect(
+            items, found, read, tables.lengths(), checkpoint, lambda block: step(n_blocks + block)
+        )
+        total = _append(total, centers, totals)
+    known = total.n_steps
+    new = [
+        DataPart(file.path.name, n, known, path)
+        for file, n, path in zip(tables.files, counts, paths[1], strict=True)
+    ]
+    summary = replace(total.summary, n_rows=items.summary.n_rows + sum(counts))
+    unfit = tuple((tables.files[file].path.name, n) for file, n in sorted(found.unfit.items()))
+    check_not_written(before, tables.stamps())
+    stamps = *items.stamps, *(FileStamp.of(file.path) for file in tables.files)
+    total = replace(total, summary=summary, parts=(*old, *new), stamps=stamps)
+    return Extended(total, sum(counts), len(counts), total.n_items - items.n_items, unfit)
+
+
+class _Arrived(NamedTuple):
+    """The result of the first pass; `merge` leaves both as they are."""
+
+    sizes: NDArray[np.int64]
+    """(k,) rows that fit, by their item."""
+    unfit: dict[int, int]
+    """Number of rows of each file that do not fit, if there are any."""
+    sample: Sample
+    """Some of them, encoded."""
+
+    @classmethod
+    def start(cls, k: int) -> _Arrived:
+        return cls(np.zeros(k, dtype=np.int64), {}, Sample.of_none())
+
+    @classmethod
+    def of(cls, block: Block, items: ItemTable, seed: int) -> _Arrived:
+        rows = items.encoding.apply(block.frame, block.locate)
+        of, fits = items.place(rows)
+        sizes = np.bincount(of[fits], minlength=len(items.steps))
+        rest = np.flatnonzero(~fits)
+        if not rest.size:
+            return cls.start(len(sizes))._replace(sizes=sizes)
+        file = np.repeat([span.file for span in block.spans], [span.n_rows for span in block.spans])
+        number = block.first + rest
+        sample = Sample(hash_numbers(number, sample_key(seed)), number, rows[rest])
+        return cls(sizes, dict(Counter(file[rest].tolist())), sample)
+
+    def pack(self) -> State:
+        unfit = {str(file): n for file, n in self.unfit.items()}
+        sample = {f"sample_{name}": array for name, array in self.sample._asdict().items()}
+        return State({"unfit": unfit}, {"sizes": self.sizes, **sample}, None)
+
+    @classmethod
+    def unpack(cls, state: State) -> _Arrived:
+        sample = Sample(*(state.arrays[f"sample_{name}"] for name in Sample._fields))
+        return cls(state.arrays["sizes"], {int(at): n for at, n in state.values["unfit"].items()}, sample)
+
+    def merge(self, more: _Arrived) -> _Arrived:
+        unfit = dict(Counter(self.unfit) + Counter(more.unfit))
+        sample = self.sample if not more.unfit else more.sample
+        if self.unfit and more.unfit:
+            sample = self.sample.add(more.sample, SAMPLE * MOST_NEW)
+        return _Arrived(self.sizes + more.sizes, unfit, sample)
+
+
+def _assign(
+    items: ItemTable,
+    read: ReadBlocks,
+    lengths: Lengths,
+    checkpoint: Checkpoint,
+    step: Callable[[int], object],
+) -> _Arrived:
+    """Assign the rows to the items, in a first pass."""
+    stored = checkpoint.load(lambda state: (_Arrived.unpack(state), state.values["n_read"]))
+    found, n_read = stored or (_Arrived.start(len(items.steps)), 0)
+
+    def save() -> None:
+        if n_read:
+            state = found.pack()
+            checkpoint.save(state._replace(values={**state.values, "n_read": n_read}))
+
+    with save_at_times(save) as save_sometimes:
+        work = partial(_Arrived.of, items=items, seed=items.n_steps)
+        for more in map_blocks(read, work, lengths, n_read, BLOCK, checkpoint.engine):
+            found, n_read = found.merge(more), min(n_read + BLOCK, sum(lengths.counts))
+            save_sometimes()
+            step(-(-n_read // BLOCK))
+        if found.unfit:  # before the second pass
+            save()
+    return found
+
+
+def _collect(
+    items: ItemTable,
+    found: _Arrived,
+    read: ReadBlocks,
+    lengths: Lengths,
+    checkpoint: Checkpoint,
+    step: Callable[[int], object],
+) -> tuple[ItemCenters, ItemTotals]:
+    """Make items of the rows that fit none, in a second pass."""
+    stored, n_read = checkpoint.load(lambda state: (*unpack_totals(state), state.values["n_read"])), 0
+    if stored is None:
+        centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
+        totals = ItemTotals.start(centers.points.shape)
+    else:
+        centers, totals, n_read = stored
+
+    def save() -> None:
+        if n_read:
+            state = pack_totals(totals, centers)
+            checkpoint.save(state._replace(values={**state.values, "n_read": n_read}))
+
+    with save_at_times(save) as save_sometimes:
+        work = partial(_collect_block, items=items, centers=centers)
+        for more in map_blocks(read, work, lengths, n_read, BLOCK, checkpoint.engine):
+            totals, n_read = totals.merge(more), min(n_read + BLOCK, sum(lengths.counts))
+            save_sometimes()
+            step(-(-n_read // BLOCK))
+    return centers, totals
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Remove the states of the passes, once the items are stored."""
+    for name in (ARRIVED, UNFIT):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _choose_number(items: ItemTable, found: _Arrived) -> int:
+    """The root of the number of rows, as far as KIN can ask about each item."""
+    room = max(1, MOST_ROWS - len(items.steps))
+    return min(ceil(sqrt(sum(found.unfit.values()))), MOST_NEW, room)
+
+
+def _collect_block(block: Block, items: ItemTable, centers: ItemCenters) -> ItemTotals:
+    """Assign the rows that fit no item to new centres."""
+    rows = items.encoding.apply(block.frame, block.locate)
+    rest = np.flatnonzero(~items.place(rows).fits)
+    chunk = Chunk(block.first, rows, None, block.frame)
+    return ItemTotals.of(chunk, items.summary.scaling, centers, rest)
+
+
+def _append(items: ItemTable, centers: ItemCenters, totals: ItemTotals) -> ItemTable:
+    """Add the items of a new step."""
+    import polars as pl
+
+    before, k = items.summary, len(items.steps)
+    limits = totals.limits(centers, float(np.median(before.limits[items.parents < 0])))
+    entries = list_entries(totals, centers, limits, k)
+    new = dict(entries.arrays)
+    new["medoid_rows"] = before.n_rows + new["medoid_rows"]
+    new["border_rows"] = np.where(new["border_rows"] >= 0, before.n_rows + new["border_rows"], -1)
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(before, name), array]) for name, array in new.items()
+    }
+    is_item = entries.parents < 0
+    found = replace(
+        items,
+        summary=replace(before, medoids=arrays["X"], **arrays),
+        frame=pl.concat([items.frame, entries.frame.select(items.frame.columns)], how="vertical_relaxed"),
+        steps=np.concatenate([items.steps, np.where(is_item, items.n_steps + 1, -1)]),
+        parents=np.concatenate([items.parents, np.where(is_item, -1, k + entries.parents)]),
+        cuts=np.concatenate([items.cuts, np.zeros(len(is_item))]),
+    )
+    again = [repr(name) for name, n in Counter(found.ids).items() if n > 1]
+    if again:
+        raise DataError(f"Ids repeat: {join_names(again, 5)}. The ids of all rows must differ.")
+    return found

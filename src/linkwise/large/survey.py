@@ -1,0 +1,397 @@
+"""The first pass over tables: what each column holds, and a uniform sample of the rows.
+
+`linkwise.data` decides what a column is from all of its values. Here it decides from the sample and from
+**witnesses**: of each column the rows with the lowest and the highest number, the first row without a value,
+and the first row of each category. So a rare category is seen, numbers are scaled to their full range, and
+means and deviations are exact. Medians alone are those of these rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.data.cycle_columns import MIDDLE
+from linkwise.data.cycles import cycle_of
+from linkwise.data.encode import Impute, Scale, check_complete, encode, median
+from linkwise.data.encoded import Feature
+from linkwise.data.named_columns import NamedColumns
+from linkwise.data.roles import FEATURE_ROLES, MOST_NAMED_CATEGORIES, to_numbers, to_words, value_kind
+from linkwise.data.table import Table, understand
+from linkwise.data.weights import Metric, Weights
+from linkwise.errors import DataError
+from linkwise.large.encoding import Encoding
+from linkwise.large.passes import find_bound, hash_numbers, sample_key
+from linkwise.large.table_files import Block
+from linkwise.wording import count_noun, join_names
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HEAD = 2000  # cells that show whether a column has too many words to count
+ROW = "linkwise row"  # column with the number of a row
+
+
+class TableChoices(NamedTuple):
+    """How the columns of tables are used; see `linkwise.data.from_frame` and `linkwise.data.encode`."""
+
+    id_column: str | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
+    as_categories: tuple[str, ...] = ()
+    cycles: tuple[str, ...] = ()
+    weights: Weights | None = None
+    metric: Metric | None = None
+    scale: Scale = "unit"
+    impute: Impute | None = None
+
+    @property
+    def as_text(self) -> tuple[str, ...]:
+        """Columns whose cells stay as they are written in CSV."""
+        ids = () if self.id_column is None else (self.id_column,)
+        return (*ids, *self.show, *self.as_categories)
+
+
+class ColumnTotals(NamedTuple):
+    """What is known of a column so far."""
+
+    n_missing: int = 0
+    first_missing: int = -1
+    """Number of the first row without a value; -1 if there is none."""
+    first_infinite: int = -1
+    where_infinite: str = ""
+    n: int = 0
+    """Numbers that are known, with their mean and the sum of squared deviations from it."""
+    mean: float = 0.0
+    squares: float = 0.0
+    low: float = np.inf
+    low_row: int = -1
+    high: float = -np.inf
+    high_row: int = -1
+    words: dict[str, tuple[int, int]] | None = {}  # noqa: RUF012  # never changed, but replaced
+    """How often each word occurs, and in which row first; None if there are too many."""
+
+    @property
+    def witnesses(self) -> set[int]:
+        """Rows that show what the column holds."""
+        first = set() if self.words is None else {row for _, row in self.words.values()}
+        return (first | {self.first_missing, self.low_row, self.high_row}) - {-1}
+
+    @classmethod
+    def of(cls, series: pl.Series, block: Block, as_words: Collection[str]) -> ColumnTotals:
+        """Collect what is known of the rows of a block."""
+        import narwhals as nw
+
+        column = nw.from_native(series, series_only=True)
+        kind = value_kind(column)
+        if kind == "words" or (series.name in as_words and kind == "number"):
+            return _count_missing(series.is_null().to_numpy(), block)._replace(
+                words=_count_words(series, block.first)
+            )
+        if kind in ("bool", "number", "date", "duration"):
+            return _add_up(to_numbers(column), block)
+        return _count_missing(series.is_null().to_numpy(), block)
+
+    def merge(self, more: ColumnTotals) -> ColumnTotals:
+        """Add what is known of later rows."""
+        is_finite = self.first_infinite < 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            n, gap = self.n + more.n, more.mean - self.mean
+            mean = self.mean + gap * (more.n / n) if more.n else self.mean
+            between = gap**2 * (self.n * more.n / n) if more.n else 0.0
+        return ColumnTotals(
+            self.n_missing + more.n_missing,
+            self.first_missing if self.first_missing >= 0 else more.first_missing,
+            more.first_infinite if is_finite else self.first_infinite,
+            more.where_infinite if is_finite else self.where_infinite,
+            n,
+            mean,
+            self.squares + more.squares + between,
+            *((more.low, more.low_row) if more.low < self.low else (self.low, self.low_row)),
+            *((more.high, more.high_row) if more.high > self.high else (self.high, self.high_row)),
+            _merge_words(self.words, more.words),
+        )
+
+
+def _count_missing(missing: NDArray[np.bool_], block: Block) -> ColumnTotals:
+    n_missing = int(missing.sum())
+    return ColumnTotals(n_missing, block.first + int(missing.argmax()) if n_missing else -1)
+
+
+def _add_up(values: NDArray[np.float64], block: Block) -> ColumnTotals:
+    """Add up numbers, NaN where a value is missing."""
+    found = _count_missing(np.isnan(values), block)
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(infinite.argmax())
+        return found._replace(first_infinite=block.first + row, where_infinite=block.locate(row))
+    known = np.flatnonzero(~np.isnan(values))
+    if not known.size:
+        return found
+    values = values[known]
+    low, high = int(values.argmin()), int(values.argmax())
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.mean())
+        squares = float(np.square(values - mean).sum())
+    return found._replace(
+        n=len(values),
+        mean=mean,
+        squares=squares,
+        low=float(values[low]),
+        low_row=block.first + int(known[low]),
+        high=float(values[high]),
+        high_row=block.first + int(known[high]),
+    )
+
+
+def _count_words(series: pl.Series, first: int) -> dict[str, tuple[int, int]] | None:
+    """How often each word occurs, and in which row first; None if there are too many."""
+    import narwhals as nw
+    import polars as pl
+
+    if series[:HEAD].n_unique() > MOST_NAMED_CATEGORIES + 1:  # one may be a missing value
+        return None
+    counts = (
+        pl.DataFrame({"word": series, "row": np.arange(first, first + len(series))})
+        .filter(pl.col("word").is_not_null())
+        .group_by("word")
+        .agg(pl.len().alias("n"), pl.col("row").min())
+        .sort("row")
+    )
+    if len(counts) > MOST_NAMED_CATEGORIES:
+        return None
+    total: dict[str, tuple[int, int]] = {}
+    words = to_words(nw.from_native(counts["word"], series_only=True))
+    for word, n, row in zip(words, counts["n"].to_list(), counts["row"].to_list(), strict=True):
+        before = total.get(str(word), (0, row))
+        total[str(word)] = (before[0] + n, before[1])
+    return total
+
+
+def _merge_words(
+    words: dict[str, tuple[int, int]] | None, more: dict[str, tuple[int, int]] | None
+) -> dict[str, tuple[int, int]] | None:
+    if words is None or more is None:
+        return None
+    total = dict(words)
+    for word, (n, row) in more.items():
+        before = total.get(word, (0, row))
+        total[word] = (before[0] + n, before[1])
+    return total if len(total) <= MOST_NAMED_CATEGORIES else None
+
+
+class TableSurvey(NamedTuple):
+    """What the first pass has found; `merge` leaves both as they are."""
+
+    n_rows: int
+    sample: NDArray[np.int64]
+    """Numbers of the rows of the sample, ascending."""
+    kept: Any
+    """A polars.DataFrame of the sample and the witnesses, with their numbers in `ROW`; None without rows."""
+    columns: dict[str, ColumnTotals]
+    counts: dict[int, int]
+    """Number of rows of each file, by its number."""
+
+    @classmethod
+    def start(cls) -> TableSurvey:
+        """Return a survey of no rows."""
+        return cls(0, np.empty(0, dtype=np.int64), None, {}, {})
+
+    @classmethod
+    def of(cls, block: Block, draw: Draw, as_words: Collection[str]) -> TableSurvey:
+        """Survey a block of rows; numbers in the columns `as_words` are taken as words."""
+        columns = {
+            series.name: ColumnTotals.of(series, block, as_words) for series in block.frame.get_columns()
+        }
+        numbers = np.arange(block.first, block.first + len(block.frame))
+        sample = numbers[hash_numbers(numbers, draw.key) <= draw.bound]
+        needed = _find_needed(sample, columns)
+        kept = block.frame[needed - block.first].with_columns(_number_rows(needed))
+        counts = Counter[int]()
+        for span in block.spans:
+            counts[span.file] += span.n_rows
+        return cls(len(block.frame), sample, kept, columns, dict(counts))
+
+    def merge(self, more: TableSurvey) -> TableSurvey:
+        """Add what was found in later rows."""
+        import polars as pl
+
+        columns = {
+            name: self.columns.get(name, ColumnTotals()).merge(one) for name, one in more.columns.items()
+        }
+        sample = np.concatenate([self.sample, more.sample])
+        needed = _find_needed(sample, columns)
+        parts = [
+            part.filter(pl.Series(np.isin(part[ROW].to_numpy(), needed)))
+            for part in (self.kept, more.kept)
+            if part is not None
+        ]
+        counts = Counter(self.counts)
+        counts.update(more.counts)
+        return TableSurvey(self.n_rows + more.n_rows, sample, pl.concat(parts), columns, dict(counts))
+
+    @property
+    def sample_rows(self) -> Any:
+        """The rows of the sample, in order."""
+        import polars as pl
+
+        return self.kept.filter(pl.Series(np.isin(self.kept[ROW].to_numpy(), self.sample))).drop(ROW)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all but the arrays and the frame, in types that JSON has."""
+        return {
+            "n_rows": self.n_rows,
+            "columns": {name: list(one) for name, one in self.columns.items()},
+            "counts": [[file, n] for file, n in self.counts.items()],
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], sample: NDArray[np.int64], kept: Any) -> TableSurvey:
+        """Make a survey of what `to_json` returned, the sample and the frame."""
+        columns = {name: _restore_column(values) for name, values in stored["columns"].items()}
+        counts = {int(file): int(n) for file, n in stored["counts"]}
+        return cls(stored["n_rows"], sample, kept, columns, counts)
+
+
+class Draw(NamedTuple):
+    """How the sample is drawn: a row is in it if the hash of its number is at most `bound`."""
+
+    key: np.uint64
+    bound: np.uint64
+
+    @classmethod
+    def plan(cls, n_rows: int, n_sample: int, seed: int) -> Draw:
+        """Plan a uniform sample of rows."""
+        key = sample_key(seed)
+        return cls(key, find_bound(n_rows, n_sample, key))
+
+
+def _find_needed(sample: NDArray[np.int64], columns: Mapping[str, ColumnTotals]) -> NDArray[np.int64]:
+    """The rows of the sample and the witnesses."""
+    witnesses = sorted(set[int]().union(*(one.witnesses for one in columns.values())))
+    return np.union1d(sample, np.array(witnesses, dtype=np.int64))
+
+
+def _number_rows(numbers: NDArray[np.int64]) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(ROW, numbers)
+
+
+def _restore_column(values: Sequence[Any]) -> ColumnTotals:
+    found = ColumnTotals(*values)
+    words = found.words
+    return found._replace(
+        words=None if words is None else {word: (n, row) for word, (n, row) in words.items()}
+    )
+
+
+# ---------------------------------------------------------------- what was learned
+def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
+    """Decide how rows become numbers.
+
+    Parameters
+    ----------
+    survey : TableSurvey
+        What was found in all rows.
+    choices : TableChoices
+        How columns are used.
+
+    Returns
+    -------
+    Encoding
+        The encoding.
+
+    Raises
+    ------
+    DataError
+        No column is left to compare rows by, or it has missing or infinite values.
+    """
+    import narwhals as nw
+
+    frame = survey.kept.sort(ROW).drop(ROW)
+    names = NamedColumns(choices.id_column, choices.columns, drop=(), show=choices.show, hide=choices.hide)
+    if choices.columns == ("all",) and "all" not in frame.columns:
+        names = names._replace(columns=None, takes_all=True)
+    table = understand(
+        nw.from_native(frame, eager_only=True),
+        names,
+        as_categories=choices.as_categories,
+        cycles=choices.cycles,
+        weights=choices.weights,
+        metric=choices.metric,
+    )
+    used = [name for name in table.features if table.roles[name] in FEATURE_ROLES]
+    in_file = {name: cycle_of(name).column if table.roles[name] == "cycle" else name for name in used}
+    if any(table.roles[name] == "vector" for name in used):
+        raise DataError("Lists cannot be compared in data of this size. Make a column of each number.")
+    _check_values(survey, list(dict.fromkeys(in_file.values())), choices.impute)
+    encoded = encode(table, scale=choices.scale, impute=choices.impute)
+    features = tuple(
+        _take_exact(feature, encoded.X[:, at], survey.columns[in_file[feature.source]], choices.scale)
+        for at, feature in enumerate(encoded.features)
+    )
+    fills = {name: _find_fill(name, table, features, survey) for name in used} if choices.impute else {}
+    told = [note for note in encoded.notes if not note.startswith("Missing values")]
+    filled = [
+        f"{name} ({count_noun(survey.columns[in_file[name]].n_missing, 'value')}: {_write_fill(fills[name])})"
+        for name in fills
+        if survey.columns[in_file[name]].n_missing
+    ]
+    if filled:
+        told.insert(0, f"Missing values are filled in, by the median of a sample: {join_names(filled)}.")
+    dropped = table.choices | {"drop": list(choices.drop)}
+    return Encoding(table.columns, features, fills, dropped, (*table.notes, *told))
+
+
+def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) -> None:
+    infinite = [survey.columns[name] for name in used if survey.columns[name].first_infinite >= 0]
+    if infinite:
+        first = min(infinite, key=lambda one: one.first_infinite)
+        name = next(name for name in used if survey.columns[name] is first)
+        raise DataError(
+            f"{first.where_infinite} holds an infinite value in column '{name}'. Empty these cells and add"
+            " --impute median, or remove the column with --drop."
+        )
+    if impute is None:
+        missing = {name: survey.columns[name].n_missing for name in used}
+        check_complete({name: n for name, n in missing.items() if n})
+
+
+def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTotals, scale: str) -> Feature:
+    """Replace the mean and deviation of a sample by those of all rows."""
+    is_number = feature.category is None and feature.cycle is None and not feature.is_direction
+    if scale != "standard" or not is_number or not found.n:
+        return feature
+    spread, exact = float(values.std()), float(np.sqrt(found.squares / found.n))
+    if not np.isfinite(exact) or not np.isfinite(found.mean):
+        raise DataError(f"The values of column '{feature.source}' are too large for scale='standard'.")
+    return replace(feature, offset=found.mean, scale=(exact / spread) if spread and exact else feature.scale)
+
+
+def _find_fill(name: str, table: Table, features: Sequence[Feature], survey: TableSurvey) -> float | str:
+    """What a missing value of a column counts as."""
+    feature = next(one for one in features if one.source == name)
+    if feature.cycle is not None:
+        return MIDDLE
+    found = survey.columns[name]
+    if feature.missing is not None:
+        return feature.missing
+    if feature.category is None:
+        values = to_numbers(table.frame[name])
+        return median(values[~np.isnan(values)])
+    if feature.category == "true" and feature.name == name:
+        return float(found.mean > 0.5)
+    words = found.words or {}
+    return min(words, key=lambda word: (-words[word][0], word))
+
+
+def _write_fill(fill: float | str) -> str:
+    return fill if isinstance(fill, str) else f"{fill:g}"

@@ -1,0 +1,220 @@
+"""Optional methods of a learner: a session or a run calls each that a learner has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints.belief import Nearness
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.item_labels import Shown
+from linkwise.learn.learner import Problem
+
+
+@runtime_checkable
+class SupportsDescribe(Protocol):
+    """A learner that can describe its progress."""
+
+    def describe(self, state: Any, /) -> Sequence[str]:
+        """Describe in a sentence or two what the run has found, in words that a person understands.
+
+        It is called after every answer, so it must be fast.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        sequence of str
+            The sentences.
+        """
+
+
+@runtime_checkable
+class SupportsAdvise(Protocol):
+    """A learner that can advise when to stop."""
+
+    def advise(self, state: Any, /) -> StopAdvice | None:
+        """Advise whether to stop.
+
+        It is called after every answer, so it must be fast.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        StopAdvice or None
+            None while nothing is known.
+        """
+
+
+@runtime_checkable
+class SupportsConfidence(Protocol):
+    """A learner that estimates how certain the cluster of each row is."""
+
+    def confidence(self, state: Any, /) -> NDArray[np.float64] | None:
+        """Estimate the probability that each row is in its cluster.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,), or None
+            Probabilities from 0 to 1; None while nothing is known.
+        """
+
+
+@runtime_checkable
+class SupportsColumnShares(Protocol):
+    """A learner that learns how much each column counts."""
+
+    def column_shares(self, state: Any, /) -> NDArray[np.float64] | None:
+        """Return how much each column counts in the distances between rows.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of shape (n_features,) or None
+            Share of each column of X, sum 1; None before the run has learned it.
+        """
+
+
+@runtime_checkable
+class SupportsRepresentatives(Protocol):
+    """A learner that treats many rows as one."""
+
+    def representatives(self, state: Any, /) -> NDArray[np.int64] | None:
+        """Return the representative of each row in the clustering that is shown.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows,), or None
+            Position of each row's representative; None before there is a clustering.
+        """
+
+
+@runtime_checkable
+class SupportsCurrentLabels(Protocol):
+    """A learner that can show its clustering between two questions."""
+
+    def current_labels(self, state: Any, /) -> Shown:
+        """Return the best clustering by now.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or ItemLabels
+            Clusters 0, 1, ...
+        """
+
+
+@runtime_checkable
+class SupportsChance(Protocol):
+    """A learner that estimates the answers to its questions."""
+
+    def chance(self, state: Any, first: int, second: int, /) -> float:
+        """Estimate the probability that the answer to the learner's present question is "yes".
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        first, second : int
+            The rows of the question.
+
+        Returns
+        -------
+        float
+            The chance, from 0 to 1.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsNearness(Protocol):
+    """A learner that can tell how likely rows belong together, apart from the answers about them."""
+
+    def nearness(self, state: Any, /) -> Nearness:
+        """Return what the learner knows of who belongs together.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        Nearness
+            A kernel, and how its scores become probabilities.
+        """
+
+
+@runtime_checkable
+class SupportsHear(Protocol):
+    """A learner that learns as much from answers to questions that it has not asked itself."""
+
+    def hear(self, state: Any, first: int, second: int, /) -> None:
+        """Take up the answer to a question of somebody else; the evidence has it already.
+
+        Another question may be open meanwhile, and stays open.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        first, second : int
+            The rows of the question.
+        """
+
+
+@runtime_checkable
+class SupportsFork(Protocol):
+    """A learner whose runs can be copied."""
+
+    def fork(self, state: Any, problem: Problem, /) -> Any:
+        """Copy the state of a run that waits for an answer, or has ended.
+
+        ``ask`` of the copy first yields the question that is open, with nothing computed anew, and goes on
+        as the run itself would.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+        problem : Problem
+            The problem of the copy: it has evidence of its own, with the same facts.
+
+        Returns
+        -------
+        object
+            The state of the copy. What happens to one of them changes nothing in the other.
+        """
+
+
+def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:
+    """For each row its representative, of a learner that treats many rows as one; None of any other."""
+    return learner.representatives(state) if isinstance(learner, SupportsRepresentatives) else None

@@ -1,0 +1,262 @@
+"""The clustering with the highest expected adjusted Rand index.
+
+`linkwise.learn.kin.pair_sums` says how likely two items belong together. Before any answer all s are 0, and
+q alone counts.
+
+Average linkage merges groups of items that are together anyway (neighbourhoods, or else fine clusters) by
+their mean p. Of all its clusterings the coarsest is taken that is almost the best, and then single items
+move. The expected index treats numerator and denominator of the index of Hubert and Arabie (1985) apart.
+
+Linkage that never merges across a cannot-link may be led astray by a single one: two halves of a class stay
+apart for good because each holds one of two items that differ. So groups are also linked as if nothing kept
+them apart, and then those that have to leave a cluster move to the next best one. The better clustering of
+the two is shown.
+
+Cost: O(n (k + m)) time for n items, k neighbourhoods and m fine clusters, and O(g² (k + m)) for g groups.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise import native, parallel
+from linkwise.learn.kin.kernels import Rows, Table
+from linkwise.learn.kin.merges import label_merges
+from linkwise.learn.kin.pair_sums import (
+    PairChances,
+    Parts,
+    count_pairs,
+    expected_ari,
+    find_gains,
+    split_pairs,
+    sum_clusters,
+    sum_items,
+    sum_sizes,
+)
+from linkwise.learn.kin.placement import Mask
+
+HOME = 0.2  # s max P from which an item starts with its likeliest neighbourhood, else with its fine cluster
+LOWEST = 0.02  # mean p below which nothing is merged
+SLACK = 0.001  # of the expected index: the coarsest clustering at most so much below the best is taken
+SLACK_FOR_EACH, MOST_SLACK = 5e-5, 0.005  # once the regression counts, it grows with the known items
+SWEEPS = 2  # over single items
+
+
+class BestClustering(NamedTuple):
+    """Labels of the items, and the adjusted Rand index that is expected of them."""
+
+    labels: Rows
+    expected_ari: float
+
+
+class _Groups(NamedTuple):
+    """Groups of items that are together anyway."""
+
+    of: Rows
+    """(n,) group of each item."""
+    size: Table
+    """(g,) rows of each group."""
+    gains: Table
+    """(g, k + 2 m) what each part of an item gains by each group."""
+    belonging: Table
+    """(g, g) expected pairs of two groups that belong together; within one, both ways round."""
+    distances: Table
+    """(g, g) 1 less their mean p."""
+    belong: float
+    """Expected pairs of rows that belong together."""
+    barred: Rows
+    """Places of the pairs that are known to differ in a table of g rows, in its order."""
+
+
+def find_best_clustering(
+    pairs: PairChances, known: Rows, label: Rows, apart: Mask, slack: float = SLACK
+) -> BestClustering:
+    """Find the clustering with the highest expected index.
+
+    Parameters
+    ----------
+    pairs : PairChances
+    known, label : ndarray of shape (l,)
+        Items whose neighbourhood is known, and which it is. They stay together.
+    apart : ndarray of shape (k, k)
+        Neighbourhoods that are known to differ.
+    slack : float
+        The coarsest clustering is taken whose expected index is at most so much below the best one.
+    """
+    parts = split_pairs(pairs)
+    is_home = parts.most.round(9) >= HOME
+    is_home[known] = False
+    group = np.where(is_home, parts.likeliest, pairs.join.shape[1] + pairs.fine)
+    group[known] = label
+    groups = _measure_groups(parts, group, apart)
+    free = _link_groups(parts, groups, groups.barred[:0], slack)
+    mended = _mend(groups, *free)
+    if mended is free[0]:  # no cannot-link is in the way
+        return _move_items(parts, mended, groups, known)
+    barred = _link_groups(parts, groups, groups.barred, slack)[0]
+    found = [_move_items(parts, labels, groups, known) for labels in (barred, mended)]
+    return max(found, key=lambda clustering: round(clustering.expected_ari, 9))
+
+
+def find_slack(n_known: int) -> float:
+    """The slack once the regression counts, by the number of known items.
+
+    Late most of the clusters that are kept apart for a tiny gain have no answer, and tell nobody anything.
+    """
+    return max(SLACK, min(SLACK_FOR_EACH * n_known, MOST_SLACK))
+
+
+# ---------------------------------------------------------------- groups
+def _measure_groups(parts: Parts, group: Rows, apart: Mask) -> _Groups:
+    number, of = _number(group)
+    sums = sum_clusters(parts, of, len(number))
+    gains, size = find_gains(parts, sums), sum_sizes(parts, of, len(number))
+    one, other = np.nonzero(apart)  # the first groups are the neighbourhoods, each of which has an item
+    barred = one * len(number) + other
+    belonging = native.multiply_across(sums, gains, parallel.n_threads(), is_symmetric=True)
+    belong = float(belonging.sum() - parts.own.sum()) / 2
+    return _Groups(of, size, gains, belonging, native.mean_distances(belonging, size), belong, barred)
+
+
+def _link_groups(parts: Parts, groups: _Groups, barred: Rows, slack: float) -> tuple[Rows, float]:
+    """Merge groups by average linkage, as far as it raises the expected index.
+
+    Returns
+    -------
+    ndarray of shape (g,)
+        Cluster of each group, numbered 0, 1, ...
+    float
+        The chance from which a pair gains by being together.
+    """
+    size, belong = groups.size, groups.belong
+    within = groups.belonging.trace() - parts.own.sum()
+    distances = groups.distances.copy()
+    distances.ravel()[barred] = np.inf
+    merges, heights = native.agglomerate(distances, size.astype(np.int64), "average", 1, 1 - LOWEST)
+    count, gains = size.tolist(), []
+    for a, b in merges.tolist():
+        gains.append(count[a] * count[b])
+        count[a] += count[b]
+    gain = np.array(gains, dtype=np.float64)
+    together = count_pairs(size, parts.size) / 2 + np.cumsum(np.r_[0.0, gain])
+    right = within / 2 + np.cumsum(np.r_[0.0, gain * (1 - heights)])
+    n_pairs = _count_all_pairs(parts)
+    value = expected_ari(right, together, belong, n_pairs)
+    last = int(np.flatnonzero(value >= value.max() - slack)[-1])
+    return label_merges(len(size), merges[:last]), _find_threshold(float(value[last]), belong, n_pairs)
+
+
+def _count_all_pairs(parts: Parts) -> float:
+    return count_pairs(parts.size.sum(keepdims=True), parts.size) / 2
+
+
+def _find_threshold(value: float, belong: float, n_pairs: float) -> float:
+    """The chance from which a pair gains by being together, where the expected index is `value`.
+
+    With an index of e that is e / 2 + (1 - e) times the share of all pairs that belong together.
+    """
+    return value / 2 + (1 - value) * belong / max(n_pairs, 1)
+
+
+def _mend(groups: _Groups, label: Rows, least: float) -> Rows:
+    """Take groups that are known to differ out of one cluster; the same array where there are none.
+
+    Groups that gain most by staying stay. Each of the others goes where it gains most and may be, or makes a
+    cluster of its own.
+
+    Parameters
+    ----------
+    groups : _Groups
+    label : ndarray of shape (g,)
+        Cluster of each group, numbered 0, 1, ...
+    least : float
+        The chance from which a pair gains by being together.
+    """
+    one, other = np.divmod(groups.barred, len(label))
+    if not (label[one] == label[other]).any():
+        return label
+    some, begin = np.unique(one, return_index=True)  # the others bar nothing, and stay
+    gain = _measure_moves(groups, label, least, some)
+    at = np.arange(len(some))
+    elsewhere = gain.copy()
+    elsewhere[at, label[some]] = 0  # for a cluster of its own
+    margin = (gain[at, label[some]] - elsewhere.max(axis=1)).round(9)
+    order, begin = np.argsort(-margin, kind="stable"), np.append(begin, len(other))
+    return _number(native.mend_clusters(order, some, begin, other, gain, label))[1]
+
+
+def _measure_moves(groups: _Groups, label: Rows, least: float, some: Rows) -> Table:
+    """(len(some), C) how much each of some groups gains by its place in each cluster."""
+    n_clusters, size, at = int(label.max()) + 1, groups.size, np.arange(len(some))
+    others: Table = np.tile(np.bincount(label, size), (len(some), 1))
+    others[at, label[some]] -= size[some]
+    total = native.label_sums(
+        groups.belonging, label.astype(np.int32), n_clusters, None, parallel.n_threads()
+    )[0]
+    gain: Table = total.T[some]
+    gain[at, label[some]] -= groups.belonging[some, some]
+    others *= least * size[some, None]
+    gain -= others
+    gain /= size.sum()
+    return np.round(gain, 9, out=gain)
+
+
+# ---------------------------------------------------------------- single items
+def _move_items(parts: Parts, label: Rows, groups: _Groups, known: Rows) -> BestClustering:
+    """Move single items, all at once, while it raises the expected index."""
+    size, labels, n_clusters = parts.size, label[groups.of], int(label.max(initial=-1)) + 1
+    is_free = np.ones(len(labels), dtype=bool)
+    is_free[known] = False
+    free, n_threads = np.flatnonzero(is_free), parallel.n_threads()
+    free = free[np.argsort(labels[free], kind="stable")]  # one cluster's items read the same gains
+    belong, n_pairs = groups.belong, _count_all_pairs(parts)
+
+    def judge(within: float, sizes: Table) -> float:
+        right, together = (within - parts.own.sum()) / 2, count_pairs(sizes, size) / 2
+        return float(expected_ari(right, together, belong, n_pairs))
+
+    gains: Table = native.label_sums(groups.gains, label.astype(np.int32), n_clusters, None, n_threads)[0]
+    within = float(sum_clusters(parts, labels, n_clusters).dot(gains).sum())
+    sizes = sum_sizes(parts, labels, n_clusters)
+    value = judge(within, sizes)
+    for sweep in range(SWEEPS):
+        least, moved = _find_threshold(value, belong, n_pairs), labels.copy()
+        moved[free] = native.best_clusters(
+            free.astype(np.int32),
+            parts.rows,
+            gains,
+            least * sizes,
+            parts.own / size - least * size,
+            labels.astype(np.int32),
+            n_threads,
+        )
+        changed = np.flatnonzero(moved != labels)
+        if len(changed) == 0:
+            break
+        touched, place = _number(np.concatenate([moved[changed], labels[changed]]))
+        change = sum_items(
+            parts,
+            np.concatenate([changed, changed]),
+            np.concatenate([size[changed], -size[changed]]),
+            place,
+            len(touched),
+        )
+        added = (2 * change.dot(gains[touched]), native.evaluate_form(change, parts.form))
+        within += sum(float(np.bincount(touched, each, n_clusters).sum()) for each in added)
+        sizes = sum_sizes(parts, moved, n_clusters)
+        better = judge(within, sizes)
+        if better <= value + 1e-9:
+            break
+        labels, value = moved, better
+        if sweep + 1 < SWEEPS:
+            gains[touched] += find_gains(parts, change)
+    return BestClustering(_number(labels)[1], value)
+
+
+def _number(labels: Rows) -> tuple[Rows, Rows]:
+    """What `np.unique` returns with its inverse, for numbers that are not much larger than their count."""
+    is_used = np.zeros(int(labels.max(initial=-1)) + 1, dtype=bool)
+    is_used[labels] = True
+    return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[labels]

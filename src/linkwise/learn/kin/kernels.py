@@ -1,0 +1,317 @@
+"""The similarity of rows before any answer: 18 kernels of three views of the data, and means of them.
+
+The shape of the clusters is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
+has ones on its diagonal, so that none outweighs the others. For each view two are Gaussian, two follow chains
+of nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona
+2004), and one is how often short k-means runs put two rows together (Fred and Jain 2005). The sixth, which
+the first mean leaves out, is a Gaussian with those self-tuning widths. The views are the rows as they are,
+with columns of unit variance, and whitened.
+
+Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of connected parts), in 32 bits and in
+place; one n x n array for a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows the items
+are small clusters of rows, represented by the rows nearest to their centres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from linkwise import native, parallel
+from linkwise.cluster.kmeans.lloyd import k_means_runs
+from linkwise.learn.neighbourhoods import distinct_points
+from linkwise.parallel import one_blas_thread
+from linkwise.rng import rng_at
+
+MOST_ITEMS = 2000  # distinct rows up to which each is an item of its own
+SMALL_CLUSTERS = 1000  # items beyond that
+SAMPLE = 20_000  # rows from which small clusters are made
+SAMPLE_PASSES = 10
+WIDTHS = (0.5, 0.25)  # of the Gaussians, in median distances; the second is half the first
+DIFFUSION = (0.9, 0.99)
+NEIGHBOURS = 10
+TUNED = 7  # the neighbour whose distance is the width of a self-tuned Gaussian
+CLUSTERINGS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
+WHITENED = 0.02  # components below this share of the largest singular value are left out
+PAIRS = 100_000  # from which the median distance is estimated
+BLOCK = 256  # rows of a block of a matrix
+FULL = 2**16 - 1  # 1.0 where a kernel is kept in 16 bits
+
+Matrix = NDArray[np.float32]
+Packed = NDArray[np.uint16]  # values from 0 to 1, in units of 1 / FULL
+Rows = NDArray[np.int64]
+Table = NDArray[np.float64]
+
+
+class KINItems(NamedTuple):
+    """The things that are clustered: distinct rows, or small clusters of rows."""
+
+    of: Rows
+    """(n_rows,) item of each row."""
+    first: Rows
+    """(n_items,) the representative of each."""
+    size: Rows
+    """(n_items,) rows of each."""
+    centers: NDArray[np.float64] | None
+    """(n_items, n_features) of small clusters; None where items are distinct rows."""
+
+
+# ---------------------------------------------------------------- items
+def make_items(X: NDArray[Any], seed: int) -> KINItems:
+    """Make items of the distinct rows, or of small clusters if there are more than `MOST_ITEMS` of them."""
+    if len(X) <= SAMPLE:
+        points = distinct_points(X)
+        if len(points.first) <= MOST_ITEMS:
+            return KINItems(points.of, points.first, np.bincount(points.of), None)
+    rows = X
+    if len(X) > SAMPLE:
+        rows = X[np.sort(rng_at(seed, 0).choice(len(X), SAMPLE, replace=False, shuffle=False))]
+    centers = k_means_runs(rows, SMALL_CLUSTERS, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
+    of = native.nearest_points(X, centers, parallel.n_threads())[0]
+    used = np.bincount(of, minlength=len(centers)) > 0
+    of, centers = (np.cumsum(used) - 1)[of], np.ascontiguousarray(centers[used])
+    return KINItems(of, _nearest(X, of, centers, None), np.bincount(of), centers)
+
+
+def choose_shown_rows(X: NDArray[Any], items: KINItems, askable: NDArray[np.bool_] | None) -> Rows:
+    """The row that each item shows: one that may be shown, or else its representative."""
+    if askable is None:
+        return items.first
+    if items.centers is None:
+        rows = np.flatnonzero(askable)[::-1]
+        shown = items.first.copy()
+        shown[items.of[rows]] = rows  # the last one assigned is the first row
+        return shown
+    nearest = _nearest(X, items.of, items.centers, askable)
+    return np.where(nearest < 0, items.first, nearest)
+
+
+def _nearest(
+    X: NDArray[Any], of: Rows, centers: NDArray[np.float64], askable: NDArray[np.bool_] | None
+) -> Rows:
+    return native.nearest_rows(X, of.astype(np.int32), centers, askable, parallel.n_threads())
+
+
+# ---------------------------------------------------------------- views
+def scale_rows(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Centre the columns that vary and scale the largest value to 1; a column of zeros if none varies."""
+    varies = X.min(axis=0) < X.max(axis=0)
+    if not varies.any():
+        return np.zeros((len(X), 1))
+    rows = X[:, varies].astype(np.float64)
+    rows /= np.abs(rows).max()  # first, since sums of squares might overflow
+    rows -= rows.mean(axis=0)
+    return np.ascontiguousarray(rows / np.abs(rows).max())
+
+
+def make_views(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The rows of `scale_rows` as they are, with columns of unit variance, and whitened.
+
+    Whitened rows that span n - 1 dimensions, the most that n rows can, are all equally far from each other,
+    up to rounding. Such a view is left out: it carries no information, and its rounding, which differs
+    between processors, would break ties.
+    """
+    spread = rows.std(axis=0)
+    with one_blas_thread():
+        left, singular, _ = np.linalg.svd(rows, full_matrices=False)
+    strong = singular > WHITENED * singular[0]
+    if not strong.any():
+        return [rows]
+    scaled = np.ascontiguousarray(rows / np.where(spread > 0, spread, 1))
+    if np.count_nonzero(strong) >= len(rows) - 1:
+        return [rows, scaled]
+    white = left[:, strong] * np.sqrt(len(rows))
+    return [rows, scaled, np.ascontiguousarray(white)]
+
+
+# ---------------------------------------------------------------- kernels
+class Kernels(NamedTuple):
+    """Similarities before any answer; all are symmetric, with ones on their diagonals."""
+
+    mean: Matrix
+    """(n_items, n_items) of all kernels of all views."""
+    families: tuple[Packed, ...]
+    """Means over the views: diffusion, Gaussian, self-tuned Gaussian, and shares of k-means runs."""
+
+    def among(self, items: Rows) -> list[Table]:
+        """The mean and each family between some items."""
+        at = np.ix_(items, items)
+        return [self.mean[at].astype(np.float64), *(each[at] / FULL for each in self.families)]
+
+
+def make_kernels(
+    views: list[NDArray[np.float64]], seed: int, step: Callable[[], object] = lambda: None
+) -> Kernels:
+    """Make the mean of all kernels of all views, and the means of the families.
+
+    Parameters
+    ----------
+    views : list of ndarray of shape (n_items, n_columns)
+    seed : int
+    step : callable
+        Called after each view.
+    """
+    n = len(views[0])
+    if n < 2:
+        return Kernels(np.ones((n, n), dtype=np.float32), ())
+    # of these and of all arrays only the lower triangle counts
+    narrow, diffusion, wide, tuned, joined = (np.zeros((n, n), dtype=np.float32) for _ in range(5))
+    work = np.empty((n, n), dtype=np.float32)
+    # of few columns most kernels are about 0, and their inverse is made of what lies far below
+    with one_blas_thread(), native.subnormals_as_zero():
+        for number, view in enumerate(views):
+            squared_distances(view, work)
+            near = native.smallest_columns(work, min(NEIGHBOURS, n - 1) + 1, parallel.n_threads())
+            graph = connect_neighbours(work, near)
+            _add_gaussians(wide, narrow, tuned, work, near, seed)
+            add_diffusion(diffusion, graph, work)
+            ks = [k for k in CLUSTERINGS if k < n]
+            if ks:
+                together = [_cluster(view, k, (seed, number, k)) for k in ks]
+                blas.ssyrk(1 / len(ks), one_hot(together), 1.0, joined.T, lower=0, overwrite_c=1)
+            step()
+        for block in _lower_blocks(n):
+            for each in (wide, diffusion, joined):
+                narrow[block] += each[block]
+    n_kernels = len(WIDTHS) + len(DIFFUSION) + (n > CLUSTERINGS[0])
+    families = [(diffusion, len(DIFFUSION)), (wide, 1), (tuned, 1)]
+    if n > CLUSTERINGS[0]:
+        families.append((joined, 1))
+    del work, diffusion, wide, tuned, joined  # so that each is gone as soon as it is packed
+    packed = []
+    while families:
+        family, n_summands = families.pop(0)
+        packed.append(native.pack_lower(family, np.float32(n_summands * len(views))))
+    for rows, columns in _lower_blocks(n):
+        narrow[rows, columns] /= np.float32(n_kernels * len(views))
+    native.mirror_lower(narrow)
+    np.fill_diagonal(narrow, 1)
+    return Kernels(narrow, tuple(packed))
+
+
+def _lower_blocks(n: int) -> Iterator[tuple[slice, slice]]:
+    """Blocks that cover a lower triangle, and little above it."""
+    for a in range(0, n, BLOCK):
+        yield slice(a, a + BLOCK), slice(0, a + BLOCK)
+
+
+def _add_gaussians(
+    wide: Matrix, narrow: Matrix, tuned: Matrix, squares: Matrix, nearest: Rows, seed: int
+) -> None:
+    """Add two Gaussian kernels, and one as wide as the distance to a near neighbour.
+
+    Zelnik-Manor and Perona (2004) tune the widths of the third.
+    """
+    n = len(squares)
+    scale = np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
+    tuning = nearest[:, min(TUNED, n - 1)]
+    near = np.maximum(np.sqrt(squares[np.arange(n), tuning]), np.float32(1e-6))
+    native.add_gaussians(wide, narrow, tuned, squares, scale, near, parallel.n_threads())
+
+
+def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:
+    """Squared distances of all pairs; differences are taken in 64 bits."""
+    n, squares = len(rows), (rows**2).sum(axis=1, keepdims=True)
+    one = np.hstack([-2 * rows, np.ones((n, 1)), squares])  # products of these are squared differences
+    other = np.ascontiguousarray(np.hstack([rows, squares, np.ones((n, 1))]).T)
+    found = np.empty((n, n), dtype=np.float32) if out is None else out
+    part = np.empty((BLOCK, n))
+    for a in range(0, n, BLOCK):
+        some = np.matmul(one[a : a + BLOCK], other, out=part[: n - a])
+        np.maximum(some, 0, out=found[a : a + BLOCK], casting="same_kind")
+    np.fill_diagonal(found, 0)
+    return found
+
+
+def _median_distance(squares: Matrix, seed: int) -> float:
+    """The median distance of a sample of pairs."""
+    i, j = rng_at(seed, 2).integers(0, len(squares), (2, PAIRS))
+    far = squares[np.maximum(i, j), np.minimum(i, j)][i != j]
+    return max(float(np.sqrt(np.median(far))), 1e-6)
+
+
+def connect_neighbours(squares: Matrix, near: Rows) -> csr_array:
+    """Self-tuning weights between nearest neighbours, divided by the roots of the degrees of both ends.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n, n)
+        Squared distances.
+    near : ndarray of shape (n, k + 1)
+        The nearest rows of each, itself included; of equally near ones the first.
+    """
+    n, k = len(squares), near.shape[1] - 1
+    apart = np.take_along_axis(squares, near, axis=1).astype(np.float64)
+    scale = np.sqrt(apart.max(axis=1))
+    scale = np.maximum(scale, np.median(scale) * 1e-3 + 1e-12)
+    weights = np.exp(-apart / (scale[:, None] * scale[near]))
+    starts = np.repeat(np.arange(n), k + 1)
+    other = starts != near.ravel()
+    pointed = csr_array((weights.ravel()[other], (starts[other], near.ravel()[other])), shape=(n, n))
+    joined = csr_array(pointed.maximum(pointed.T))
+    degree = joined.sum(axis=1)
+    root = np.divide(1, np.sqrt(degree), out=np.zeros(n), where=degree > 0)
+    by_row = np.repeat(root, np.diff(joined.indptr))
+    return csr_array((joined.data * by_row * root[joined.indices], joined.indices, joined.indptr), (n, n))
+
+
+def add_diffusion(total: Matrix, graph: csr_array, work: Matrix) -> None:
+    """Add (I - a S)⁻¹ for the weights S and each share a, with ones on its diagonal, to a lower triangle.
+
+    Parts of the graph that nothing connects are inverted one by one.
+
+    Parameters
+    ----------
+    total : ndarray of shape (n, n)
+    graph : csr_array of shape (n, n)
+        S.
+    work : ndarray of shape (n, n)
+        Is written over.
+    """
+    n_threads, part = parallel.n_threads(), connected_components(graph, directed=False)[1]
+    order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part)).tolist()
+    by_part = csr_array(graph[order][:, order]) if len(ends) > 1 else graph
+    row = np.repeat(np.arange(len(total)), np.diff(by_part.indptr))
+    for start, end in pairwise([0, *ends]):
+        rows, entries = order[start:end], slice(*by_part.indptr[[start, end]])
+        at = row[entries] - start, by_part.indices[entries] - start
+        room = work.ravel()[: len(rows) ** 2].reshape(len(rows), len(rows))
+        for share in DIFFUSION:
+            room[:] = 0
+            room[at] = -share * by_part.data[entries]
+            inverse = _invert(room)
+            scale = (1 / np.sqrt(inverse.diagonal())).astype(np.float32)
+            native.add_scaled_part(total, inverse, scale, rows, n_threads)
+
+
+def _invert(among: Matrix) -> Matrix:
+    """The inverse of a matrix whose diagonal is to be ones, in its place; a lower triangle."""
+    np.fill_diagonal(among, 1)
+    factor, failed = lapack.spotrf(among.T, lower=0, overwrite_a=1)
+    inverse, singular = lapack.spotri(factor, lower=0, overwrite_c=1)
+    assert not failed
+    assert not singular
+    found: Matrix = inverse.T
+    return found
+
+
+def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:
+    """(n, clusters of all clusterings) membership, in the order that BLAS reads fastest."""
+    starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)])
+    member = np.zeros((len(labels[0]), starts[-1]), dtype=np.float32, order="F")
+    for start, of in zip(starts[:-1].tolist(), labels, strict=True):
+        member[np.arange(len(of)), start + of] = 1
+    return member
+
+
+def _cluster(rows: NDArray[np.float64], k: int, seed: tuple[int, ...]) -> NDArray[np.int32]:
+    """Cluster by one short run of k-means."""
+    labels: NDArray[np.int32] = k_means_runs(rows, k, seed, 1).labels[0]
+    return labels

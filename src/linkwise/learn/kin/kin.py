@@ -1,0 +1,412 @@
+"""KIN: kernel inference over neighbourhoods, for an unknown number of clusters.
+
+A neighbourhood is a set of items that answers have put together. A kernel is computed before any answer
+(`linkwise.learn.kin.kernels`) and changes as it learns from answers (`linkwise.learn.kin.forest_kernel`).
+From it follow what to expect before any answer (`linkwise.learn.kin.prior_belief`), how likely each item
+belongs to each neighbourhood, or to none of them (`linkwise.learn.kin.model`,
+`linkwise.learn.kin.posterior`), and the clustering to show (`linkwise.learn.kin.best_clustering`). Four
+kinds of questions follow (`linkwise.learn.kin.questions`):
+
+- two neighbourhoods that may be one, as long as one of their items is likely enough to belong to the other,
+- two neighbourhoods that look different, if an answer about them is worth far more than one about an item
+  (`linkwise.learn.kin.relations`),
+- the item that explains most of what is uncertain, against the likeliest neighbourhood,
+- and against further ones, while they are likely enough.
+
+Other learners place each row among all neighbourhoods (Basu, Banerjee and Mooney 2004; Xiong, Azimi and Fern
+2014). New here: unlikely relations stay open, and an item starts a neighbourhood as soon as the likely ones
+are ruled out. That saves most questions, and no number of clusters is needed. The item is chosen as in
+Gaussian process regression, by how much it lessens the variance of the uncertain ones (Cohn, Ghahramani and
+Jordan 1996).
+
+After "unsure" another pair is tried, and then the relation stays open. When nothing else is left, the open
+relations are asked about, too, so that in the end everything is known.
+
+Cost: see `linkwise.learn.kin.kernels` for the time before the first question; O(n²) a question for n items.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise import native, parallel
+from linkwise.constraints.belief import N_WITNESSES, Nearness
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.base import ActiveLearner
+from linkwise.learn.consistency import enforce_answers
+from linkwise.learn.item_labels import ItemLabels
+from linkwise.learn.kin.borders import find_cells
+from linkwise.learn.kin.confidence import (
+    advise_to_stop,
+    certainty,
+    certainty_unasked,
+    describe_certainty,
+    describe_expectation,
+    describe_next_answer,
+    forecast,
+)
+from linkwise.learn.kin.kernels import (
+    KINItems,
+    Rows,
+    Table,
+    make_items,
+    make_kernels,
+    make_views,
+    scale_rows,
+)
+from linkwise.learn.kin.model import TINY, expect_classes
+from linkwise.learn.kin.pair_model import expect_weights
+from linkwise.learn.kin.posterior import (
+    Posterior,
+    PreparedItems,
+    Task,
+    current_kernel,
+    item_chances,
+    verdicts,
+)
+from linkwise.learn.kin.prior_belief import are_unit_rows, find_prior_belief
+from linkwise.learn.kin.questions import (
+    PATIENCE,
+    answer_chance,
+    choose_item,
+    closest_open_pair,
+    item_worth,
+    likeliest_pair,
+    worthiest_pair,
+)
+from linkwise.learn.kin.relations import LIKELY
+from linkwise.learn.kin.sharpness import PlaceAnswer
+from linkwise.learn.kin.shown import item_labels, prior_labels, row_labels, tells_apart
+from linkwise.learn.kin.state import Asked, KINState, Turn
+from linkwise.learn.learner import NO_LABELS, Asking, Problem, Question
+from linkwise.parallel import one_blas_thread
+from linkwise.types import Labels, Progress
+from linkwise.validation import check_rows
+
+ROUNDING = 1e-8  # more than rounding to nine decimals changes
+EVEN = 0.5  # probability from which "yes" is the likelier answer
+STEPS = 5  # of `prepare`, for whoever waits
+
+
+class KIN(ActiveLearner):
+    """Active clustering by kernel inference over neighbourhoods, number of clusters unknown.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
+
+    Attributes
+    ----------
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_, suspects_
+        As for `COBRAS`.
+    proba_ : ndarray of shape (n_rows,)
+        Probability that each row is in its cluster: 1 where answers decide, 0 while nothing is known.
+
+    Notes
+    -----
+    KIN is linkwise's own method. The time and the memory for a question grow with the square of the number
+    of rows, and the time before the first question with its cube. Above 2000 distinct rows, KIN therefore
+    groups them into 1000 items first, which is an approximation. `predict` gives a new row the cluster of the
+    nearest fitted row, or of the nearest representative of an item.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lw.KIN(random_state=0).fit(X, oracle=lw.TruthOracle(y), budget=30)
+    >>> model.n_questions_
+    30
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
+
+    def __init__(self, *, random_state: int | np.random.RandomState | None = None) -> None:
+        self.random_state = random_state
+
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedItems:
+        """Compute the items, their kernel and the prior clustering."""
+        n_done = 0
+
+        def step() -> None:
+            nonlocal n_done
+            n_done += 1
+            if progress is not None:
+                progress(n_done, STEPS)
+
+        items = make_items(X, seed)
+        rows = scale_rows(X[items.first])
+        step()
+        kernels = make_kernels(make_views(rows), seed, step)
+        prior = find_prior_belief(rows, kernels.mean, seed, are_directions=are_unit_rows(X[items.first]))
+        step()
+        return PreparedItems(items, rows, kernels, prior, find_cells(items))
+
+    def start(self, problem: Problem) -> KINState:
+        """Return the state of a run that has asked nothing yet."""
+        return KINState(Task.of(problem))
+
+    def ask(self, state: KINState) -> Asking:
+        """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
+        if state.open is None:
+            state.learn()
+            state.open = _next_question(state)
+        while (asked := state.open) is not None:
+            answer = yield asked.question
+            _hear(state, asked, answer)
+            state.open = _next_question(state)
+        state.asked = None
+        return row_labels(state.believe())
+
+    def fork(self, state: KINState, problem: Problem) -> KINState:
+        """The same state, for a run that is tried out."""
+        return state.fork(problem)
+
+    def hear(self, state: KINState, first: int, second: int) -> None:
+        """Take up an answer about the place of an item whose turn it was not.
+
+        It counts as if it were the item's turn. If the answer leaves the place open, the item's turn is next.
+        """
+        row, item = state.task.row, state.task.items.of
+        a, b = int(item[first]), int(item[second])
+        before, answer = state.posterior_of_last_belief(), state.task.evidence.current().verdict(a, b)
+        is_placed = before.placed.mask
+        if a != b and is_placed[a] != is_placed[b] and {first, second} == {int(row[a]), int(row[b])}:
+            _hear_place(state, before, *((b, a) if is_placed[a] else (a, b)), answer)
+        state.believe()
+
+    def nearness(self, state: KINState) -> Nearness:
+        """What KIN's kernel says about who belongs together."""
+        posterior = state.last_posterior()
+        kernel, item = current_kernel(posterior), posterior.task.items.of
+        power, unknown = posterior.learned.sharpness
+
+        def similarity(rows: Rows) -> Table:
+            return kernel.rows(item[rows])[:, item[rows]].astype(np.float64)
+
+        prior, mean = posterior.task.prepared.prior, posterior.task.prepared.kernels.mean
+        n_expected = prior.n_classes
+        if posterior.known.n_neighbourhoods:
+            n_expected = expect_classes(posterior.known, prior.n_classes)
+        weights = expect_weights(prior.n_classes)
+
+        def chances(rows: Rows) -> Table:
+            items = item[rows]
+            return weights.chances(prior.similarity(mean, items), prior.sharing(items))
+
+        def witnesses(row: int) -> Rows:
+            order = np.argsort(-kernel.row(int(item[row])).round(6), kind="stable")[: N_WITNESSES + 1]
+            found: Rows = posterior.task.row[order[order != item[row]]]
+            return found
+
+        key = posterior.learned.kernel_key + np.array([power, unknown, n_expected]).tobytes()
+        return Nearness(
+            similarity, power, unknown, chances=chances, n_expected=n_expected, witnesses=witnesses, key=key
+        )
+
+    def current_labels(self, state: KINState) -> ItemLabels:
+        """The clustering that KIN shows now."""
+        return row_labels(state.read())
+
+    def chance(self, state: KINState, first: int, second: int) -> float:
+        """The probability that the answer to KIN's present question is "yes"."""
+        return answer_chance(state, first, second)
+
+    def confidence(self, state: KINState) -> NDArray[np.float64] | None:
+        """The probability that each row is in its cluster; None before the first answer."""
+        posterior = state.read()
+        if len(posterior.known.items) == 0 or posterior.n_facts == 0:
+            return None
+        return certainty(posterior).clip(0, 1)
+
+    def describe(self, state: KINState) -> list[str]:
+        """How many clusters it expects, how certain they are, and how much the next answer may change."""
+        posterior = state.read()
+        k, n_rows = posterior.known.n_neighbourhoods, len(posterior.task.items.of)
+        n_shown = int(item_labels(posterior).max()) + 1
+        if k == 0 or posterior.n_facts == 0:
+            return [describe_expectation(n_shown)]
+        expected = forecast(posterior, state.asked)
+        certainty = describe_certainty(k, n_shown, expected.n_unsure, n_rows)
+        return [certainty, *describe_next_answer(expected, n_rows)]
+
+    def advise(self, state: KINState) -> StopAdvice | None:
+        """Whether to stop, and how many rows are probably misplaced; None before the first answer."""
+        posterior = state.read()
+        if len(posterior.known.items) == 0 or posterior.n_facts == 0:
+            return None
+        return advise_to_stop(forecast(posterior, state.asked), len(posterior.task.items.of))
+
+    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
+        prepared, labels = self.prepare(X, seed), super()._unasked(X, evidence, seed)
+        self.proba_ = certainty_unasked(prepared, evidence, labels)
+        self._keep_representatives(X, prepared.items)
+        return labels
+
+    def _keep_more(self, X: NDArray[Any], state: KINState) -> None:
+        """Keep how certain the clusters are, and the rows that new ones are compared with."""
+        posterior = state.read()
+        self.proba_ = certainty(posterior)
+        self._keep_representatives(X, posterior.task.items)
+
+    def _keep_representatives(self, X: NDArray[Any], items: KINItems) -> None:
+        self._representatives = items.first
+        self._representative_rows = np.ascontiguousarray(X[items.first], dtype=np.float64)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Predict the cluster of new rows: that of the nearest row of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The new rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row. If `fit` had many rows, new ones are compared with the representatives of
+            items alone.
+        """
+        check_is_fitted(self, "labels_")
+        rows = check_rows(X, self, reset=False)
+        nearest = native.nearest_points(rows, self._representative_rows, parallel.n_threads())[0]
+        found: Labels = self.labels_[self._representatives[nearest]]
+        return found
+
+
+def _next_question(state: KINState) -> Asked | None:
+    """What KIN asks next; None when nothing is left."""
+    with one_blas_thread():  # one limit is quicker than one for each product
+        return _find_next_question(state)
+
+
+def _find_next_question(state: KINState) -> Asked | None:
+    while True:
+        if state.turn is not None:
+            asked = _ask_about_place(state, state.turn)
+            if asked is not None:
+                return asked
+            _end_turn(state, state.turn)
+        pair = likeliest_pair(state, 0.0 if state.is_last else LIKELY)
+        if pair is not None:
+            return Asked(_show(state, pair, "These are the closest rows of two clusters that may be one."))
+        if state.is_last:
+            return None
+        turn = state.take_left() or _choose_turn(state)
+        pair = worthiest_pair(state, 0.0 if turn is None else PATIENCE * item_worth(state, turn.item))
+        if pair is not None:
+            state.put_back(turn)
+            why = "These two clusters look different. Are they one all the same?"
+            return Asked(_show(state, pair, why), chance=0.0)
+        state.is_last = turn is None
+        if turn is not None:
+            state.placing, state.turn = turn.item, turn
+
+
+def _choose_turn(state: KINState) -> Turn | None:
+    item = choose_item(state)
+    return None if item is None else Turn(item)
+
+
+def _show(state: KINState, pair: tuple[int, int], why: str) -> Question:
+    """Ask about a pair of items."""
+    first, second = state.show(pair)
+    if state.task.problem.shows_labels:
+        return Question(first, second, row_labels(state.believe()), why)
+    return Question(first, second, NO_LABELS, why, _expect_answer(state, pair))
+
+
+def _expect_answer(state: KINState, pair: tuple[int, int]) -> Answer:
+    """The likelier answer: by the prior clustering, until the regression tells items apart."""
+    posterior = state.believe()
+    known, prior = posterior.known, posterior.task.prepared.prior
+    if len(known.items) and tells_apart(known, expect_classes(known, prior.n_classes)):
+        rows = state.task.row[list(pair)].tolist()
+        return "yes" if answer_chance(state, *rows) >= EVEN else "no"
+    labels = enforce_answers(prior_labels(state.task), state.task.evidence.current())
+    return "yes" if labels[pair[0]] == labels[pair[1]] else "no"
+
+
+def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
+    """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
+    item = turn.item
+    while not (posterior := state.believe()).placed.mask[item] and (k := posterior.known.n_neighbourhoods):
+        known, at, verdict = posterior.known, item_chances(posterior, item), verdicts(posterior, item)
+        first_items = known.items[known.is_first()].tolist()
+        rest = [
+            c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in turn.left_open
+        ]
+        if not rest:
+            return None
+        least = at.join[rest].max() - ROUNDING  # what is lower is so when rounded, too
+        best = max((c for c in rest if at.join[c] >= least), key=lambda c: round(float(at.join[c]), 9))
+        is_first = turn.coverage is None
+        if not is_first and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
+            return None
+        members = np.flatnonzero(known.label == best)
+        similarity = at.similarity[None, members]
+        pair = closest_open_pair(state, np.array([item]), known.items[members], similarity)
+        if pair is None:
+            turn = turn._replace(left_open=turn.left_open | {first_items[best]})
+            state.turn = turn
+            continue
+        if is_first:
+            state.turn = turn._replace(coverage=at.coverage)
+        why = "Row A is the most informative one to place; row B is from its most likely cluster."
+        question = _show(state, pair, why)
+        chance = answer_chance(state, question.first, question.second) if is_first else 1.0
+        return Asked(question, at.score, best, tuple(rest), chance)
+    return None
+
+
+def _end_turn(state: KINState, turn: Turn) -> None:
+    """Give an item its place, as far as the answers tell."""
+    is_doubtful = turn.is_doubtful and not state.believe().placed.mask[turn.item]
+    state.place(turn.item, turn.coverage, is_doubtful=is_doubtful)
+    state.placing, state.turn = -1, None
+    state.learn()
+
+
+def _hear_place(state: KINState, before: Posterior, item: int, other: int, answer: str | None) -> None:
+    """Learn from an answer about an item and one that had its place before."""
+    if item == state.placing or answer not in ("yes", "no"):
+        return
+    known, at = before.known, item_chances(before, item)
+    place = int(known.label[known.items == other][0])
+    rest = {c for c, found in enumerate(verdicts(before, item)) if found in (None, "unsure")} | {place}
+    state.calibrate(PlaceAnswer(at.score, place, np.array(sorted(rest)), answer == "yes"))
+    coverage = state.left.pop(item, at.coverage)
+    if not state.believe().placed.mask[item] and _may_be_known(state, item):
+        state.left[item] = coverage
+        return
+    state.tried.add(item)
+    state.place(item, coverage, is_doubtful=False)
+    state.learn()
+
+
+def _may_be_known(state: KINState, item: int) -> bool:
+    """Whether an item is likely enough to be in one of the neighbourhoods that are open."""
+    posterior = state.believe()
+    at = item_chances(posterior, item)
+    rest = [c for c, found in enumerate(verdicts(posterior, item)) if found in (None, "unsure")]
+    return bool(rest) and at.join[rest].max() / max(at.join[rest].sum() + at.new, TINY) >= LIKELY
+
+
+def _hear(state: KINState, asked: Asked, answer: Answer) -> None:
+    """Learn from the answer to the open question."""
+    state.open = None
+    if answer != "unsure":
+        state.learn_rate(asked.chance, is_yes=answer == "yes")
+    if asked.score is None or state.turn is None:
+        return
+    if answer == "unsure":
+        state.turn = state.turn._replace(is_doubtful=True)
+    else:
+        state.calibrate(PlaceAnswer(asked.score, asked.best, np.array(asked.rest), answer == "yes"))

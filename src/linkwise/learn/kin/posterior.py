@@ -1,0 +1,349 @@
+"""What KIN believes: the neighbourhoods, and what follows from them for every item.
+
+A posterior is a value. All that follows from it is a function of the known items with their neighbourhoods
+(`Known`) and of the forest that has learned from an earlier list of them. It is remembered by a digest of
+these, so a run that is repeated (undo, reopening, looking ahead) computes nothing again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from hashlib import blake2b
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import native
+from linkwise.constraints.facts import Answer, Groups
+from linkwise.learn.kin.borders import Cells
+from linkwise.learn.kin.covariance import Covariance
+from linkwise.learn.kin.first_known import FirstKnown
+from linkwise.learn.kin.forest_kernel import ForestKernel
+from linkwise.learn.kin.kernels import Kernels, KINItems, Rows, Table, choose_shown_rows
+from linkwise.learn.kin.mixed_kernel import MixedKernel
+from linkwise.learn.kin.model import Chances, Known, Model, fit_model
+from linkwise.learn.kin.placement import Mask, PlacedItems, Placement, place_items
+from linkwise.learn.kin.prior_belief import PriorBelief
+from linkwise.learn.kin.rates import FarRate
+from linkwise.learn.kin.sharpness import Sharpness
+from linkwise.learn.kin.shown_evidence import ShownRowEvidence
+from linkwise.learn.learner import Problem
+from linkwise.learn.neighbourhoods import PointEvidence, Points
+
+REMEMBERED = 2**26  # bytes of what follows from beliefs; as many again of tables
+TABLES = ("chances", "pairs", "settled")  # large, and of no use once what follows from them is remembered
+FORESTS = 6  # that are remembered
+MODELS = 2
+LEAST_LEFT = 1e-6  # chance that is left for neighbourhoods that are not ruled out
+
+Value = TypeVar("Value")
+
+
+class PreparedItems(NamedTuple):
+    """What needs no answer."""
+
+    items: KINItems
+    rows: NDArray[np.float64]
+    """(n_items, n_columns) the representatives of the items, in units of the whole."""
+    kernels: Kernels
+    prior: PriorBelief
+    cells: Cells | None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What does not change during a run: the items, and which row each of them shows."""
+
+    problem: Problem
+    row: Rows
+    """(n_items,) the row that each shows."""
+    askable: Mask
+    """(n_items,) whether that row may be shown."""
+    evidence: ShownRowEvidence | PointEvidence
+    """About items; it grows as the evidence about rows does."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Task:
+        """Choose the rows to show."""
+        items: KINItems = problem.prepared.items
+        row = choose_shown_rows(problem.X, items, problem.askable)
+        askable = np.ones(len(row), dtype=bool) if problem.askable is None else problem.askable[row]
+        if items.centers is None:
+            return cls(problem, row, askable, PointEvidence(problem.evidence, Points(items.of, items.first)))
+        return cls(problem, row, askable, ShownRowEvidence(problem.evidence, row))
+
+    def fork(self, problem: Problem) -> Task:
+        """The same task with evidence of its own."""
+        if isinstance(self.evidence, PointEvidence):
+            return replace(self, problem=problem, evidence=self.evidence.fork(problem.evidence))
+        return replace(self, problem=problem, evidence=ShownRowEvidence(problem.evidence, self.row))
+
+    @property
+    def prepared(self) -> PreparedItems:
+        """What needs no answer."""
+        found: PreparedItems = self.problem.prepared
+        return found
+
+    @property
+    def items(self) -> KINItems:
+        """The things that are clustered."""
+        return self.prepared.items
+
+    @cached_property
+    def weight(self) -> Table:
+        """(n_items,) rows of each item, 1 on average."""
+        return np.asarray(self.items.size / self.items.size.mean())
+
+
+class TrainingItems(NamedTuple):
+    """Items that a forest learns from."""
+
+    key: bytes
+    items: Rows
+    label: Rows
+    """Neighbourhood of each."""
+    n_known: int
+    """Known items when it began to grow."""
+
+
+class Learned(NamedTuple):
+    """What answers have changed in the kernel and in the chances."""
+
+    forest: TrainingItems | None
+    """What the forest that counts has learned from."""
+    weights: tuple[float, ...]
+    """Of the mean kernel and of the families; empty while the mean kernel counts alone."""
+    sharpness: Sharpness
+    far_rate: FarRate
+    n_known: int = 0
+    """Known items when this kernel began to count."""
+
+    @property
+    def kernel_key(self) -> bytes:
+        """A short name for the kernel and when it began to count."""
+        return (self.forest.key if self.forest else b"") + np.array([*self.weights, self.n_known]).tobytes()
+
+
+class Forecast(NamedTuple):
+    """What is known of the clusters before the next answer."""
+
+    n_unsure: float | None
+    """The expected number of rows in a wrong cluster; None while it is too early to tell."""
+    most_unsure: float | None
+    """Two standard deviations more; None while it is too early to tell."""
+    n_open: int
+    """Pairs of clusters that may be one, and are worth a question; 0 while it is too early to tell."""
+    n_changed: float | None
+    """The expected number of rows that the next answer moves; None where nothing is asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What KIN believes after some facts."""
+
+    task: Task
+    n_facts: int
+    groups: Groups
+    """Components of items, by these facts."""
+    placed: PlacedItems
+    placement: Placement
+    placing: int
+    """The item that is asked about; -1: there is none."""
+    learned: Learned
+
+    @property
+    def known(self) -> Known:
+        """The items that have a place."""
+        return self.placement.known
+
+    @cached_property
+    def model_key(self) -> bytes:
+        """A short name for all that the regression depends on."""
+        name = blake2b(self.learned.kernel_key, digest_size=16)
+        for part in self.known:
+            name.update(part.tobytes())
+            name.update(b"and")
+        return name.digest()
+
+    @cached_property
+    def key(self) -> bytes:
+        """A short name for all that the chances depend on."""
+        return self.model_key + np.array(self.learned.sharpness).tobytes()
+
+    @cached_property
+    def verdicts(self) -> dict[tuple[int, int], list[Answer | None]]:
+        """What `verdicts` has looked up, by item and number of facts."""
+        return {}
+
+    @cached_property
+    def forecasts(self) -> dict[tuple[int, int] | None, Forecast]:
+        """What `linkwise.learn.kin.confidence.forecast` has computed, by the pair that is asked about."""
+        return {}
+
+    @cached_property
+    def placement_key(self) -> bytes:
+        """A short name for the placement."""
+        return blake2b(self.placement.to_bytes(), digest_size=16).digest()
+
+    def remember(self, *what: object, compute: Callable[[], Value]) -> Value:
+        """Something that follows from the known items and the forest."""
+        topic = "tables" if what[0] in TABLES else "posterior"
+        return self.task.problem.memo.get(topic, (self.key, *what), compute, max_bytes=REMEMBERED)
+
+
+class ItemChances(NamedTuple):
+    """Which neighbourhood one item may belong to."""
+
+    join: Table
+    """(k,) probability of each neighbourhood."""
+    new: float
+    """Probability that it is none of them."""
+    score: Table
+    """(k,) what the regression gives for each."""
+    coverage: float
+    similarity: Table
+    """(l,) its kernel to each known item."""
+
+
+def believe(
+    task: Task, placed: PlacedItems, placing: int, learned: Learned, last: Posterior | None = None
+) -> Posterior:
+    """What follows from all facts by now.
+
+    Parameters
+    ----------
+    task : Task
+    placed : PlacedItems
+        The items that questions have placed, or earlier facts.
+    placing : int
+        The item that is asked about; -1: there is none.
+    learned : Learned
+    last : Posterior, optional
+        The last belief; its placement is used again if it cannot have changed.
+    """
+    n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
+    is_same = last is not None and last.groups is groups and last.placed is placed
+    if last is not None and is_same and _group_of(groups, last.placing) == _group_of(groups, placing):
+        return replace(last, task=task, n_facts=n_facts, placing=placing, learned=learned)
+    return Posterior(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
+
+
+def _group_of(groups: Groups, item: int) -> int:
+    """The group of an item; -1: there is none."""
+    at = int(np.searchsorted(groups.row, item))
+    return int(groups.number[at]) if at < len(groups.row) and groups.row[at] == item else -1
+
+
+def verdicts(posterior: Posterior, item: int) -> list[Answer | None]:
+    """What is known of an item and each neighbourhood."""
+    found, name = posterior.verdicts, (item, len(posterior.task.problem.evidence))
+    if name not in found:
+        evidence, known = posterior.task.evidence.current(), posterior.known
+        found[name] = evidence.verdicts(item, known.items[known.is_first()].tolist())
+    return found[name]
+
+
+# ---------------------------------------------------------------- the model
+def grow_forest(task: Task, training: TrainingItems) -> ForestKernel:
+    """The forest that learns from some items, as far as it is grown."""
+    rows, seed = task.prepared.rows, task.problem.seed
+    plant = partial(ForestKernel, rows, training.items, training.label, seed)
+    return task.problem.memo.get("forest", training.key, plant, max_values=FORESTS)
+
+
+def current_kernel(posterior: Posterior) -> MixedKernel:
+    """The kernel that counts now."""
+    task, learned = posterior.task, posterior.learned
+
+    def mix() -> MixedKernel:
+        forest = None if learned.forest is None else grow_forest(task, learned.forest).share()
+        return MixedKernel(task.prepared.kernels, learned.weights, forest)
+
+    return task.problem.memo.get("kernel", learned.kernel_key, mix, max_values=1)
+
+
+def uncertainty_reductions(posterior: Posterior, items: Rows, weight: Table) -> Table:
+    """How much a question about each item would lessen the weighted uncertainty of all."""
+    learned, kernel = posterior.learned, current_kernel(posterior)
+    covariance = posterior.task.problem.memo.get("covariance", "table", Covariance)
+    return covariance.uncertainty_reductions(kernel, learned.kernel_key, learned.n_known, items, weight)
+
+
+def current_model(posterior: Posterior) -> Model:
+    """The regression on the items that are known now."""
+    return posterior.task.problem.memo.get(
+        "model", posterior.model_key, lambda: _fit(posterior, posterior.known, "first"), max_values=MODELS
+    )
+
+
+def fit_assumed(posterior: Posterior, known: Known) -> Model:
+    """Fit the regression to the known items and to others that are assumed to be known."""
+    return _fit(posterior, known, "first settled")
+
+
+def _fit(posterior: Posterior, known: Known, topic: str) -> Model:
+    memo, kernel_key = posterior.task.problem.memo, posterior.learned.kernel_key
+
+    def find_first(kernel: MixedKernel, items: Rows) -> FirstKnown:
+        key = kernel_key + blake2b(items.tobytes(), digest_size=16).digest()
+        return memo.get(topic, key, partial(FirstKnown, kernel, items), max_values=1)
+
+    return fit_model(current_kernel(posterior), known, find_first)
+
+
+def current_chances(posterior: Posterior) -> Chances:
+    """Which neighbourhood every item may belong to."""
+    return posterior.remember(
+        "chances", compute=lambda: current_model(posterior).chances(posterior.learned.sharpness)
+    )
+
+
+def sum_up_chances(posterior: Posterior, at: Chances) -> native.RowSums:
+    """Find the largest chances of each item; for those of `current_chances` they are remembered."""
+    if at is not current_chances(posterior):
+        return native.sum_up_rows(at.join)
+    return posterior.remember("sums", compute=lambda: native.sum_up_rows(at.join))
+
+
+def item_chances(posterior: Posterior, item: int) -> ItemChances:
+    """Which neighbourhood an item may belong to."""
+
+    def compute() -> ItemChances:
+        at, model = current_chances(posterior), current_model(posterior)
+        similarity = current_kernel(posterior).row(item)[posterior.known.items].astype(np.float64)
+        join, score = at.join[item].copy(), model.score[item].copy()  # so that the tables can be forgotten
+        return ItemChances(join, float(at.new[item]), score, float(model.coverage[item]), similarity)
+
+    return posterior.remember("item", item, compute=compute)
+
+
+def neighbourhood_chances(posterior: Posterior) -> Table:
+    """(k, k) how likely the items of each neighbourhood belong to each other one."""
+    return posterior.remember(
+        "neighbourhoods",
+        compute=lambda: current_model(posterior).neighbourhood_chances(posterior.learned.sharpness),
+    )
+
+
+def open_chances(posterior: Posterior) -> Table:
+    """(k, k) the same, given those to which each is known not to belong; 0 for these."""
+
+    def compute() -> Table:
+        chance, apart = neighbourhood_chances(posterior), posterior.placement.apart
+        left = np.maximum(1 - np.where(apart, chance, 0).sum(axis=1), LEAST_LEFT)
+        return np.asarray(np.where(apart, 0, np.minimum(chance / left[:, None], 1)))
+
+    return posterior.remember("open", posterior.placement_key, compute=compute)
+
+
+def kernel_between(posterior: Posterior, a: int, b: int) -> Table:
+    """The kernel between the items of two neighbourhoods."""
+
+    def compute() -> Table:
+        one, other = posterior.known.members(a), posterior.known.members(b)
+        return current_kernel(posterior).rows(one)[:, other].astype(np.float64)
+
+    return posterior.remember("between", a, b, compute=compute)

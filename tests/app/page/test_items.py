@@ -1,0 +1,153 @@
+"""Items and places: what is shown of a row, and where it stands."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+
+from linkwise.app.page.cards import (
+    RowView,
+    create_namer,
+    list_differing_fields,
+    locate_numbers,
+    numeric_columns,
+    view_numbers,
+)
+from linkwise.app.page.opening import present_demo, present_project
+from linkwise.app.page.scatter import project_rows, scale_places
+from linkwise.data import encode, from_frame, image_items, record_items
+from linkwise.data.demo_sets import load_demo
+from linkwise.data.items import value_items
+from linkwise.datasets import load
+from linkwise.errors import DataError
+
+
+def test_records_show_all_columns_and_where_numbers_stand():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"id": ["a", "b", "c"], "income": [10, 20, 30], "plan": ["<b>x", "y", "y"], "class": ["p", "q", "p"]}
+    )
+    table = from_frame(frame)
+    encoded = encode(table)
+    items = RowView(
+        record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
+    )
+    shown = items.render(1)
+    assert (shown["row"], shown["name"]) == (1, "b")
+    fields = {f["name"]: (f["value"], f["place"]) for f in shown["fields"]}
+    assert fields == {"income": ("20", 0.5), "plan": ("y", None), "class": ("q", None)}
+    assert list_differing_fields(items.render(0), items.render(1)) == ["income", "plan", "class"]
+    assert list_differing_fields(items.render(1), items.render(1)) == []
+
+
+def test_what_is_missing_stands_nowhere_on_the_scale():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": ["a", "b", "c"], "income": [10.0, None, 30.0], "age": [1, 2, 3]})
+    table = from_frame(frame)
+    encoded = encode(table, impute="median")
+    items = RowView(
+        record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
+    )
+    assert items.render(1)["fields"][0]["value"] == "missing"
+    where = [{f["name"]: f["place"] for f in items.render(row)["fields"]} for row in range(3)]
+    assert where == [{"income": 0.0, "age": 0.0}, {"income": None, "age": 0.5}, {"income": 1.0, "age": 1.0}]
+
+
+def test_a_missing_number_of_an_array_is_a_word():
+    assert value_items([[1.0, np.nan]], ("a", "b")).fields(0) == {"a": "1", "b": "missing"}
+
+
+def test_a_constant_column_stands_at_the_left():
+    X = np.array([[1.0, 5.0], [3.0, 5.0]])
+    items = view_numbers(X, ("a", "b"))
+    assert [f["place"] for f in items.render(1)["fields"]] == [1.0, 0.0]
+
+
+def test_pictures_come_as_they_are():
+    image = pytest.importorskip("PIL.Image")
+    digits = load("digits")
+    shown = RowView(image_items(digits.images)).render(7)
+    kind, data = shown["image"].split(",")
+    assert kind == "data:image/png;base64"
+    seen = np.asarray(image.open(io.BytesIO(base64.b64decode(data))))
+    assert seen.tolist() == np.rint(digits.images[7] * (255 / 16)).tolist()
+
+
+def test_presenters_of_demos():
+    import linkwise as lw
+    from linkwise.app.cli.commands.demo import open_demo_session
+
+    kinds = {"iris": "record", "digits": "image", "messages": "text", "loads": "series"}
+    for name, kind in kinds.items():
+        data = load_demo(name)
+        presenter = present_demo(open_demo_session(data, 0, None), data, budget=5)
+        state = presenter.state()
+        assert (state["kind"], state["title"], state["budget"], state["rows"]) == (kind, name, 5, len(data.X))
+        assert state["learner"] == f"{lw.KIN.__name__}, seed 0"
+        reply = presenter.handle({"id": "1", "do": "rules"})
+        assert reply.body["ok"] == (kind in ("record", "text"))
+
+
+def test_a_desk_of_a_data_file(tmp_path):
+    from linkwise.app.project.method_choice import MethodChoice
+    from linkwise.app.project.options import Reading
+    from linkwise.app.project.project import open_project
+
+    data = tmp_path / "people.csv"
+    data.write_text("id,age,plan\n" + "".join(f"p{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12)))
+    open_project(data, tmp_path / "s.linkwise", Reading(), MethodChoice()).session.close()
+    project = open_project(
+        data, tmp_path / "s.linkwise", Reading(), MethodChoice()
+    )  # one that goes on tells it, too
+    presenter = present_project(project)
+    state = presenter.state()
+    assert any("'id'" in note for note in state["notes"]), state["notes"]
+    assert (state["title"], state["place"]) == ("people.csv", str(tmp_path / "s.linkwise"))
+    assert state["question"]["first"]["name"].startswith("p")
+    reply = presenter.handle({"id": "1", "do": "rules"})
+    assert reply.body["ok"]
+    presenter.close()
+
+
+# ---------------------------------------------------------------- places
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1), (5, 1), (3, 5)])
+def test_any_rows_have_places(shape):
+    places, _ = project_rows(np.random.default_rng(0).normal(size=shape))
+    assert places.shape == (shape[0], 2)
+    assert places.dtype == np.float32
+    assert np.abs(places).max() <= 1
+
+
+def test_identical_rows_stand_in_the_middle():
+    places, axes = project_rows(np.full((4, 3), 7.0))
+    assert places.tolist() == [[0, 0]] * 4
+    assert axes == ""
+
+
+def test_the_axes_say_what_they_show():
+    X = np.array([[4.0, 0.0, 0.0], [-4.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, -3.0, 0.0]])
+    assert project_rows(X)[1] == (
+        "Axes: principal components of the compared columns (64% and 36% of the variance)."
+    )
+    assert "of the images (" in project_rows(X, "image")[1]
+
+
+def test_coordinates_keep_their_shape():
+    given = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 5.0]]) + 100
+    assert scale_places(given).tolist() == [[-1, -0.5], [1, -0.5], [-1, 0.5]]
+    assert np.isfinite(scale_places([[-1e308, 0], [1e308, 0]])).all()
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        (np.zeros((3, 3)), r"\(3, 3\)\. Pass"),
+        (np.zeros(3), "two"),
+        ([[0, np.nan]] * 3, "NaN"),
+        ([[0, 0]] * 2, "(3, 2)"),
+    ],
+)
+def test_places_that_cannot_be_drawn_are_refused(places, words):
+    with pytest.raises(DataError, match=words.replace("(3, 2)", r"\(3, 2\)")):
+        scale_places(places, 3)
