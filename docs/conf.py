@@ -10,8 +10,15 @@ author = "The linkwise developers"
 project_copyright = "The linkwise developers"
 version = release = __version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "methods_table", "measured"]
-sys.path.insert(0, str(Path(__file__).parent))  # our own directive and role
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "methods_table",
+    "options_table",
+    "measured",
+]
+sys.path.insert(0, str(Path(__file__).parent))  # our own directives and role
 source_suffix = {".rst": "restructuredtext", ".md": "restructuredtext"}  # decision records are valid as both
 exclude_patterns = ["_build", "_templates", "presets"]
 templates_path = ["_templates"]

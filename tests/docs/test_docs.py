@@ -7,7 +7,6 @@ import re
 import socket
 import sys
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ import linkwise
 import linkwise.data
 from linkwise.app.cli.main import app
 from linkwise.app.project import exit_codes
-from linkwise.app.project.options import Reading, flag_of
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session import schema
 
@@ -28,15 +26,16 @@ PAGES = [*sorted(page.name for page in DOCS.glob("*.rst")), *REPRODUCTION]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(linkwise.__path__, "linkwise."))
 
 
-def _replay():
-    spec = importlib.util.spec_from_file_location("docs_replay", DOCS / "replay.py")
+def _load(name):
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["docs_replay"] = module
+    sys.modules[f"docs_{name}"] = module
     spec.loader.exec_module(module)
     return module
 
 
-replay = _replay()
+replay = _load("replay")
+options_table = _load("options_table")
 
 
 @pytest.fixture(autouse=True)
@@ -101,26 +100,17 @@ def test_every_method_has_its_source_and_page_in_choosing(method):
 COMMANDS = typer.main.get_command(app).commands
 
 
-def labelled_list(label):
-    """The options below a label, until the next list or section."""
-    text = text_of("command-line.rst").partition(f".. _{label}:\n\n")[2]
-    return re.split(r"^\w[\w ]+:\n", text, flags=re.MULTILINE)[1]
-
-
-def test_the_list_of_data_options_is_that_of_the_library():
-    listed = re.findall(r"^``(--[\w-]+)", labelled_list("data-options"), re.MULTILINE)
-    assert listed == [flag_of(one.name) for one in fields(Reading)]
-
-
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_flag_of_a_command_is_described_and_no_other(name):
+def test_every_flag_of_a_command_is_listed_with_its_help_and_no_other(name):
     described = section("command-line.rst", f"linkwise {name}")
-    flags = {flag for p in COMMANDS[name].params for flag in p.opts if flag.startswith("-")} - {
+    assert re.search(rf"^\.\. command-options:: {name}$", described, re.MULTILINE)
+    listed = [record for records in options_table.list_options(name).values() for record in records]
+    flags = {flag for p in COMMANDS[name].params for flag in (*p.opts, *p.secondary_opts) if flag[0] == "-"}
+    assert {flag for names, _ in listed for flag in re.findall(r"--[\w-]+", names)} == flags - {
         "-h",
         "--help",
     }
-    referred = "".join(labelled_list(label) for label in re.findall(r"<(\w+-options)>", described))
-    assert {flag for flag in flags if not re.search(rf"{flag}\b", described + referred)} == set()
+    assert all(words for _, words in listed)
     assert set(re.findall(r"^``(--[\w-]+)", described, re.MULTILINE)) <= flags
 
 
@@ -134,9 +124,8 @@ EACH_OPTION = [
 
 @pytest.mark.parametrize(("command", "option", "owners"), EACH_OPTION)
 def test_an_option_of_few_methods_names_them(command, option, owners):
-    pages = section("command-line.rst", f"linkwise {command}"), section("command-line.rst", "linkwise ask")
-    items = (re.search(rf"^``{option.flag}\b.*\n((?:   .*\n)+)", page, re.MULTILINE) for page in pages)
-    assert set(owners) <= set(re.findall(r"``(\w+)``", next(item for item in items if item)[1]))
+    (parameter,) = [p for p in COMMANDS[command].params if option.flag in p.opts]
+    assert set(owners) <= set(re.findall(r"\w+", parameter.help))
 
 
 def test_the_flags_of_all_commands_are_described():
