@@ -207,7 +207,7 @@ def test_rows_that_cannot_be_clustered(source, message):
 
 def test_values_too_large_for_32_bits_need_scaling():
     table = np.array([[0.0], [1e60], [2e60]])
-    with pytest.raises(lw.DataError, match="Pass scale='standard'"):
+    with pytest.raises(lw.DataError, match="Set scale='standard'"):
         lw.summarize(table, 2, scale="none")
     assert len(lw.summarize(table, 3).sizes) == 3
 

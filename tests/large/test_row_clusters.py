@@ -355,9 +355,9 @@ def test_wrong_arguments(more, error, message):
 def test_another_method_names_the_way():
     with pytest.raises(TypeError, match=r"model is a COPKMeans.*linkwise\.summarize"):
         lw.cluster_rows(lw.COPKMeans(5), X)
-    with pytest.raises(ValueError, match="Pass metric='diagonal'"):
+    with pytest.raises(ValueError, match="Set metric='diagonal'"):
         lw.cluster_rows(lw.MPCKMeans(5), X)
-    with pytest.raises(ValueError, match="Pass farthest='extreme'"):
+    with pytest.raises(ValueError, match="Set farthest='extreme'"):
         lw.cluster_rows(lw.MPCKMeans.paper(5), X)
     for model in (lw.PCKMeans(5), lw.MPCKMeans(5), lw.ClusILC(5)):
         with pytest.raises(TypeError, match=r"linkwise\.cluster_rows\(model, rows\)"):

@@ -66,7 +66,7 @@ def test_an_empty_file(tmp_path):
 def test_a_database_of_something_else(tmp_path):
     path = tmp_path / "s.linkwise"
     execute(path, "CREATE TABLE event (number INTEGER)")
-    refused(path, SessionDamagedError, "a database, but not a linkwise session. Use a session file.")
+    refused(path, SessionDamagedError, "a database, but not a linkwise session. Pass a session file.")
 
 
 def test_a_database_that_only_says_it_is_ours(tmp_path):

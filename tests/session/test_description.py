@@ -107,7 +107,7 @@ def test_json_has_a_largest_number_of_parts(parts):
     each = 1 + (parts == [[]])
     most = (MOST_PARTS - 1) // each  # one is the list around them
     assert len(to_json_value([parts] * most, "source")) == most
-    with pytest.raises(SessionError, match=r"cannot store source: .*Pass less"):
+    with pytest.raises(SessionError, match=r"cannot store source: .*Store less"):
         to_json_value([parts] * (most + 1), "source")
 
 
@@ -144,13 +144,13 @@ def test_ids_become_text():
 @pytest.mark.parametrize(
     ("ids", "words"),
     [
-        (["a", None, "c"], "Row 1 has no id: None. Pass each row its own."),
-        (["a", "b", float("nan")], "Row 2 has no id: nan. Pass each row its own."),
-        (["a", "b"], "There are 2 ids for 3 rows. Pass each row its own."),
-        (["a", "b", "a"], "Rows 0 and 2 have the same id: 'a'. Pass every row its own id."),
+        (["a", None, "c"], "Row 1 has no id: None. Pass one id for each row."),
+        (["a", "b", float("nan")], "Row 2 has no id: nan. Pass one id for each row."),
+        (["a", "b"], "There are 2 ids for 3 rows. Pass one id for each row."),
+        (["a", "b", "a"], "Rows 0 and 2 have the same id: 'a'. Use a different id for each row."),
         (
             ["a", "\ud800", "c"],
-            "The id of row 1 is not valid Unicode: .* holds half a character. Pass the row another",
+            "The id of row 1 is not valid Unicode: .* holds half a character. Use another id",
         ),
     ],
 )

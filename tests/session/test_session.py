@@ -506,7 +506,7 @@ def test_answers_are_carried_over_to_a_file(elsewhere, tmp_path):
 def test_a_session_is_not_carried_over_to_itself(elsewhere):
     with Session.open(elsewhere) as session:
         words = message_of(SessionError, lambda: session.carry_over(elsewhere))
-        assert words == f"{elsewhere} is this session itself. Use another one."
+        assert words == f"{elsewhere} is this session itself. Pass another one."
 
 
 # ---------------------------------------------------------------- clusters

@@ -238,7 +238,7 @@ def test_a_rate_is_found_by_the_name_that_is_stored(tmp_path):
 
 @pytest.mark.parametrize("names", [("anna", " anna"), ("", " ")])
 def test_two_rates_for_one_source_raise_an_error(names):
-    with pytest.raises(ValueError, match=r"error_rate has two entries for the source '(anna)?'\. Pass one\."):
+    with pytest.raises(ValueError, match=r"error_rate has two entries for the source '(anna)?'\. Use one\."):
         Session(X, learner(), error_rate=dict.fromkeys(names, 0.1))
     with pytest.raises(SessionError, match=r"The source '\\udc80' is not valid Unicode"):
         Session(X, learner(), error_rate={"\udc80": 0.1})

@@ -248,7 +248,7 @@ def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
     for options in ((), ("--method", "cobs")):
         done = linkwise("cluster", fruit.path, *options, "--clusters", 3)
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "cobs finds the number of clusters. Remove --clusters 3, or choose" in words(done)
+        assert "cobs finds the number of clusters. Remove --clusters 3, or use" in words(done)
 
 
 def test_cosc_finds_the_number_where_it_is_not_told(fruit, linkwise):
@@ -262,7 +262,7 @@ def test_cosc_finds_the_number_where_it_is_not_told(fruit, linkwise):
 def test_others_must_be_told(fruit, linkwise, method):
     done = linkwise("cluster", fruit.path, "--method", method)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"{method} needs the number of clusters. Add --clusters N, or choose --method cobs" in words(done)
+    assert f"{method} needs the number of clusters. Add --clusters N, or use --method cobs" in words(done)
 
 
 @each_method
@@ -280,7 +280,7 @@ def test_more_clusters_than_rows(tmp_path, linkwise, method):
     fruit = write_fruit(tmp_path / "few.csv", rows=6)
     done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 7)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "--clusters 7 is more than there are rows: 6 rows. Pass fewer clusters." in words(done)
+    assert "--clusters 7 is more than there are rows: 6 rows. Use fewer clusters." in words(done)
     assert linkwise("cluster", fruit.path, "--method", method, "--clusters", 0).exit_code == 2
 
 
@@ -318,5 +318,5 @@ def test_pairs_that_do_not_fit_are_named_by_their_ids(fruit, tmp_path, linkwise)
     done = linkwise("cluster", fruit.path, "--method", "copkmeans", "--clusters", 2, "--constraints", path)
     assert done.exit_code == 4
     assert "an odd number of rows must be apart in a circle, but there are only 2 clusters: f" in words(done)
-    assert "remove a pair, or choose --method pckmeans" in words(done)
+    assert "remove a pair, or use --method pckmeans" in words(done)
     assert "on_infeasible" not in words(done)

@@ -142,9 +142,9 @@ WRONG = [
     (
         ["--rows", "f0", "nobody"],
         2,
-        "--rows names a row that does not exist: nobody. Pass two rows, such as 'f0' and 'f29'.",
+        "--rows names a row that does not exist: nobody. Use two rows, such as 'f0' and 'f29'.",
     ),
-    (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Pass two rows."),
+    (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Use two rows."),
     (
         ["--columns", "weight"],
         2,
@@ -173,14 +173,14 @@ LABELS = [
     ("a,b\nf0,1\n", "is 'a,b'. It must name the columns id,cluster."),
     (
         "id,cluster\nf0,1\nghost,2\n",
-        "names an unknown row: 'ghost'. The ids of the rows are 'f0', …. Use the column of the ids",
+        "names an unknown row: 'ghost'. The ids of the rows are 'f0', …. Set the column of the ids",
     ),
-    ("id,cluster\nf0,\n", "has no cluster: 'f0,'. Pass id,cluster."),
+    ("id,cluster\nf0,\n", "has no cluster: 'f0,'. Use the form id,cluster."),
     (
         "id,cluster\nf0,1\nf0,2\n",
         "gives a second cluster to row 'f0', which is in cluster 1. Keep one of the lines.",
     ),
-    ("id,cluster\nf0,1\n", "has no cluster for row 'f1' and 28 more rows. Pass one to every row."),
+    ("id,cluster\nf0,1\n", "has no cluster for row 'f1' and 28 more rows. Set one for every row."),
 ]
 
 

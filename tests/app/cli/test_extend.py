@@ -517,5 +517,5 @@ def test_new_rows_in_files_of_another_kind(linkwise, path, tmp_path):
     pl.read_parquet(tmp_path / "later.parquet").write_csv(tmp_path / "later.csv")
     found = linkwise("extend", path, tmp_path / "later.csv")
     assert found.exit_code == 3
-    assert "Pass files of one kind" in found.stderr
+    assert "Use files of one kind" in found.stderr
     assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS

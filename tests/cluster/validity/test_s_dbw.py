@@ -146,7 +146,7 @@ def test_rows_that_are_all_identical():
         (([[np.nan]], [0]), {}, "NaN"),
         (([[1.0]], [0]), {"stdev": "median"}, r"stdev is unknown: 'median'\. Pass 'mean' or 'icdm2001'"),
         (([[1.0]], [0]), {"factor": "half"}, r"factor is unknown: 'half'\. Pass 'mean' or 'printed'"),
-        (([[1.0]], [np.nan]), {}, r"labels hold nan for row 0\. Pass every row a cluster"),
+        (([[1.0]], [np.nan]), {}, r"labels hold nan for row 0\. Set a cluster for every row"),
         (([[1.0], [2.0]], [0, None]), {}, r"labels hold None for row 1"),
         (([[1.0]], [0]), {"squares": np.array([[np.nan]])}, "squares hold NaN"),
         (([[1.0]], [0]), {"squares": np.array([[-1.0]])}, "squares hold NaN, infinity or numbers below 0"),

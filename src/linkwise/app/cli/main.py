@@ -23,6 +23,11 @@ from linkwise.app.project.options import (
     ANNOTATORS,
     ERROR_RATE,
     GOLD,
+    OF_LARGE_DATA,
+    OF_METHOD,
+    OF_OUTPUT,
+    OF_PAGE,
+    OF_SESSION,
     OVERLAP,
     ExplainOptions,
     ProgramOptions,
@@ -67,25 +72,23 @@ app = typer.Typer(
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="data file or session file")]
 DataFile = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz; or a folder of images or texts"
-    ),
+    typer.Argument(metavar="FILE", help="a table such as CSV; a folder of images or texts"),
 ]
 ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
-    help="share of wrong pairs, or estimate; those that are probably wrong are left out  [default: 0]",
-    group="data",
+    help="share of wrong pairs or estimate  [default: 0]",
+    heading=OF_METHOD,
 )
 OnTerminal = Annotated[
     bool,
     typer.Option(
         "--terminal",
-        help="ask in the terminal  [default: on a page if there is a browser]",
-        rich_help_panel="output",
+        help="ask here  [default: on a page in the browser]",
+        rich_help_panel=OF_OUTPUT,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="overwrite existing files", rich_help_panel="output")]
+Force = Annotated[bool, typer.Option("--force", help="overwrite existing files", rich_help_panel=OF_OUTPUT)]
 Json = Annotated[
-    bool, typer.Option("--json", help="JSON on stdout, one object per line", rich_help_panel="output")
+    bool, typer.Option("--json", help="JSON on stdout, one object per line", rich_help_panel=OF_OUTPUT)
 ]
 
 
@@ -117,9 +120,8 @@ def ask_command(
 ) -> None:
     """Ask about pairs of rows of FILE and cluster by the answers.
 
-    Every answer is saved at once in FILE.linkwise (or --session PATH), and the same command resumes
-    where you stopped. Questions appear on a page if there is a browser. You can also pipe answers
-    into the command, one per line (y, n, s, u, q). With --oracle a program answers.
+    Every answer is saved at once in FILE.linkwise, and the same command resumes where you stopped.
+    You can also pipe answers into it, one per line (y, n, s, u, q).
     """
     program.check_command()
     if program.command is not None:
@@ -152,21 +154,25 @@ def serve_command(
             metavar="N",
             help="port of the page  [default: a free one]",
             show_default=False,
-            rich_help_panel="page",
+            rich_help_panel=OF_PAGE,
         ),
     ] = 0,
     browser: Annotated[
         bool,
         typer.Option(
-            "--browser/--no-browser", help="open the page, or only print its address", rich_help_panel="page"
+            "--browser/--no-browser",
+            show_default=False,
+            help="open the page, or only print its address",
+            rich_help_panel=OF_PAGE,
         ),
     ] = True,
     host: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="address to listen on; any other than 127.0.0.1 requires a password",
-            rich_help_panel="page",
+            help="address to listen on  [default: 127.0.0.1]",
+            show_default=False,
+            rich_help_panel=OF_PAGE,
         ),
     ] = "127.0.0.1",
     password_file: Annotated[
@@ -174,8 +180,8 @@ def serve_command(
         typer.Option(
             metavar="FILE",
             dir_okay=False,
-            help="file whose first line is the password  [default: $LINKWISE_PASSWORD, or a prompt]",
-            rich_help_panel="page",
+            help="file with the password that other hosts need",
+            rich_help_panel=OF_PAGE,
         ),
     ] = None,
     annotators: Annotated[str | None, option_of(ANNOTATORS)] = None,
@@ -212,8 +218,8 @@ def cluster_command(
         Path | None,
         typer.Option(
             metavar="PAIRS.csv",
-            help="pairs to cluster by: id_a,id_b,kind (must-link or cannot-link)",
-            rich_help_panel="data",
+            help="pairs to cluster by: id_a,id_b,kind",
+            rich_help_panel=OF_METHOD,
         ),
     ] = None,
     error_rate: Annotated[str | None, option_of(ERROR_RATE_OF_PAIRS)] = None,
@@ -221,8 +227,8 @@ def cluster_command(
         Path | None,
         typer.Option(
             metavar="OUT.csv",
-            help="write id,cluster to this file  [default: stdout]",
-            rich_help_panel="output",
+            help="write id,cluster to it  [default: stdout]",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     force: Force = False,
@@ -249,7 +255,7 @@ def cluster_command(
     )
 
 
-@app.command("status")
+@app.command("status", cls=Command)
 def status_command(path: SessionPath, as_json: Json = False) -> None:
     """Show the state of a session."""
     from linkwise.app.cli.commands.session import status
@@ -264,9 +270,9 @@ def review_command(
         str,
         typer.Option(
             metavar="NAME",
-            help="your name, stored with each decision  [default: reviewer]",
+            help="name stored with decisions  [default: reviewer]",
             show_default=False,
-            rich_help_panel="session",
+            rich_help_panel=OF_SESSION,
         ),
     ] = "reviewer",
     as_json: Json = False,
@@ -289,9 +295,9 @@ def combine_command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="who gave the answers of OTHER that have no name",
+            help="who gave the answers of OTHER without a name",
             show_default=False,
-            rich_help_panel="session",
+            rich_help_panel=OF_SESSION,
         ),
     ] = None,
     as_json: Json = False,
@@ -306,7 +312,7 @@ def combine_command(
     combine(path, other, source=source, as_json=as_json)
 
 
-@app.command("undo")
+@app.command("undo", cls=Command)
 def undo_command(path: SessionPath, as_json: Json = False) -> None:
     """Undo the last answer, change or import of a session."""
     from linkwise.app.cli.commands.session import undo
@@ -324,14 +330,16 @@ def explain_command(
         Path | None,
         typer.Option(
             metavar="CLUSTERS.csv",
-            help="clusters of the data file to explain: id,cluster",
-            rich_help_panel="data",
+            help="clusters to explain: id,cluster",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     constraints: Annotated[
         Path | None,
         typer.Option(
-            metavar="PAIRS.csv", help="pairs to count with the rules (with --labels)", rich_help_panel="data"
+            metavar="PAIRS.csv",
+            help="pairs to count with the rules (with --labels)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -354,16 +362,16 @@ def export_command(
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="with items: write the clusters of the rows of these new files to --labels FOLDER",
-            rich_help_panel="data",
+            help="write only the rows of these new files",
+            rich_help_panel=OF_LARGE_DATA,
         ),
     ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
             metavar="OUT.csv|FOLDER",
-            help="write id,cluster to this file; with items, the clusters of all rows to a folder of Parquet",
-            rich_help_panel="output",
+            help="id,cluster (large data: a folder of Parquet)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     constraints: Annotated[
@@ -371,26 +379,26 @@ def export_command(
         typer.Option(
             metavar="OUT.csv",
             dir_okay=False,
-            help="write id_a,id_b,kind to this file",
-            rich_help_panel="output",
+            help="pairs: id_a,id_b,kind",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv|OUT.json",
+            metavar="OUT.csv",
             dir_okay=False,
-            help="write every answer with its source, time and belief to this file",
-            rich_help_panel="output",
+            help="answers with source and time (csv or json)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     join: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv|OUT.xlsx|OUT.parquet|OUT.jsonl",
+            metavar="OUT.csv",
             dir_okay=False,
-            help="write your table with the cluster, its name and the confidence of each row to this file",
-            rich_help_panel="output",
+            help="your table with its clusters (or xlsx, parquet)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     force: Force = False,
@@ -441,9 +449,14 @@ def extend_command(
     extend(path, new, workers=workers, as_json=as_json)
 
 
-@app.command("demo")
+@app.command("demo", cls=Command)
 def demo_command(
-    name: Annotated[Demo, typer.Argument(metavar="[digits|wine|messages|loads]")] = Demo.digits,
+    name: Annotated[
+        Demo,
+        typer.Argument(
+            metavar="[digits|wine|messages|loads]", help="the data  [default: digits]", show_default=False
+        ),
+    ] = Demo.digits,
     auto: Annotated[bool, typer.Option("--auto", help="take the answers from the known classes")] = False,
     budget: Annotated[
         int | None,
@@ -473,7 +486,7 @@ def demo_command(
     )
 
 
-@app.command("doctor")
+@app.command("doctor", cls=Command)
 def doctor_command(as_json: Json = False) -> None:
     """Check the installation, and whether linkwise works."""
     from linkwise.app.cli.commands.doctor import doctor
