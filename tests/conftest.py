@@ -1,9 +1,16 @@
-"""What tests share: threads, no data folder, Hypothesis without a clock, slow tests, dask."""
+"""What tests share: threads, no data folder, Hypothesis without a clock, slow tests, dask.
+
+One marker says when a test runs. `@pytest.mark.slow` leaves it out of `make quick` and `make coverage`.
+`@pytest.mark.slow(nightly=True)`, for repetitions with more methods or data, leaves it out of `make
+test`, too. It stands at the test, the parameter or, as `pytestmark`, in the file, where whoever reads the
+test sees it. It is one marker with an argument, since whatever runs only at night is slow as well. pytest
+itself selects: `addopts` holds ``-m "not slow(nightly=True)"``, and another ``-m`` replaces it. ``-m ""``
+runs everything.
+"""
 
 import gc
 import os
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,33 +35,10 @@ for profile, n_examples in (("quick", 30), ("thorough", 500)):
     )
 settings.load_profile("quick")
 
-SLOW = Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlines()
-
-
-def pytest_addoption(parser):
-    parser.addoption("--nightly", action="store_true", help="run the repetitions marked nightly, too")
-
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out repetitions, and mark what `slow.txt` lists: folders, and single tests with all their cases.
-
-    Coverage is measured without the slow tests and the laws: they compute much, and tracing doubles that.
-    """
-    if not config.getoption("nightly"):
-        repetitions = [item for item in items if item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=repetitions)
-        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-    folders, tests = tuple(name for name in SLOW if name.endswith("/")), {*SLOW}
-    for item in items:
-        file, _, inside = item.nodeid.partition("::")
-        name = inside.split("[")[0].split("::")[-1]
-        uses_dask = "dask" in inside.partition("[")[2]
-        is_slow = file.startswith(folders) or f"{file}::{name}" in tests or uses_dask
-        if is_slow:
-            item.add_marker(pytest.mark.slow)
-        if is_slow or file.startswith("tests/laws/"):
-            item.add_marker(pytest.mark.no_cover)
-    if hasattr(config, "workerinput"):  # who begins a long file last is waited for by all
+    """Begin with long files: who begins one last is waited for by all."""
+    if hasattr(config, "workerinput"):
         long_files = {item.path for item in items if item.get_closest_marker("slow")}
         items.sort(key=lambda item: item.path not in long_files)
 

@@ -272,7 +272,7 @@ def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDeco
 
 def night_marks(entry: Entry | Clusterer) -> tuple[pytest.MarkDecorator, ...]:
     """Marks of a test of an entry."""
-    return (pytest.mark.nightly,) if entry.by_night else ()
+    return (pytest.mark.slow(nightly=True),) if entry.by_night else ()
 
 
 each_learner = sweep(LEARNERS)

@@ -23,6 +23,7 @@ def copy(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_fragment_is_collected_above_the_older_releases(copy):
     older = (copy / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")[2]
     said = [file.read_text(encoding="utf-8").strip() for file in (copy / "changelog.d").glob("+*.md")]
@@ -37,6 +38,7 @@ def test_every_fragment_is_collected_above_the_older_releases(copy):
     assert [file.name for file in (copy / "changelog.d").iterdir()] == ["README.md"]
 
 
+@pytest.mark.slow
 def test_a_fragment_of_no_kind_is_refused(copy):
     (copy / "changelog.d" / "something.md").write_text("Lost.\n")
     done = collected(copy, "--draft")

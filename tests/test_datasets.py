@@ -94,6 +94,7 @@ def test_fetch_passes_network_errors_on(monkeypatch):
         datasets.fetch("thing")
 
 
+@pytest.mark.slow
 def test_importing_brings_no_heavy_packages():
     code = (
         "import sys, linkwise.data, linkwise.datasets;"

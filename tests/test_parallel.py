@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from linkwise.parallel import BACKENDS, map_tasks, one_blas_thread
+from linkwise.parallel import map_tasks, one_blas_thread
 from patience import patience
 
-each_backend = pytest.mark.parametrize("backend", BACKENDS)
+each_backend = pytest.mark.parametrize(
+    "backend", ["serial", "loky", pytest.param("dask", marks=pytest.mark.slow)]
+)
 
 
 def scaled(shared, task):
@@ -20,6 +22,7 @@ def scaled(shared, task):
     return shared["rows"].sum() * task
 
 
+@pytest.mark.slow
 @each_backend
 def test_every_task_is_done_once_with_what_is_shared(backend, client):
     rows = np.arange(300_000.0)  # large enough that loky maps it
@@ -38,6 +41,7 @@ def test_errors_of_tasks_are_raised(backend, client):
         list(results)
 
 
+@pytest.mark.slow
 @each_backend
 def test_work_can_be_ended_early(backend, client):
     with closing(map_tasks(scaled, {"rows": np.ones(2)}, list(range(1, 50)), backend, 2)) as results:

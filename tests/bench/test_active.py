@@ -19,6 +19,8 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.learn.run import Run
 from linkwise.validation import check_rows, resolve_seed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small(monkeypatch):
@@ -43,7 +45,7 @@ def read(file):
         return list(csv.DictReader(stream))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp_path, capsys):
     assert bench.main(["--runs", "2", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
@@ -69,7 +71,7 @@ def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp
     assert (tmp_path / "active" / "curves.png").exists()
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_sets_with_many_classes_have_numbers_and_files_of_their_own(small, tmp_path, capsys):
     folder = tmp_path / "active"
     asked = ["--seeds", "2", "--learners", "COBRAS", "MinMax", "--out", str(tmp_path)]

@@ -10,6 +10,8 @@ from bench.papers.active_calibration import (
 
 from linkwise.learn.advice import StopAdvice
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("y", "labels", "wrong"),

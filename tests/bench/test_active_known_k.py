@@ -11,6 +11,8 @@ from bench.suites.tasks import scale_rows
 from bench import data
 from linkwise import NPU
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small(monkeypatch):
@@ -25,7 +27,7 @@ def small(monkeypatch):
     monkeypatch.setitem(bench.LEARNERS, "NPU", lambda k, **more: NPU(k, n_trees=3, **more))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_all_ways_are_measured(small, tmp_path, capsys):
     assert bench.main(["--runs", "2", "--tasks", "digits", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out

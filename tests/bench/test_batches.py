@@ -3,10 +3,13 @@
 import csv
 
 import numpy as np
+import pytest
 from bench.papers import batches
 from bench.suites.tasks import LabelledTask
 
 from bench import data
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_batch_is_measured_and_written(tmp_path, monkeypatch):

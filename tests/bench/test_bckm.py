@@ -22,6 +22,8 @@ import linkwise as lw
 from bench import harness
 from linkwise.cluster.similarity import kernel_boost
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -170,7 +172,7 @@ def test_verdicts(task, method, nmi, verdict):
     assert (row["verdict"], row["rounds"], row["sets"], row["starts"]) == (verdict, "4.00", "1", "1")
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_everything_is_written_and_printed(folder, tmp_path, capsys):
     out = tmp_path / "out"
     methods = "BCKM, letter;BCKM;CKM"
@@ -212,7 +214,7 @@ def test_seconds_on_few_rows(folder, tmp_path, capsys):
     assert float(line["seconds"]) > 0
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_figures_are_drawn_from_few_rows(folder, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(bckm_figures, "CURVES", ("glass",))
@@ -374,7 +376,7 @@ def test_the_reading_as_authors_is_their_preset():
     assert lw.BCKM.paper(3, **parameters).get_params() == lw.BCKM.authors(3).get_params()
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_readings_of_rivals(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bckm_rival_readings, "is_printed", lambda method, task: True)
     options = ["--data", str(folder), "--out", str(tmp_path), "--sets", "1", "--seeds", "1"]

@@ -33,6 +33,8 @@ from bench import harness
 from linkwise.errors import DataError
 from reference.cop_kmeans import cop_k_means as plain
 
+pytestmark = pytest.mark.slow
+
 ROWS = 30
 
 
@@ -251,7 +253,7 @@ def test_methods_are_compared_on_the_sets_of_constraints_that_both_had():
 
 
 # ---------------------------------------------------------------- all of it
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_everything_is_written_and_printed(folder, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["--data", str(folder), "--out", str(out), "--sets"]
@@ -283,7 +285,7 @@ def test_some_of_it(folder, tmp_path, capsys):
         clusilc.main(["--data", str(folder), "--only", "k-means"])
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_finished_sets_are_reported(folder, tmp_path, capsys):
     """Each method on each data set counts as far as it came."""
     arguments = ["--data", str(folder), "--out", str(tmp_path / "out"), "--tasks", "iris"]
@@ -355,7 +357,7 @@ def test_a_set_without_a_solution_is_refused(folder, monkeypatch):
     assert clusilc_further.measure_refusal(("iris", "letter", "2", "0"), folder) == {"refused": "1"}
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_all_parts_are_written(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(clusilc_further, "LONGER", {"wine": (10, 30)})
     monkeypatch.setattr(clusilc_further, "REFUSALS", ("iris",))

@@ -20,6 +20,8 @@ from bench.suites.folds import split_folds
 
 from bench import data, harness
 
+pytestmark = pytest.mark.slow
+
 Q = 50
 
 
@@ -249,7 +251,7 @@ def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, ca
     assert (folder / "claims.csv").read_text() == before
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_the_report_has_all_methods_and_draws_the_figures(tmp_path):
     pytest.importorskip("matplotlib")
     m = measured(flat(0.5, 0.5, 0.54, 0.6, **dict.fromkeys(RIVALS, 0.3)), tasks=("iris", "yeast"))

@@ -9,6 +9,8 @@ from bench.papers.cobs_peers import PEERS, POOLS, REFITTED
 
 from bench import harness
 
+pytestmark = pytest.mark.slow
+
 HARD = ("hepatitis", "glass")
 
 

@@ -30,6 +30,8 @@ from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
 from linkwise.select.ranking import satisfied_weights
 
+pytestmark = pytest.mark.slow
+
 
 def made_up(name, source):
     """Three groups, of which two touch; a long one and a stray row make the algorithms differ."""
@@ -153,7 +155,7 @@ def test_active_cobs_is_followed_question_by_question(place):
 
 
 # ---------------------------------------------------------------- commands
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 def test_table4_is_measured_once(tmp_path, capsys, monkeypatch):
     target = {"task": "wine", "best": "0.5", "cobs": "0.2", "k-means": "1", "DBSCAN": "2", "spectral": "3"}
@@ -172,7 +174,7 @@ def test_table4_is_measured_once(tmp_path, capsys, monkeypatch):
     assert rows_of(tmp_path / "cobs" / "table4.csv") == [wine, other]
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 def test_table3_has_a_line_for_each_method(tmp_path, capsys):
     assert cobs.main(["table3", "--quick", "--out", str(tmp_path)]) == 0
@@ -185,7 +187,7 @@ def test_table3_has_a_line_for_each_method(tmp_path, capsys):
     assert "as printed, with our defaults" in capsys.readouterr().out
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 def test_active_and_sweeps_write_curves_with_errors(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cobs, "QUICK_RUNS", 2)
@@ -207,7 +209,7 @@ def test_active_and_sweeps_write_curves_with_errors(tmp_path, capsys, monkeypatc
     assert "8 cells to run" in told  # m = 2 and the random pairs are there already
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 def test_curves_are_drawn_in_rows(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")

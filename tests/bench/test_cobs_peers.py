@@ -18,6 +18,8 @@ import linkwise as lw
 from bench import data, harness
 from linkwise.select.clusterings import PRESETS, Preset
 
+pytestmark = pytest.mark.slow
+
 SMALL = Preset(clusters=(2, 3), n_runs=1, n_eps=2, min_pts=(2,), neighbours=(4,), sigmas=())
 
 
@@ -87,7 +89,7 @@ def test_npu_asks_askable_rows_and_is_scored_elsewhere(place, monkeypatch):
     assert all(-1 <= float(value) <= 1 for value in row.values())
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_tables_and_curves_are_written(place, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cobs, "PEERS_AT", (10, 50))
     few = {name: cobs_peers.PEERS[name] for name in ("mpck_SI", "fosc")}
@@ -108,7 +110,7 @@ def test_tables_and_curves_are_written(place, tmp_path, monkeypatch, capsys):
     assert {line["strategy"] for line in curves} == set(cobs.both_versions([*few, "cobs_u"]))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_pools_and_npu_are_written(place, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cobs_peers, "MOST", 6)
     monkeypatch.setattr(cobs_runs, "MOST", 6)

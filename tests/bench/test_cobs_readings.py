@@ -16,6 +16,8 @@ from bench.suites.tasks import scale_rows
 import linkwise as lw
 from bench import data
 
+pytestmark = pytest.mark.slow
+
 
 def make_task(name="wine", source=None):
     """Three groups, of which two touch."""
@@ -103,7 +105,7 @@ def test_f_measures():
     assert cobs_choices.average_known([]) == 0.0
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_readings_are_written(task, tmp_path, capsys):
     options = ["--out", str(tmp_path), "--runs", "2", "--only", "cosc: letter;mpck: one metric"]
     assert cobs_readings.main(options) == 0

@@ -12,6 +12,8 @@ from bench.results import RESULTS
 
 from bench import __main__ as command
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -9,6 +9,8 @@ from bench.compare_cells import measure as measure_cell
 
 from bench import compare
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", CELLS)
 def test_every_cell_runs(name):

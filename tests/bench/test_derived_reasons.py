@@ -9,6 +9,8 @@ from bench.papers import derived_reasons, reproduction
 from bench.papers.derived_reasons import AUTHORS, CHANCE, derive_bckm, derive_cobs
 from bench.results import RESULTS, write_csv
 
+pytestmark = pytest.mark.slow
+
 FIELDS = ("table", "task", "method", "percent", "version", "within")
 
 

@@ -2,8 +2,11 @@
 
 import csv
 
+import pytest
 from bench.papers import documented_suites
 from bench.suites.protocols import read_suite
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_suites_of_the_docs_have_a_program_beside_them(tmp_path, monkeypatch, capsys):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from bench.papers import everyday
 
+pytestmark = pytest.mark.slow
+
 
 def rows_of(path):
     with open(path, newline="", encoding="utf-8") as file:
@@ -54,7 +56,7 @@ def test_the_judge_answers_by_id_and_by_position(tmp_path):
     assert answers == ["yes", "no", "yes"]
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_a_table_is_measured_and_written(tmp_path, monkeypatch):
     monkeypatch.setattr(everyday, "AT", (0, 40))
     assert everyday.main(["--sets", "customers", "--rows", "0.1", "--runs", "1", "--out", str(tmp_path)]) == 0

@@ -26,6 +26,8 @@ from bench.suites import code_keys
 from bench import experiments
 from linkwise.methods import CLUSTERERS
 
+pytestmark = pytest.mark.slow
+
 ALL = experiments.read_experiments()
 BENCH = Path(experiments.__file__).parent
 MODULES = sorted({experiment.module for experiment in ALL.values()})

@@ -21,6 +21,8 @@ from bench.figures import (
 from bench.papers import reproduction
 from bench.results import RESULTS
 
+pytestmark = pytest.mark.slow
+
 
 def figure(letter, printed=0.5, **more):
     place = {"table": "Table I", "task": "wine", "method": "A", "setting": "", **more}

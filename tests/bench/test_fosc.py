@@ -9,6 +9,8 @@ from bench.suites.tasks import scale_rows
 
 from bench import data
 
+pytestmark = pytest.mark.slow
+
 
 def made_up(name, source):
     rng = np.random.default_rng(len(name))

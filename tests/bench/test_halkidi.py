@@ -21,6 +21,8 @@ import linkwise as lw
 from bench import data, harness
 from reference import s_dbw as reference
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -242,7 +244,7 @@ def test_samples_without_variance_are_not_testable(monkeypatch):
 
 
 # ---------------------------------------------------------------- what is written
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_all_figures_are_printed(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(halkidi, "ROWS", (60, 90))
     monkeypatch.setattr(halkidi, "PERCENTS", (10, 20))
@@ -292,7 +294,7 @@ def test_a_test_without_a_p_value_is_not_testable():
     assert explain("halkidi", figure, []) == ""
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_without_a_folder_there_is_iris(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(halkidi, "ROWS", (60,))
     monkeypatch.delenv("LINKWISE_DATA", raising=False)

@@ -7,6 +7,8 @@ from bench.suites.tasks import Source
 
 from bench import harness
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_option_goes_before_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("LINKWISE_DATA", str(tmp_path))

@@ -2,7 +2,10 @@
 
 import csv
 
+import pytest
 from bench.speed import load
+
+pytestmark = pytest.mark.slow
 
 
 def test_each_answer_of_several_clients_counts_once(tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ from sklearn.metrics import pairwise_distances
 
 from bench import data
 
+pytestmark = pytest.mark.slow
+
 COUNTS = {  # rows, features, groups, classes
     "blobs_6_3": (300, 20, 6, 3),
     "blobs_8_4": (300, 20, 8, 4),

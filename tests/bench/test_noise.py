@@ -16,6 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 from bench import data
 from linkwise import COBRAS, KIN, TruthOracle
 
+pytestmark = pytest.mark.slow
+
 AT = (10, 30)
 
 
@@ -50,7 +52,7 @@ def read(file):
         return list(csv.DictReader(stream))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_all_learners_are_measured(small, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bench, "GROUPS", {"development": ("iris",), "others": ("glass",)})
     choices = ["--noise", "0", "0.1", "--kinds", "independent", "streaks", "--groups", "development"]
@@ -260,7 +262,7 @@ def test_long_runs_report_falls_and_waits(small, tmp_path, capsys):
     assert lines[2]["questions"] == ""
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_a_team_has_a_rate_for_each_member(small, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bench, "TEAM_AT", (10, 60))
     assert bench.main(["--team", "--runs", "2", "--tasks", "iris", "--out", str(tmp_path)]) == 0

@@ -8,6 +8,8 @@ from bench.papers import everyday, offered_weights
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.project import open_project
 
+pytestmark = pytest.mark.slow
+
 READINGS = [(name, options) for name, some in offered_weights.SETS.items() for options in some]
 
 
@@ -22,7 +24,7 @@ def test_each_reading_opens_its_set(name, options, tmp_path):
     assert reading.options() == tuple(same.split())
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_accepted_weights_count_and_the_table_has_both_ways(tmp_path, monkeypatch):
     monkeypatch.setattr(offered_weights, "AT", (20, 30))
     given = ["--sets", "customers", "--rows", "0.25", "--runs", "1", "--out", str(tmp_path)]

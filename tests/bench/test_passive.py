@@ -15,6 +15,8 @@ from sklearn.cluster import KMeans
 import linkwise as lw
 from bench import data, harness
 
+pytestmark = pytest.mark.slow
+
 
 def made_up(name, source):
     """Three groups, of which two touch."""

@@ -17,6 +17,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from bench import data
 
+pytestmark = pytest.mark.slow
+
 STAND_IN = """
 import numpy as np
 
@@ -102,7 +104,7 @@ def test_the_program_is_found_where_it_was_put(program, tmp_path, monkeypatch, w
     assert a3s.find_program(parser.parse_args(["--a3s", str(tmp_path)])) is None
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_it_takes_part_in_the_experiment_if_it_is_there(program, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(data, "names", lambda source: ["yale"])
     monkeypatch.setattr(active, "GROUPS", {"many": ("yale",)})

@@ -14,6 +14,8 @@ from bench.suites.tasks import scale_rows
 import linkwise as lw
 from bench import data
 
+pytestmark = pytest.mark.slow
+
 STAND_IN = """
 import numpy as np
 class Learner:

@@ -4,8 +4,11 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 from bench.plots import COLOURS, Panel, plot_panels
 from PIL import Image, ImageColor
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 2 * 2**20

@@ -10,6 +10,8 @@ from sklearn.datasets import load_iris
 
 import linkwise as lw
 
+pytestmark = pytest.mark.slow
+
 DIFFERENCES = preset_tables.read_differences()
 CLASSES = {
     "ckm": "CKM",

@@ -7,6 +7,8 @@ from bench.papers import rckm
 import linkwise as lw
 from linkwise.cluster.similarity.spaces import make_space
 
+pytestmark = pytest.mark.slow
+
 
 def problem():
     rng = np.random.default_rng(0)

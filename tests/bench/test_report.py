@@ -11,6 +11,8 @@ from bench.report import page
 from bench import __main__ as command
 from bench import runner
 
+pytestmark = pytest.mark.slow
+
 ALL = read_experiments()
 
 

@@ -2,9 +2,12 @@
 
 import csv
 
+import pytest
 from bench.speed import agglomerative
 
 from linkwise.native.agglomerate import LINKAGES
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_line_for_each_size_and_linkage(tmp_path, capsys):

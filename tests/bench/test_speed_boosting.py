@@ -2,7 +2,10 @@
 
 import csv
 
+import pytest
 from bench.speed import boosting
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_line_for_each_size_and_method(tmp_path, capsys, monkeypatch):

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from bench.suites.cell_store import THREADS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def speed(monkeypatch, tmp_path):

@@ -10,6 +10,8 @@ from sklearn.cluster import DBSCAN
 
 from bench import data
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def speed(monkeypatch):

@@ -2,7 +2,10 @@
 
 import csv
 
+import pytest
 from bench.speed import fosc
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_line_for_each_size(tmp_path, capsys, monkeypatch):

@@ -1,6 +1,9 @@
 """The cases of the speed of KIN, and their aims."""
 
+import pytest
 from bench.speed import kin
+
+pytestmark = pytest.mark.slow
 
 FOUND = {
     "setup_s": 0.3,

@@ -9,6 +9,8 @@ from bench.speed import kmeans_family as speed
 
 import linkwise as lw
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small(monkeypatch):
@@ -17,7 +19,7 @@ def small(monkeypatch):
     monkeypatch.setattr(speed, "find_spec", lambda name: None)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_every_clusterer_has_its_lines(small, tmp_path, capsys):
     code = speed.main(["--quick", "--out", str(tmp_path)])
     with (tmp_path / "speed_kmeans_family.csv").open(newline="") as file:

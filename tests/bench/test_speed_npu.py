@@ -2,8 +2,11 @@
 
 import csv
 
+import pytest
 from bench.speed import npu
 from sklearn.datasets import load_iris
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_line_for_each_set(tmp_path, capsys, monkeypatch):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 
 import numpy as np
+import pytest
 from bench.peers.page_blobs import N_KINDS, blobs, labels_after, rows_of
 from bench.speed.page import FIELDS, Stub, build_row, write_rows
 
 import linkwise as lw
 from linkwise.app.page.cards import view_numbers
 from linkwise.app.page.presenter import Presenter
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_stub_says_what_a_desk_says():

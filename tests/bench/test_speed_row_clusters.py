@@ -5,8 +5,10 @@ import csv
 import pytest
 from bench.speed import row_clusters
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.nightly
+
+@pytest.mark.slow(nightly=True)
 def test_a_line_for_each_method(tmp_path):
     assert row_clusters.main(["--sizes", "30000", "--out", str(tmp_path)]) == 0
     with (tmp_path / "speed_row_clusters.csv").open() as file:

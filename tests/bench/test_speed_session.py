@@ -5,8 +5,10 @@ import csv
 import pytest
 from bench.speed import session
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.nightly
+
+@pytest.mark.slow(nightly=True)
 def test_both_kinds_are_timed(tmp_path):
     assert session.main(["--sizes", "500", "--out", str(tmp_path)]) == 0
     with (tmp_path / "speed_session.csv").open(newline="") as file:

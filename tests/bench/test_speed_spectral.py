@@ -2,7 +2,10 @@
 
 import csv
 
+import pytest
 from bench.speed import spectral
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_line_for_each_size_and_number_of_clusters(tmp_path, capsys, monkeypatch):

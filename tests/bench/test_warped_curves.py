@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from bench.papers import warped_curves
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", warped_curves.SETS)
 def test_sets_are_curves_with_classes(name):
@@ -15,7 +17,7 @@ def test_sets_are_curves_with_classes(name):
     assert 3 <= len(set(classes)) <= 6
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_the_table_has_both_ways(tmp_path, monkeypatch):
     monkeypatch.setattr(warped_curves, "AT", (0, 5))
     given = ["--sets", "cylinder, bell, funnel", "--runs", "1", "--out", str(tmp_path)]

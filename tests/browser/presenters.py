@@ -14,7 +14,7 @@ from linkwise.app.page import opening
 from linkwise.app.page.cards import RowView
 from linkwise.app.page.presenter import Presenter
 from linkwise.data.demo_sets import as_demo
-from linkwise.data.items import Items, value_items
+from linkwise.data.show.items import Items, value_items
 from linkwise.datasets import scale_to_unit
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.cobras.cobras import COBRAS

@@ -9,6 +9,8 @@ import pytest
 
 from browser.presenters import Bundled, press, read
 
+pytestmark = pytest.mark.slow
+
 UNNAMED = """() => [...document.querySelectorAll("button, input, [role=img], [role=region], dialog, section")]
   .filter((node) => !(node.getAttribute("aria-label") || node.textContent.trim() && node.tagName === "BUTTON"
     || document.getElementById(node.getAttribute("aria-labelledby") || "")?.textContent))

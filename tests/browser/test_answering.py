@@ -20,6 +20,8 @@ from browser.presenters import (
 )
 from linkwise.learn.advice import StopAdvice
 
+pytestmark = pytest.mark.slow
+
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 STOP = "You can stop here: about 12 of 500 rows may be in a wrong cluster."
 

@@ -15,7 +15,7 @@ import pytest
 from bench.served import Served
 
 from browser.presenters import Bundled, crowd, doubtful, press_early, read, shown_as
-from linkwise.data.items import image_items, series_items, text_items, value_items
+from linkwise.data.show.items import image_items, series_items, text_items, value_items
 from linkwise.errors import DataError
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
@@ -35,7 +35,10 @@ RUN = """(rules) => axe.run(
   `${rule.id}: ${node.html.slice(0, 160)} ` +
   [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; "))))"""
 
-pytestmark = pytest.mark.skipif(AXE is None, reason='install it: pip install "linkwise[dev]"')
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(AXE is None, reason='install it: pip install "linkwise[dev]"'),
+]
 
 
 class Look:
@@ -144,7 +147,7 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     look(page, "end on a phone")
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     X = np.array([[0, 0], [0, 1], [9, 9], [9, 8], [9, 7]], dtype=float)
     curves = np.where(X[:, :1] > 5, np.nan, X[:, :1]) + np.arange(12)
@@ -179,7 +182,7 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     look(page, "empty history")
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_answers_that_are_probably_wrong(served, browse, look):
     session = doubtful()
     for number in (1, 2):
@@ -196,7 +199,7 @@ def test_answers_that_are_probably_wrong(served, browse, look):
     look(page, "suspects on a phone")
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_pairs_that_need_a_review(served, browse, look):
     session = doubtful()
     for row in (0, 20):
@@ -222,7 +225,7 @@ def test_pairs_that_need_a_review(served, browse, look):
     look(page, "no pair to review any more")
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_many_clusters(served, browse, look):
     page = browse(served(crowd(20)))  # axe-core compares every control with every other
     assert page.locator(".lw-legend").is_visible()

@@ -12,6 +12,8 @@ from browser.pixels import positions
 from browser.presenters import Bundled, blobs
 from patience import patience
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server(served):

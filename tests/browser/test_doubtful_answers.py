@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from browser.presenters import doubtful, press, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_change_in_the_history_shows_its_notice_in_the_dialog(served, browse):

@@ -15,6 +15,8 @@ from linkwise.session.session import Session
 from patience import patience
 from running_command import start_command
 
+pytestmark = pytest.mark.slow
+
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=\S+")
 
 

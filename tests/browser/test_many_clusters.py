@@ -8,6 +8,8 @@ import pytest
 from browser.presenters import Bundled, crowd, press
 from browser.test_touch import PHONE, touch
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = """() => [...document.querySelectorAll(".lw-cluster")].map((row) =>
   Number(row.querySelector(".lw-name").placeholder.split(" ")[1]))"""
 COLOURS = """() => Object.fromEntries([...document.querySelectorAll(".lw-cluster")].map((row) =>

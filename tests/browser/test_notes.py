@@ -4,6 +4,8 @@ import pytest
 
 from browser.presenters import QUESTION, READ_MS, Bundled
 
+pytestmark = pytest.mark.slow
+
 PASS = """([seconds, hidden]) => {
   const now = performance.now.bind(performance);
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });

@@ -7,9 +7,11 @@ import pytest
 
 from browser.pixels import agreement, picture, positions
 from browser.presenters import blobs, press, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
+
+pytestmark = pytest.mark.slow
 
 # WebGL in software takes itself for a graphics card
 CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;

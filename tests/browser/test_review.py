@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from browser.presenters import READ_MS, pair, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
+
+pytestmark = pytest.mark.slow
 
 PEOPLE = ("anna", "ben", "carla")
 KIND = np.arange(60) % 3

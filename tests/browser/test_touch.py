@@ -8,6 +8,8 @@ import pytest
 from browser.pixels import positions
 from browser.presenters import QUESTION, blobs, read
 
+pytestmark = pytest.mark.slow
+
 PHONE = {
     "viewport": {"width": 390, "height": 760},
     "has_touch": True,

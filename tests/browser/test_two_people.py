@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from browser.presenters import READ_MS, pair, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
+
+pytestmark = pytest.mark.slow
 
 GUIDELINES = "Same corner of the plane.\n<b>Colour</b> does not matter."
 

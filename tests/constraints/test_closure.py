@@ -33,6 +33,7 @@ def as_pairs(pairs):
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, closure.FEW_PAIRS], ids=["by SciPy", "pair after pair"])
 @given(graphs())
 def test_components_equal_those_of_the_closure_matrix(few, problem):
@@ -46,6 +47,7 @@ def test_components_equal_those_of_the_closure_matrix(few, problem):
     assert (np.diff(firsts) > 0).all()  # numbered by first row
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_chains_are_valid_and_shortest(problem):
     n, must, _ = problem
@@ -61,6 +63,7 @@ def test_chains_are_valid_and_shortest(problem):
             assert all(frozenset(step) in linked for step in itertools.pairwise(chain))
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_separating_chains_cross_one_cannot_link_and_are_shortest(problem):
     n, must, cannot = problem
@@ -79,6 +82,7 @@ def test_separating_chains_cross_one_cannot_link_and_are_shortest(problem):
                 assert all(frozenset(step) in linked for step in itertools.pairwise(chain))
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_the_reported_contradiction_is_the_shortest(problem):
     n, must, cannot = problem

@@ -25,6 +25,7 @@ def test_the_truth_satisfies_its_constraints(problem):
     assert lw.constraint_score(y, c) == 1.0
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(truths())
 def test_implied_relations_equal_the_closure(problem):
@@ -187,6 +188,7 @@ def test_a_row_joined_to_itself_is_dropped_with_a_warning():
     assert (c.must_link.tolist(), c.must_link_weight.tolist()) == ([[0, 1]], [5.0])
 
 
+@pytest.mark.slow
 @given(truths(), st.data())
 def test_every_contradiction_is_found(problem, data):
     y, pairs = problem
@@ -226,6 +228,7 @@ def cuts(draw, repeats=True):
     return y, told(y, pairs), np.array(draw(rows), dtype=int)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(cuts())
 def test_a_selection_implies_what_the_whole_implies_for_its_rows(problem):
@@ -236,6 +239,7 @@ def test_a_selection_implies_what_the_whole_implies_for_its_rows(problem):
     assert lw.constraint_score(y[rows], cut) == 1.0
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(cuts(), st.data())
 def test_selecting_twice_equals_selecting_once(problem, data):
@@ -392,6 +396,7 @@ def test_equality_compares_pairs_weights_and_conflicts():
 
 
 # ---------------------------------------------------------------- size
+@pytest.mark.slow
 def test_a_chain_through_very_many_rows_is_found():
     n = 200_000
     order = np.random.default_rng(0).permutation(n)

@@ -69,6 +69,7 @@ def test_samples_are_distinct_correct_and_repeatable(y, data, seed):
         Constraints.sample(y, -1, seed)
 
 
+@pytest.mark.slow
 def test_samples_are_uniform():
     """Each of the 28 pairs of 8 rows is drawn in about a quarter of the samples of 7 pairs."""
     y = np.arange(8) // 2

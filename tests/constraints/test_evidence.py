@@ -50,6 +50,7 @@ def assert_knows(evidence, n, said):
         assert evidence.verdicts(i, list(range(n))) == list(expected[i])
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(answers())
 def test_evidence_equals_the_closure_after_each_answer(problem):
@@ -181,6 +182,7 @@ def test_contradictions_are_described_by_their_chain():
         evidence.add(0, 5, "yes")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(answers(unsure=False), answers(unsure=False))
 def test_initial_constraints_equal_single_answers(first, second):
@@ -545,6 +547,7 @@ def test_a_quick_copy_holds_all_that_a_deep_one_holds():
     assert len(evidence) == 5
 
 
+@pytest.mark.slow
 def test_a_chain_through_very_many_rows_is_fast():
     n = 200_000
     order = np.random.default_rng(0).permutation(n)

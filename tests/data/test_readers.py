@@ -245,6 +245,7 @@ def test_ids_stay_as_they_are_written(tmp_path):
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(ids=st.lists(WORDS, min_size=2, max_size=12, unique=True))
 def test_any_text_survives_as_id(tmp_path_factory, ids):
@@ -277,6 +278,7 @@ def test_choices_give_the_same_table(csv_file, how):
     assert again.choices == table.choices
 
 
+@pytest.mark.slow
 def test_hundred_thousand_rows(tmp_path):
     n = 100_000
     values = np.random.default_rng(0).normal(size=(n, 4)).round(6)

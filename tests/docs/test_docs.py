@@ -162,6 +162,7 @@ def test_every_table_and_column_of_a_session_file_is_described():
 
 
 # ---------------------------------------------------------------- what is shown is what is printed
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_print_what_the_page_shows(page):
     differences = [str(d) for d in replay.replayed_commands(DOCS / page)]
@@ -185,6 +186,7 @@ def test_a_page_says_where_the_figures_of_wrong_answers_are():
         assert f"bench/results/noise/{table}.csv" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_python_prints_what_the_page_shows(page):
     differences = [str(d) for d in replay.replayed_python(DOCS / page)]
@@ -205,6 +207,7 @@ def test_pages_without_anything_to_run_are_few():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in MODULES if not n.endswith("__main__")])
 def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
 LEAST = {"customers": 0.9, "news": 0.6, "faces": 0.7, "curves": 0.9, "grid_search": 0.9}  # ARI

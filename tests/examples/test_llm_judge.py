@@ -14,6 +14,8 @@ import linkwise as lw
 from linkwise.app.programs.child_process import parse_reply
 from patience import patience
 
+pytestmark = pytest.mark.slow
+
 PATH = Path(__file__).parents[2] / "examples" / "llm_judge.py"
 QUESTION = {"id": "3:1-2", "first": {"fruit": "Äpfel"}, "second": {"fruit": "pear"}, "guidelines": None}
 YES = '{"answer": "yes", "reason": "both are fruit"}'

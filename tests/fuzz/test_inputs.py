@@ -24,7 +24,7 @@ def test_changed_and_odd_files_are_read_or_refused(outcomes):
     assert not found, "\n\n".join(map(str, found[:5]))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_more_changed_and_odd_files_are_read_or_refused():
     found = [one for one in tried(MORE_CASES) if one is not None]
     assert not found, "\n\n".join(map(str, found[:5]))
@@ -47,14 +47,14 @@ def test_what_was_found_once_stays_mended(outcomes, name):
     assert outcomes[name] is None, str(outcomes[name])
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_the_time_grows_with_the_width_of_a_table_and_with_the_length_of_its_cells():
     # 3 s at most; with one cost for each pair of columns 14 s, and shared cores count slowly
     names = [*WIDE, *LONG]
     assert list(tried(names)) == [None] * len(names)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_what_takes_too_much_or_dies_is_found_and_the_next_case_is_tried():
     cases = ["!memory", "!error", str(SPACING), "!time", str(SPACING), "!death"]
     memory, error, good, time, again, death = tried(cases, cpu_s=1)

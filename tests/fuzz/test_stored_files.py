@@ -42,6 +42,6 @@ def test_files_that_are_cut_or_changed_or_unpack_without_end():
     assert min(line["tried"] for line in lines if "tried" in line) > 35
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_more_files_that_are_changed():
     check_lines(run("--seed", 2, "--n", 1000))

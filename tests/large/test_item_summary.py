@@ -163,7 +163,7 @@ def test_progress_counts_the_blocks_of_both_passes():
     assert seen == [(1, 0), (2, 0), (3, 0), (4, 6), (5, 6), (6, 6)]
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     n_bytes = 96 * 2**20

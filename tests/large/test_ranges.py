@@ -17,12 +17,12 @@ from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import BLOCK, TableFiles
 from linkwise.large.table_labels import write_files
 from linkwise.large.table_passes import summarize_tables
-from linkwise.parallel import BACKENDS, Engine, map_in_order
+from linkwise.parallel import Engine, map_in_order
 
 N_ROWS = 3 * BLOCK + 1000
 FIELDS = ("centers", "sizes", "spread", "X", "medoids", "medoid_rows", "border_rows")
 
-workers = pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "serial"])
+workers = pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.slow)])
 
 
 @pytest.fixture(autouse=True)
@@ -125,6 +125,7 @@ def test_an_error_of_a_worker_names_the_file(backend, client, files):
         lw.summarize(files / "npy", 10, backend=backend, n_jobs=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["dask"])
 def test_the_number_of_workers_changes_no_bit(backend, files):
     from distributed import Client, LocalCluster
@@ -193,6 +194,7 @@ def die_once(shared, task):
     return shared["offset"] + task
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["dask"])
 def test_a_lost_worker_changes_nothing(backend, client, tmp_path):
     shared = {"folder": str(tmp_path), "offset": 0.5}

@@ -221,6 +221,7 @@ def test_processes_change_no_bit(tmp_path):
 
 
 @pytest.mark.parametrize("model", MODELS[::2], ids=["PCKMeans", "MPCKMeans"])
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["dask"])
 def test_the_number_of_workers_changes_no_bit(backend, model, tmp_path):
     rows = np.tile(X, (140, 1)) + np.arange(140, dtype=np.float32).repeat(len(X))[:, None] / 100
@@ -293,7 +294,7 @@ def test_progress_counts_the_passes():
     assert seen == [(done, 101) for done in range(1, found.model.n_iter_ + 2)]
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     n_bytes = 96 * 2**20

@@ -14,8 +14,8 @@ N_PAIRS = 16
 RATES = [
     pytest.param(0, id="right"),
     pytest.param(None, id="estimated"),
-    pytest.param(0.1, id="a tenth", marks=pytest.mark.nightly),
-    pytest.param({"ann": 0.0, "": None}, id="by source", marks=pytest.mark.nightly),
+    pytest.param(0.1, id="a tenth", marks=pytest.mark.slow(nightly=True)),
+    pytest.param({"ann": 0.0, "": None}, id="by source", marks=pytest.mark.slow(nightly=True)),
 ]
 
 

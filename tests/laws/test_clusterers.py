@@ -169,6 +169,7 @@ def test_the_same_seed_gives_the_same(entry, seed):
     np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
+@pytest.mark.slow
 @each_clusterer
 def test_the_number_of_threads_changes_nothing(entry, use_threads):
     X, y = blobs(700, spread=5.0)
@@ -202,7 +203,7 @@ def test_the_order_of_the_centres_changes_their_numbers_only(entry):
 
 @each_clusterer
 @pytest.mark.parametrize(
-    "power", [-300, 300, *(pytest.param(power, marks=pytest.mark.nightly) for power in (-30, 30))]
+    "power", [-300, 300, *(pytest.param(power, marks=pytest.mark.slow(nightly=True)) for power in (-30, 30))]
 )
 def test_the_unit_of_the_rows_changes_nothing(entry, power):
     """Powers of two, so that no tie is decided otherwise."""

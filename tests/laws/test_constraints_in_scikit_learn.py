@@ -92,6 +92,7 @@ def test_clones_of_probes_and_of_constraints(routing):
     assert clone(C, safe=False) == C
 
 
+@pytest.mark.slow
 @routing
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_cross_validation(routing, n_jobs):

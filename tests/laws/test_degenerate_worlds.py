@@ -44,7 +44,7 @@ SESSIONS = [
     pytest.param(
         entry,
         world,
-        marks=() if world.name in WITH_A_SESSION else pytest.mark.nightly,
+        marks=() if world.name in WITH_A_SESSION else pytest.mark.slow(nightly=True),
         id=f"{entry.name}: {world.name}",
     )
     for entry, world in CELLS
@@ -142,7 +142,9 @@ def test_large_worlds_take_all_ways_of_answering_together():
         ),
         *(
             pytest.param(
-                *case, id=f"{case[0].name}: {case[1].name}, all ways to answer", marks=pytest.mark.nightly
+                *case,
+                id=f"{case[0].name}: {case[1].name}, all ways to answer",
+                marks=pytest.mark.slow(nightly=True),
             )
             for case in BY_NIGHT
         ),

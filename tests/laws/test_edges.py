@@ -81,6 +81,7 @@ def test_no_two_questions_show_the_same_rows(entry, n_distinct, n, seed, unsure)
         assert len(set(model.labels_[point == p])) <= 1
 
 
+@pytest.mark.slow
 @each_exact_learner
 def test_constant_columns_change_nothing(entry):
     rng = np.random.default_rng(0)
@@ -103,8 +104,11 @@ def said_of_whole_numbers(entry, scale):
     return tuple(oracle.said)
 
 
+@pytest.mark.slow
 @each_learner
-@pytest.mark.parametrize("scale", [1e-100, pytest.param(1e-9, marks=pytest.mark.nightly), 1e9, 1e100])
+@pytest.mark.parametrize(
+    "scale", [1e-100, pytest.param(1e-9, marks=pytest.mark.slow(nightly=True)), 1e9, 1e100]
+)
 def test_the_unit_of_the_rows_changes_nothing(entry, scale):
     power = 2.0 ** np.round(np.log2(scale))  # exact, so that no tie is decided otherwise
     assert said_of_whole_numbers(entry, power) == said_of_whole_numbers(entry, 1.0)

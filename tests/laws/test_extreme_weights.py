@@ -41,7 +41,7 @@ def hard_case():
 PROBLEMS = [hard_case(), *map(problem, range(SEEDS))]
 by_day_and_by_night = pytest.mark.parametrize(
     "problems",
-    [PROBLEMS[:FEW], pytest.param(PROBLEMS[FEW:], marks=pytest.mark.nightly)],
+    [PROBLEMS[:FEW], pytest.param(PROBLEMS[FEW:], marks=pytest.mark.slow(nightly=True))],
     ids=["by day", "by night"],
 )
 

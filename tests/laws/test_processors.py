@@ -45,7 +45,9 @@ def questions(core):
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names processors of this kind")
-@pytest.mark.parametrize("core", ["Nehalem", pytest.param("Sandybridge", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "core", ["Nehalem", pytest.param("Sandybridge", marks=pytest.mark.slow(nightly=True))]
+)
 def test_every_processor_asks_the_same(core):
     """Any processor of today can do what these did; the older one differs most from those of today."""
     assert len(questions(None)) > 100

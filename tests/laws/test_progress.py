@@ -53,7 +53,8 @@ def plans(entries: tuple[Entry, ...], day: Plan = DAY) -> pytest.MarkDecorator:
     """Run a test once by day and once by night for each entry, of those `by_night` in the night only."""
     by_day = [pytest.param(entry, day, id=f"{entry.name}, day") for entry in entries if not entry.by_night]
     at_night = [
-        pytest.param(entry, NIGHT, id=f"{entry.name}, night", marks=pytest.mark.nightly) for entry in entries
+        pytest.param(entry, NIGHT, id=f"{entry.name}, night", marks=pytest.mark.slow(nightly=True))
+        for entry in entries
     ]
     return pytest.mark.parametrize(("entry", "plan"), [*by_day, *at_night])
 
@@ -62,7 +63,9 @@ each_learner_and_plan = plans(LEARNERS)
 each_adviser_and_plan = plans(
     tuple(entry for entry in LEARNERS if isinstance(entry.make(), SupportsAdvise)), ADVISED
 )
-rarely_and_often_wrong = pytest.mark.parametrize("noise", [0.0, pytest.param(0.1, marks=pytest.mark.nightly)])
+rarely_and_often_wrong = pytest.mark.parametrize(
+    "noise", [0.0, pytest.param(0.1, marks=pytest.mark.slow(nightly=True))]
+)
 STORABLE = tuple(entry for entry in LEARNERS if entry.name != "ActiveFeatureWeights, transformed")
 """Those of which a session can store the parameters."""
 
@@ -107,6 +110,7 @@ STILLS = {
 APART_ON_RECORDS = ("COBRA, 25 parts", "ExploreConsolidate", "MinMax")
 
 
+@pytest.mark.slow
 @each_learner_and_plan
 def test_more_right_answers_do_no_harm(entry, plan):
     score = plan.score(entry)
@@ -114,6 +118,7 @@ def test_more_right_answers_do_no_harm(entry, plan):
     assert drop <= DROPS.get(entry.name, MOST_DROP) + plan.chance, score
 
 
+@pytest.mark.slow
 @each_learner_and_plan
 def test_a_tenth_of_wrong_answers_does_little_harm(entry, plan):
     score = plan.score(entry, noise=0.1)

@@ -32,6 +32,7 @@ def assert_shown_once(X, said):
     assert len(set(shown)) == len(shown)
 
 
+@pytest.mark.slow
 @each_learner
 @pytest.mark.parametrize(
     ("name", "unsure"),
@@ -39,7 +40,7 @@ def assert_shown_once(X, said):
         ("iris", 0.3),  # has rows that are equal
         ("digits", 0.0),
         *(
-            pytest.param(*case, marks=pytest.mark.nightly)
+            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
             for case in (("iris", 0.0), ("digits", 0.3), ("wine", 0.0), ("wine", 0.3))
         ),
     ],
@@ -87,6 +88,7 @@ def test_it_ends_when_answers_about_identical_rows_contradict_each_other(entry, 
     assert_labels_fit(run.labels, run.evidence)
 
 
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth(), st.data())
@@ -103,6 +105,7 @@ def test_nothing_known_is_asked(entry, problem, data):
     assert_fresh(oracle.said, n, given_ones)
 
 
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth(), st.data())
@@ -151,6 +154,7 @@ def test_no_such_budget(entry, budget, kind, oracle):
         entry.make().fit(np.eye(4), oracle=oracle, budget=budget)
 
 
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth(), st.integers(0, 30))
@@ -165,6 +169,7 @@ def test_history_ends_with_the_labels(entry, problem, budget):
     assert model.labels_.dtype == np.int32
 
 
+@pytest.mark.slow
 @each_learner
 def test_history_is_what_a_smaller_budget_gives(entry):
     """True where the budget itself decides nothing: see ``split_within_budget``."""
@@ -178,6 +183,7 @@ def test_history_is_what_a_smaller_budget_gives(entry):
             np.testing.assert_array_equal(part.labels_, full.history_[part.n_questions_ - 1])
 
 
+@pytest.mark.slow
 @each_learner
 def test_one_seed_one_result_for_any_number_of_threads(entry, use_threads):
     X, y = load_digits(return_X_y=True)
@@ -193,6 +199,7 @@ def test_one_seed_one_result_for_any_number_of_threads(entry, use_threads):
     assert labels[0] == labels[1]
 
 
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth())
@@ -222,6 +229,7 @@ def test_a_generator_of_random_numbers_is_a_seed_too(entry):
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth())

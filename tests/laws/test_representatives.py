@@ -1,6 +1,7 @@
 """Learners that treat many rows as one name a representative for each row."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
@@ -26,6 +27,7 @@ def test_these_learners_have_representatives():
     }
 
 
+@pytest.mark.slow
 @few_examples
 @each_representing
 @given(rows_and_truth(), st.sampled_from([0.0, 0.3]))
@@ -45,6 +47,7 @@ def test_rows_share_the_cluster_of_their_representative(entry, problem, unsure):
         run.answer(oracle(run.question.first, run.question.second))
 
 
+@pytest.mark.slow
 @each_representing
 def test_what_is_reported_of_two_rows_is_true_after_undo_and_in_another_client(entry, tmp_path):
     rng = np.random.default_rng(0)

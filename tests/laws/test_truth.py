@@ -17,6 +17,7 @@ def blobs(n=90, seed=2):
 
 
 # ---------------------------------------------------------------- with an oracle
+@pytest.mark.slow
 @few_examples
 @each_exact_learner
 @given(rows_and_truth(distinct=True))
@@ -27,6 +28,7 @@ def test_exhausted_on_distinct_rows_it_is_the_truth(entry, problem):
     assert partition(model.labels_) == partition(y)
 
 
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth())
@@ -43,8 +45,9 @@ def test_labels_contradict_no_answer_at_any_time(entry, problem):
         assert not together[answers[:after] == "no"].any()
 
 
+@pytest.mark.slow
 @each_learner
-@pytest.mark.parametrize("load", [load_iris, pytest.param(load_wine, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("load", [load_iris, pytest.param(load_wine, marks=pytest.mark.slow(nightly=True))])
 def test_answers_with_errors_are_kept_too(entry, load):
     X, y = load(return_X_y=True)
     oracle = truth(y, noise=0.2, random_state=0)
@@ -55,6 +58,7 @@ def test_answers_with_errors_are_kept_too(entry, load):
         assert said.relation(i, j) == {"yes": "must-link", "no": "cannot-link"}[answer]
 
 
+@pytest.mark.slow
 @each_exact_learner
 def test_the_order_of_the_rows_does_not_matter_for_clear_groups(entry):
     """Starts of k-means are drawn by position, so in general another order asks other questions.
@@ -71,6 +75,7 @@ def test_the_order_of_the_rows_does_not_matter_for_clear_groups(entry):
 
 
 # ---------------------------------------------------------------- constraints
+@pytest.mark.slow
 @few_examples
 @each_learner
 @given(rows_and_truth(distinct=True), st.data())

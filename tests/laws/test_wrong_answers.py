@@ -89,10 +89,10 @@ PLACES = {
         ("duplicates", "at random"),
         ("2 points", "yes"),
         *(
-            pytest.param(*case, marks=pytest.mark.nightly)
+            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
             for case in (("distinct rows", "unsure"), ("duplicates", "yes"), ("2 points", "unsure"))
         ),
-        pytest.param("2 points", "at random", marks=pytest.mark.nightly),
+        pytest.param("2 points", "at random", marks=pytest.mark.slow(nightly=True)),
     ],
 )
 def test_whatever_is_answered_a_run_ends(entry, name, kind):
@@ -128,6 +128,7 @@ def test_constraints_stay_certain_among_errors(entry):
     np.testing.assert_array_equal(*alone)  # where nobody is asked, no answer is wrong
 
 
+@pytest.mark.slow
 @each_learner
 def test_a_smaller_budget_gives_the_history(entry):
     X, y = load_wine(return_X_y=True)
@@ -165,6 +166,7 @@ def test_an_oracle_that_fails_loses_no_answer(entry):
     assert all(Fact(*said.said[suspect.number]) == suspect.fact for suspect in model.suspects_)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=5)
 @each_learner
 @given(rows_and_truth(max_rows=14), st.data())
@@ -220,6 +222,7 @@ def test_a_run_ends_without_doubts_and_its_replay_is_equal(entry, problem, seed)
         assert state(again) == there
 
 
+@pytest.mark.slow
 @each_learner
 def test_the_number_of_threads_does_not_matter_among_errors(entry, use_threads):
     X, y = load_wine(return_X_y=True)
@@ -232,6 +235,7 @@ def test_the_number_of_threads_does_not_matter_among_errors(entry, use_threads):
     assert said[0] == said[1]
 
 
+@pytest.mark.slow
 @each_learner
 def test_facts_that_are_volunteered_count_and_are_checked(entry):
     """Facts about any pair may come between two questions, also several at once."""

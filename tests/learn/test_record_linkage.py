@@ -111,6 +111,7 @@ def make_records(seed, n_groups=40):
     return rng.standard_normal((n_groups, 8))[y] + width[y, None] * rng.standard_normal((len(y), 8)), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_more_answers_about_overlapping_groups_do_no_harm(noise):
     found = []

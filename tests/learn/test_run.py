@@ -253,6 +253,7 @@ def test_the_truth_oracle_answers_by_class(y):
             assert oracle(i, j) == ("unsure" if -1 in (y[i], y[j]) else known)
 
 
+@pytest.mark.slow
 def test_the_truth_oracle_makes_errors_at_its_rates():
     y = np.arange(100) % 3
     oracle = TruthOracle(y, noise=0.2, unsure=0.1, random_state=0)

@@ -17,6 +17,7 @@ def a_problem(seed, m=12, d=4):
     return rng.normal(size=(m, d)), sign, bound, rng.uniform(0.1, 5, m), half @ half.T + 0.1 * np.eye(d)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 6), st.sampled_from([1, 3, 200]))
 @settings(max_examples=50)
 def test_the_kernel_is_its_twin(seed, m, d, sweeps):

@@ -32,6 +32,7 @@ def assigned(costs, pairs, start=None, limit=0):
     return native.assign_apart(costs, pairs, start, np.arange(m, dtype=np.int32), 50, limit)
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_colours_are_found_when_there_are_any(graph):
     m, k, pairs, _ = graph
@@ -43,6 +44,7 @@ def test_colours_are_found_when_there_are_any(graph):
         assert (labels[pairs[:, 0]] != labels[pairs[:, 1]]).all()
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_the_exact_assignment_is_the_cheapest(graph):
     m, k, pairs, rng = graph
@@ -58,6 +60,7 @@ def test_the_exact_assignment_is_the_cheapest(graph):
         assert costs[np.arange(m), labels].sum() == least
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_exchanges_break_no_pair_and_never_cost_more(graph):
     m, k, pairs, rng = graph

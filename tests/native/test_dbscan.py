@@ -55,6 +55,7 @@ class NeighboursOnce(NearestNeighbors):
         return self.found[self.radius]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_each_of_400_is_scikit_learns(name, monkeypatch):
     monkeypatch.setattr("sklearn.cluster._dbscan.NearestNeighbors", NeighboursOnce)
@@ -69,6 +70,7 @@ def test_each_of_400_is_scikit_learns(name, monkeypatch):
     assert len(NeighboursOnce.found) == len(eps)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8"]))
 def test_the_kernel_equals_its_twin(n, d, seed, dtype):
@@ -83,6 +85,7 @@ def test_the_kernel_equals_its_twin(n, d, seed, dtype):
     assert native.distance_range(X, 1) == twin.distance_range(X)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(1, 30), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_a_weight_is_that_many_copies_of_a_row(n, d, seed):

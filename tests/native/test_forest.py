@@ -122,6 +122,7 @@ def test_values_that_are_no_numbers_end_in_some_leaf():
     assert leaves.max() < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [load_iris, load_digits])
 def test_as_fine_and_as_pure_as_those_of_scikit_learn(load):
     X, y = load(return_X_y=True)

@@ -174,6 +174,7 @@ def everything(X, threads):
     return rows, *runs, *two, *near, native.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [300, 5000, 300_000])  # no threads, a thread a start, threads share the rows
 def test_any_number_of_threads_gives_the_same_bits(n, dtype):

@@ -29,6 +29,7 @@ def problems(draw):
     return upper + upper.T, g - g.mean(), draw(st.sampled_from([0.0, 0.1, 5.0]))
 
 
+@pytest.mark.slow
 @given(problems(), st.integers(1, 60))
 def test_steps_are_those_of_the_plain_version(problem, most):
     W, g, c = problem

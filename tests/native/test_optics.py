@@ -35,6 +35,7 @@ def test_the_kernels_equal_their_twins(X, k, start, mutual):
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutual", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(3000, 2), (5000, 80)])
 def test_any_number_of_threads_gives_the_same(n, d, mutual):

@@ -31,10 +31,13 @@ lw.widget(session, items=[f"kind {k}" for k in kind], title="thirty")""",
 print("right:", lw.constraint_score(session.labels, lw.Constraints.from_labels(kind)))""",
 ]
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or not all(map(importlib.util.find_spec, ("jupyterlab", "playwright"))),
-    reason="install them: pip install jupyterlab playwright; apt-get install -y chromium",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None or not all(map(importlib.util.find_spec, ("jupyterlab", "playwright"))),
+        reason="install them: pip install jupyterlab playwright; apt-get install -y chromium",
+    ),
+]
 
 
 @pytest.fixture

@@ -93,6 +93,7 @@ def test_rules_that_made_the_clusters_are_found():
     }
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.sampled_from(["unit", "standard", "none"]))
 @settings(max_examples=20, deadline=None)
 def test_scale_does_not_change_what_is_reported(seed, scale):

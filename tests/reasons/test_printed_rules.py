@@ -177,6 +177,7 @@ def test_a_picture_takes_names_as_they_are(tmp_path):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_very_deep_trees_can_be_written():
     codes = np.arange(600)
     frame = pd.DataFrame({"c": [f"w{c}" for c in np.tile(codes, 2)]})

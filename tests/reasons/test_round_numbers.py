@@ -49,6 +49,7 @@ def test_neighbouring_floats_are_parted(low):
     assert low <= round_between(low, high) < high
 
 
+@pytest.mark.slow
 @given(st.integers(-10_000, 10_000), st.integers(1, 400), st.integers(0, 3))
 def test_no_shorter_number_lies_between(low, gap, place):
     """By hand: all multiples of powers of ten that are rounder than what was found."""

@@ -30,6 +30,7 @@ def codes_for(X, rng):
     return np.unique(raw, return_inverse=True)[1].ravel().astype(np.int32)
 
 
+@pytest.mark.slow
 @given(problems)
 @settings(max_examples=60, deadline=None)
 def test_the_largest_tree_is_as_good_as_rows_allow(problem):
@@ -41,6 +42,7 @@ def test_the_largest_tree_is_as_good_as_rows_allow(problem):
     assert (tree.predict(X) == codes).sum() == best
 
 
+@pytest.mark.slow
 @given(problems, st.floats(0, 1))
 @settings(max_examples=60, deadline=None)
 def test_what_is_asked_for_is_kept_and_every_cluster_has_a_leaf(problem, fidelity):

@@ -189,6 +189,7 @@ def test_rules_that_do_not_show_it_say_so():
     assert told.by == "nothing"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 @settings(max_examples=40, deadline=None)
 def test_every_chain_is_made_of_answers_and_leads_to_what_it_explains(seed):

@@ -167,6 +167,7 @@ def pool_of(labels, candidates, rows=None):
     return Pool(labels, base.of, base.rows, base.weight, tuple(candidates), 0, "cluster", base.sampled)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(2, 40), st.integers(3, 12), st.integers(0, 2**32 - 1))
 def test_the_first_of_the_most_divided_open_pairs_is_chosen(n_clusterings, n_rows, seed):
@@ -320,8 +321,9 @@ def test_where_no_row_of_the_sample_may_be_shown_others_are():
     assert np.isin(shown, outside).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("load", "least"), [(load_iris, 0.75), pytest.param(load_wine, 0.8, marks=pytest.mark.nightly)]
+    ("load", "least"), [(load_iris, 0.75), pytest.param(load_wine, 0.8, marks=pytest.mark.slow(nightly=True))]
 )
 def test_fifty_answers_find_the_classes(load, least):
     rows, truth = load(return_X_y=True)
@@ -337,6 +339,7 @@ def test_fifty_answers_find_the_classes(load, least):
     assert np.mean(found) > least
 
 
+@pytest.mark.slow
 def test_a_session_keeps_and_reopens_it(tmp_path):
     path = tmp_path / "iris.linkwise"
     oracle = lw.TruthOracle(y)

@@ -38,8 +38,9 @@ def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 5))]
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow(nightly=True)) for seed in range(2, 5))]
 )
 def test_the_choice_is_that_of_the_printed_algorithm(pool, seed):
     c = lw.Constraints.sample(y, 30, seed)
@@ -73,6 +74,7 @@ def test_reports_fit_the_labels(pool):
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.slow
 def test_of_tied_clusterings_the_one_that_agrees_most_with_those_that_fit(pool):
     c = lw.Constraints(len(X), must_link=[(0, 1), (2, 3)], cannot_link=[(0, 149)])
     score = satisfied_weights(pool, c)
@@ -93,6 +95,7 @@ def test_a_single_cluster_is_the_last_of_those_that_tie(pool):
     assert pool.n_clusters[best[-1]] == 1 < pool.n_clusters[best[0]]
 
 
+@pytest.mark.slow
 def test_a_few_constraints_are_better_than_none():
     found = []
     for seed in range(10):
@@ -129,8 +132,9 @@ def test_without_constraints_the_pool_s_consensus_is_returned():
     assert (model.violations_, model.n_fitting_) == (0, len(model.pool_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("load", "least"), [(load_iris, 0.7), pytest.param(load_wine, 0.8, marks=pytest.mark.nightly)]
+    ("load", "least"), [(load_iris, 0.7), pytest.param(load_wine, 0.8, marks=pytest.mark.slow(nightly=True))]
 )
 def test_fifty_constraints_find_the_classes(load, least):
     rows, truth = load(return_X_y=True)

@@ -51,6 +51,7 @@ def test_distinct_clusterings_are_kept_once_with_clusters_in_order_of_rows(pool)
     assert [pool.makers[c].clustering for c in range(len(pool))] == list(range(len(pool)))
 
 
+@pytest.mark.slow
 def test_candidates_are_what_their_parameters_say(pool):
     for candidate in pool.candidates:
         found, parameters = pool.clustering(candidate.clustering), candidate.parameters
@@ -200,7 +201,8 @@ def test_identical_rows_are_clustered_once_with_their_weight(max_rows):
     assert len(distinct) == len(pool.base_rows)
 
 
-@pytest.mark.parametrize("backend", ["loky", "dask"])
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.slow)])
 def test_the_pool_is_the_same_wherever_it_is_made(backend, client):
     told = []
     extra = [(AgglomerativeClustering(), {"n_clusters": [2, 3]})]
@@ -210,7 +212,7 @@ def test_the_pool_is_the_same_wherever_it_is_made(backend, client):
     assert told[-1] == (SMALL.size + 2, SMALL.size + 2)
 
 
-@pytest.mark.parametrize("backend", ["serial", "loky", "dask"])
+@pytest.mark.parametrize("backend", ["serial", "loky", pytest.param("dask", marks=pytest.mark.slow)])
 def test_what_was_made_before_an_interruption_is_not_made_again(backend, client, tmp_path, monkeypatch):
     def stop(made, planned):
         if made > SMALL.size / 2:
@@ -235,6 +237,7 @@ def test_what_was_made_before_an_interruption_is_not_made_again(backend, client,
     assert same(pool, Pool.load(only))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.sampled_from(["cluster", "singletons", "nearest"]))
 def test_few_rows_make_a_pool_too(n, seed, noise):

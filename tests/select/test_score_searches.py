@@ -86,6 +86,7 @@ def test_a_repeat_does_the_same(search):
     np.testing.assert_array_equal(again.labels_, model.labels_)
 
 
+@pytest.mark.slow
 @each_search
 @pytest.mark.parametrize(
     ("estimator", "grid"),

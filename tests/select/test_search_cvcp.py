@@ -23,6 +23,7 @@ def truths(draw):
     return np.array(classes), lw.Constraints.sample(classes, n_pairs, draw(st.integers(0, 99)))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(truths(), st.integers(2, 8), st.integers(0, 99))
 def test_training_decides_no_pair_of_the_test(given_, n_folds, seed):
@@ -38,6 +39,7 @@ def test_training_decides_no_pair_of_the_test(given_, n_folds, seed):
     assert sorted(held_rows) == named.tolist()  # every row with constraints is held once
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(truths(), st.integers(2, 8))
 def test_training_is_all_that_follows_for_the_other_rows(given_, n_folds):
@@ -69,6 +71,7 @@ def test_weights_and_contradictions_go_along():
 
 
 # ---------------------------------------------------------------- F
+@pytest.mark.slow
 @settings(deadline=None)
 @given(truths(), st.integers(0, 99))
 def test_f_is_that_of_a_classifier_of_pairs(given_, seed):

@@ -75,6 +75,7 @@ def test_givens_rotations_are_rotations(k, seed):
     assert np.linalg.det(turn) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(2, 5), st.integers(0, 10**6))
 def test_rows_that_lie_on_axes_are_found_after_a_turn(k, seed):

@@ -73,6 +73,7 @@ def test_constraints_of_base_rows_are_those_of_the_rows_that_follow_them(seed, n
     assert len(told.conflicts) == 0
 
 
+@pytest.mark.slow
 def test_the_pool_is_made_with_one_half_and_chosen_by_the_other():
     known = lw.Constraints.sample(y, 60, 0)
     model = semi_supervised(random_state=5).fit(X, constraints=known)

@@ -65,6 +65,7 @@ def scikit_learns(graph, k):
     return one if adjusted_rand_score(one, other) >= 0.95 else None
 
 
+@pytest.mark.slow
 def test_the_clusterings_of_connected_graphs_are_scikit_learns():
     agreement = []
     for X in SETS.values():

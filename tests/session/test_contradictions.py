@@ -38,6 +38,7 @@ def refused(session, do, words, chain):
 WORDS = "This contradicts earlier answers: "
 
 
+@pytest.mark.slow
 def test_a_volunteered_pair(session):
     refused(session, lambda: session.add(4, 0, "cannot-link"), WORDS, (4, 3, 1, 0))
     refused(session, lambda: session.add(0, 6, "must-link"), WORDS, (4, 3, 1, 0, 6, 5))

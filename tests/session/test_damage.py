@@ -158,6 +158,7 @@ def test_a_file_that_forgets_while_it_is_open(path):
 
 
 # ---------------------------------------------------------------- logs
+@pytest.mark.slow
 def test_a_log_that_ends_in_the_middle_of_an_answer(path, tmp_path):
     """Wherever the log of a crashed machine ends, the answers before are there and nothing else."""
     with Session.open(path, X) as session:
@@ -347,6 +348,7 @@ def public(tmp_path):
     folder.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder_mode", [0o555, 0o777], ids=["folder", "file"])
 def test_without_the_right_to_write_the_error_says_so(public, folder_mode):
     public.chmod(0o444)

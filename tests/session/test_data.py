@@ -203,6 +203,7 @@ def test_the_smallest_data(tmp_path, n_rows):
 
 
 # ---------------------------------------------------------------- ids and source
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(ids=st.lists(st.text(max_size=6), min_size=N_ROWS, max_size=N_ROWS, unique=True))
 def test_ids_come_back_as_they_were(ids):

@@ -236,7 +236,7 @@ TestErring = Erring.TestCase
 TestErring.settings = settings(max_examples=6, stateful_step_count=12, deadline=None)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_erring_more():
     run_state_machine_as_test(
         Erring, settings=settings(max_examples=50, stateful_step_count=20, deadline=None)

@@ -93,7 +93,7 @@ def test_a_batch_has_second_opinions_by_their_share_and_all_where_nothing_else_i
     assert all(q.why == WHY for q in session.questions(3, to="ben", overlap=1))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_where_others_hold_the_questions_of_the_learner_second_opinions_come_in_a_row():
     session = begin(1)
     work(session, ("anna",), 8, overlap=0.5)

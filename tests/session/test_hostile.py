@@ -79,6 +79,7 @@ def test_the_table_is_large_enough():
     assert len(TABLE) == len(REFUSED) + len(REFUSED_WITH_DATA) + len(UNREADABLE) + len(OPENS) >= 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_an_edited_file_is_refused_or_consistent(fates, name):
     fate = fates[file_of(name)]
@@ -92,12 +93,13 @@ def test_an_edited_file_is_refused_or_consistent(fates, name):
 
 
 # ---------------------------------------------------------------- random bytes
+@pytest.mark.slow
 def test_random_damage_is_refused_or_consistent(fates):
     found = [fate for name, fate in fates.items() if name.startswith(f"{SEED}-")]
     check_damage(found, N_MUTANTS)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_more_random_damage_is_refused_or_consistent(good, tmp_path):
     write_mutants(good, tmp_path, NIGHTLY_SEED, NIGHTLY_MUTANTS)
     check_damage([*judge(tmp_path).values()], NIGHTLY_MUTANTS)

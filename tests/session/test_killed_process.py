@@ -59,6 +59,7 @@ def killed(workers, path, plan, done, acknowledged, delay, *options):
     return max([last, *workers.end(worker, kill=True)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plan", "n"), [(ANSWERS_ONLY, 20), (MIXED, 40)], ids=["answers", "mixed"])
 def test_nothing_acknowledged_is_lost_or_doubled(workers, tmp_path, plan, n):
     """A session is killed and taken up again until its plan is done, then another one.
@@ -121,6 +122,7 @@ def test_what_was_killed_in_the_middle_of_a_write_holds_no_lock(workers, tmp_pat
         assert session.status.n_answers == 1
 
 
+@pytest.mark.slow
 def test_processes_share_the_questions(workers, tmp_path):
     """Whoever is first answers; together they ask what one alone would ask."""
     path = tmp_path / "s.linkwise"

@@ -305,11 +305,11 @@ class Doing(RuleBasedStateMachine):
             assert (kept.history, kept.constraints) == (self.session.history, self.session.constraints)
 
 
-TestDoing = Doing.TestCase
+TestDoing = pytest.mark.slow(Doing.TestCase)
 TestDoing.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_doing_more():
     run_state_machine_as_test(
         Doing, settings=settings(max_examples=50, stateful_step_count=30, deadline=None)
@@ -359,6 +359,7 @@ def test_how_the_clustering_came_about_is_reported_again(learner, given_):
     assert [(number, labels.tolist()) for number, labels in session.retold()] == seen
 
 
+@pytest.mark.slow
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(given_=st.lists(ANSWERS, min_size=1, max_size=6), at=st.integers(0, 5), name=st.booleans())
@@ -384,6 +385,7 @@ def test_what_is_taken_back_was_never_said(learner, given_, at, name):
         session.undo(event.number)
 
 
+@pytest.mark.slow
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), pairs=st.lists(PAIRS, min_size=2, max_size=10, unique=True))
@@ -456,6 +458,7 @@ def test_what_was_taken_back_leaves_no_trace(learner, data, n):
     assert [e.answer for e in plain.history] == [e.answer for e in winding.history]
 
 
+@pytest.mark.slow
 @each_learner
 @settings(max_examples=8, deadline=None)
 @given(said=st.lists(ANSWERS, max_size=5), at=st.integers(0, 5))
@@ -597,6 +600,7 @@ def test_after_the_end_pairs_can_still_be_volunteered():
     assert session.question is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(pair=PAIRS)
 def test_a_volunteered_pair_shows_in_the_labels_at_once(pair):

@@ -106,6 +106,7 @@ def test_without_rows_nothing_moves():
 
 
 # ---------------------------------------------------------------- how many, whatever their numbers
+@pytest.mark.slow
 @given(pairs=BOTH_LABELS, order=st.permutations(range(6)))
 def test_numbers_of_clusters_do_not_matter_and_no_more_move_than_a_matching_says(pairs, order):
     before, after = np.array(pairs, dtype=np.int32).T

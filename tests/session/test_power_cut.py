@@ -221,6 +221,7 @@ def events_in(folder):
         store.close()
 
 
+@pytest.mark.slow
 def test_after_a_power_cut_at_any_moment_every_acknowledged_answer_is_there(traced, tmp_path):
     folder, calls = traced
     said = events_in(folder)
@@ -265,6 +266,7 @@ def cut_short(tmp_path):
     return said, main, log, path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_log_that_is_cut_at_any_byte_keeps_what_stands_before(cut_short, tmp_path):
     """At each byte of a frame's header, and at every 503rd of its page: SQLite reads whole frames only."""
     said, main, log, _ = cut_short

@@ -178,6 +178,7 @@ def test_events_are_read_as_of_one_moment(path):
 
 
 # ---------------------------------------------------------------- size
+@pytest.mark.slow
 def test_many_rows_and_answers_make_a_small_file(tmp_path, many):
     """Labels of so many rows are kept on closing only; a file of labels for each answer would be 120 MB."""
     assert MANY > SNAPSHOT_MAX_ROWS
@@ -193,6 +194,7 @@ def test_many_rows_and_answers_make_a_small_file(tmp_path, many):
         assert kept.status.n_unsure == 300
 
 
+@pytest.mark.slow
 def test_an_import_of_many_pairs(tmp_path, many):
     path = tmp_path / "s.linkwise"
     classes = np.arange(MANY) % 9

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.delimited import read_delimited
-from linkwise.data.frames import to_narwhals, to_polars
-from linkwise.data.items import SideTable
-from linkwise.data.json_lines import read_json
-from linkwise.data.parse import Parsed, parse_columns, uses_decimal_commas
-from linkwise.data.spreadsheets import read_sheet, write_sheet
-from linkwise.data.table import Table
+from linkwise.data.columns.table import Table
+from linkwise.data.read.delimited import read_delimited
+from linkwise.data.read.frames import to_narwhals, to_polars
+from linkwise.data.read.json_lines import read_json
+from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
+from linkwise.data.read.spreadsheets import read_sheet, write_sheet
+from linkwise.data.show.items import SideTable
 from linkwise.errors import DataError
 from linkwise.text_encodings import to_utf8
 from linkwise.text_files import (

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cycles import CycleKind, add_cycles, read_places
-from linkwise.data.encoded import (
+from linkwise.data.columns.cycles import CycleKind, add_cycles, read_places
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, to_numbers, to_words
+from linkwise.data.columns.table import Table
+from linkwise.data.encoding.encoded import (
     Encoded,
     Feature,
     encode_coordinate,
@@ -22,9 +24,7 @@ from linkwise.data.encoded import (
     list_directions,
     scale_to_unit_norm,
 )
-from linkwise.data.roles import FEATURE_ROLES, Column, to_numbers, to_words
-from linkwise.data.rows import Rows, items_of
-from linkwise.data.table import Table
+from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
 from linkwise.large.chunks import Chunk
 from linkwise.large.passes import LARGEST

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.ids import id_texts
-from linkwise.data.rows import Rows
+from linkwise.data.columns.ids import id_texts
+from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
 from linkwise.large.file_stamps import FileStamp

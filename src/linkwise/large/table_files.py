@@ -3,8 +3,8 @@
 All files have the columns of the first one. Every error names the file.
 
 Cells of CSV are text. The first `TYPED_ROWS` rows of the first file decide which columns hold numbers, truth
-values or dates, by the rules of `linkwise.data.parse`. A later cell that does not fit is an error. Rows whose
-cells are all empty are skipped, as empty lines are.
+values or dates, by the rules of `linkwise.data.read.parse`. A later cell that does not fit is an error. Rows
+whose cells are all empty are skipped, as empty lines are.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwise.data.delimited import detect_delimiter, name_columns
-from linkwise.data.parse import MARKERS, parse_columns, parse_moments
+from linkwise.data.read.delimited import detect_delimiter, name_columns
+from linkwise.data.read.parse import MARKERS, parse_columns, parse_moments
 from linkwise.errors import DataError
 from linkwise.large.array_files import ARRAY, array_form, read_array_file
 from linkwise.large.ranges import Lengths

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Condition, Tree, Way
 from linkwise.data import Feature
-from linkwise.data.cycles import format_place
+from linkwise.data.columns.cycles import format_place
 from linkwise.reasons.round_numbers import format_number, round_between
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

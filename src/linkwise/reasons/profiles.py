@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data import Encoded, Feature
-from linkwise.data.cycles import PERIODS, CycleKind, format_place, to_coordinates
+from linkwise.data.columns.cycles import PERIODS, CycleKind, format_place, to_coordinates
 from linkwise.errors import DataError
 from linkwise.reasons.clauses import EPOCH, quote_word
 from linkwise.reasons.round_numbers import format_number

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_sequence, list_names
 from linkwise.constraints.files import index_ids
-from linkwise.data.items import Items
-from linkwise.data.table import Table
+from linkwise.data.columns.table import Table
+from linkwise.data.show.items import Items
 from linkwise.errors import ConstraintError, DataError, SessionError, short_repr
 from linkwise.learn.learner import Learner
 from linkwise.session import registry

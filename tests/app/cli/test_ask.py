@@ -62,6 +62,7 @@ def test_undo_says_what_was_taken_back(fruit, linkwise):
         assert session.history == []
 
 
+@pytest.mark.slow
 def test_an_oracle_on_the_json_stream_finds_the_groups(fruit):
     """A program reads a question, answers it, and so on; every line parses."""
     command = [sys.executable, "-m", "linkwise", "ask", fruit.path, "--json", "--budget", "12"]
@@ -207,6 +208,7 @@ def test_a_session_begun_in_python_goes_on_here(fruit, linkwise):
     assert "resumed: 1 answer" in linkwise("ask", fruit.path, said="q\n").stdout
 
 
+@pytest.mark.slow
 def test_changed_data_are_refused_with_the_way_out(fruit, linkwise):
     linkwise("ask", fruit.path, said="y\nq\n")
     write_fruit(fruit.path, rows=33)

@@ -12,6 +12,7 @@ from pseudo_terminal import on_terminal
 COBS = ("--method", "cobs", "--preset", "quick")
 
 
+@pytest.mark.slow
 def test_the_end_says_what_leads_and_how_many_fit(fruit, linkwise):
     done = linkwise("ask", fruit.path, *COBS, said="n\ny\nq\n")
     assert done.exit_code == 0, done.stderr
@@ -28,6 +29,7 @@ def test_the_end_says_what_leads_and_how_many_fit(fruit, linkwise):
         assert sentence in status
 
 
+@pytest.mark.slow
 def test_it_is_resumed_undone_and_exported_like_any_other(fruit, linkwise):
     linkwise("ask", fruit.path, *COBS, said="n\ny\nq\n")
     again = linkwise("ask", fruit.path, said="u\nq\n")
@@ -42,6 +44,7 @@ def test_it_is_resumed_undone_and_exported_like_any_other(fruit, linkwise):
     assert "No answer decides yet" in " ".join(linkwise("ask", fruit.path, said="q\n").stdout.split())
 
 
+@pytest.mark.slow
 def test_json_carries_what_is_reported(fruit, linkwise):
     done = linkwise("ask", fruit.path, *COBS, "--json", said="n\nq\n")
     _, state, _, summary = map(json.loads, done.stdout.splitlines())
@@ -53,6 +56,7 @@ def test_json_carries_what_is_reported(fruit, linkwise):
     assert json.loads(cobras.stdout.splitlines()[-1])["description"] == []
 
 
+@pytest.mark.slow
 def test_the_truth_finds_the_groups(fruit, linkwise):
     table_truth = list(fruit.truth.values())
     linkwise("ask", fruit.path, *COBS, "--budget", 0)
@@ -66,6 +70,7 @@ def test_the_truth_finds_the_groups(fruit, linkwise):
         assert len(set(zip(session.labels.tolist(), table_truth, strict=True))) == 3
 
 
+@pytest.mark.slow
 def test_the_methods_take_over_from_each_other(fruit, linkwise):
     linkwise("ask", fruit.path, said="n\nq\n")
     done = linkwise("ask", fruit.path, *COBS, "--noise", "nearest", said="y\nq\n")
@@ -95,6 +100,7 @@ def test_options_of_another_method_are_wrong_use(fruit, linkwise, options, owner
     assert not fruit.session.exists()
 
 
+@pytest.mark.slow
 def test_the_clusterings_are_kept_in_a_folder_if_wanted(fruit, tmp_path, linkwise, monkeypatch):
     monkeypatch.chdir(tmp_path)
     linkwise("ask", fruit.path, *COBS, said="n\nq\n")
@@ -108,6 +114,7 @@ def test_the_clusterings_are_kept_in_a_folder_if_wanted(fruit, tmp_path, linkwis
 
 
 # ---------------------------------------------------------------- while it prepares
+@pytest.mark.slow
 def test_bad_pairs_are_refused_before_anything_is_computed(fruit, tmp_path, linkwise, monkeypatch):
     pairs = tmp_path / "p.csv"
     pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\nf0,f3,cannot-link\n")
@@ -119,6 +126,7 @@ def test_bad_pairs_are_refused_before_anything_is_computed(fruit, tmp_path, link
         assert linkwise("ask", fruit.path, *where, "--from", tmp_path / "no.linkwise").exit_code == 3
 
 
+@pytest.mark.slow
 def test_an_interruption_while_it_prepares_loses_nothing(fruit, linkwise, monkeypatch):
     def interrupted(*given, **more):
         raise KeyboardInterrupt
@@ -138,6 +146,7 @@ def test_an_interruption_while_it_prepares_loses_nothing(fruit, linkwise, monkey
     assert "resumed: 1 answer" in linkwise("ask", fruit.path, said="q\n").stdout
 
 
+@pytest.mark.slow
 def test_progress_is_drawn_on_a_terminal_and_can_be_interrupted(tmp_path):
     fruit = write_fruit(tmp_path / "fruit.csv", rows=900)
     with on_terminal("ask", fruit.path, "--method", "cobs") as screen:
@@ -148,11 +157,13 @@ def test_progress_is_drawn_on_a_terminal_and_can_be_interrupted(tmp_path):
     assert not fruit.session.exists()
 
 
+@pytest.mark.slow
 def test_no_progress_is_drawn_elsewhere(fruit, linkwise):
     done = linkwise("ask", fruit.path, *COBS, said="q\n")
     assert " of 246" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_session_begun_in_python_says_it_here(fruit, linkwise):
     from linkwise.data import encode, read_table
 

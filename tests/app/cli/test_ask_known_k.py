@@ -17,6 +17,7 @@ def test_without_the_number_of_clusters_it_says_what_to_type(fruit, linkwise, me
     assert not fruit.session.exists()
 
 
+@pytest.mark.slow
 @each
 def test_the_truth_finds_the_groups(fruit, linkwise, method):
     truth = list(fruit.truth.values())
@@ -34,6 +35,7 @@ def test_the_truth_finds_the_groups(fruit, linkwise, method):
     assert "Your answers have reached 3 of 3 clusters" in status
 
 
+@pytest.mark.slow
 def test_weights_are_tuned_by_answers_and_by_pairs_that_are_brought_in(fruit, linkwise, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\n")
@@ -58,6 +60,7 @@ def test_weights_are_tuned_by_answers_and_by_pairs_that_are_brought_in(fruit, li
     assert "MinMax, 3 clusters, by mpckmeans, seed 0 asks from now on" in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise):
     linkwise("ask", fruit.path, said="n\nq\n")
     refused = linkwise("ask", fruit.path, "--method", "minmax")

@@ -32,6 +32,7 @@ def judge(tmp_path, monkeypatch):
     return f"{sys.executable} judge.py"
 
 
+@pytest.mark.slow
 def test_a_program_answers_and_a_person_goes_on(fruit, linkwise, judge, tmp_path):
     done = linkwise("ask", fruit.path, "--oracle", judge, "--parallel", "2", "--budget", "6")
     assert done.exit_code == 0
@@ -133,6 +134,7 @@ def test_wrong_options(fruit, linkwise, options, message):
     assert not fruit.session.exists()
 
 
+@pytest.mark.slow
 def test_a_kill_loses_no_answer(fruit, judge, tmp_path):
     """A question is sent only after the answers before it are stored."""
     asked, until = tmp_path / "asked", time.monotonic() + patience()

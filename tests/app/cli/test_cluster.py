@@ -95,6 +95,7 @@ def test_what_could_not_be_made_is_counted(fruit, pairs, linkwise, monkeypatch):
     assert "; 7 could not be made." in words(linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK))
 
 
+@pytest.mark.slow
 def test_pairs_that_no_clustering_keeps(fruit, tmp_path, linkwise):
     """Neighbours apart, strangers together: the best breaks some, and that is said."""
     pairs = tmp_path / "p.csv"
@@ -128,6 +129,7 @@ def test_the_advised_command_asks_with_the_same_clusterings(fruit, pairs, linkwi
 
 
 # ---------------------------------------------------------------- files and JSON
+@pytest.mark.slow
 def test_labels_go_to_a_file(fruit, pairs, tmp_path, linkwise):
     target = tmp_path / "out.csv"
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--labels", target)
@@ -137,6 +139,7 @@ def test_labels_go_to_a_file(fruit, pairs, tmp_path, linkwise):
     assert target.read_text() == shown
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten(fruit, pairs, tmp_path, linkwise):
     target = tmp_path / "out.csv"
     target.write_text("mine")
@@ -155,6 +158,7 @@ def test_nothing_is_overwritten(fruit, pairs, tmp_path, linkwise):
     assert target.read_text().startswith("id,cluster\n")
 
 
+@pytest.mark.slow
 def test_json(fruit, pairs, tmp_path, linkwise):
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--json")
     *rows, told = map(json.loads, done.stdout.splitlines())
@@ -187,6 +191,7 @@ def test_rows_without_ids_are_named_by_position(tmp_path, linkwise):
 
 
 # ---------------------------------------------------------------- the pool in a folder
+@pytest.mark.slow
 def test_the_pool_is_kept_only_where_it_is_wanted(fruit, pairs, tmp_path, linkwise, monkeypatch):
     folder = tmp_path / "kept"
     before = sorted(tmp_path.rglob("*"))
@@ -227,6 +232,7 @@ def test_pairs_that_cannot_be_used(fruit, tmp_path, linkwise, content, code, sai
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_used(fruit, tmp_path, linkwise):
     for data, code, said in ((tmp_path, 3, "is a folder"), (tmp_path / "no.csv", 3, "no file")):
         done = linkwise("cluster", data, *QUICK)

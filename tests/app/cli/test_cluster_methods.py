@@ -301,6 +301,7 @@ def test_no_such_method(fruit, linkwise):
     assert "'kmeans' is not one of" in words(done)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # as in a process of its own, where a note takes the place
 def test_fewer_distinct_rows_than_clusters_are_reported(tmp_path, linkwise):
     data = tmp_path / "same.csv"

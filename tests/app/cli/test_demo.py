@@ -9,6 +9,7 @@ from linkwise.session.session import Session
 from pseudo_terminal import PROMPT, on_terminal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["digits", "wine", "messages", "loads"])
 def test_auto_shows_how_the_clusters_grow_right(linkwise, name):
     done = linkwise("demo", name, "--auto", "--budget", 30)
@@ -20,6 +21,7 @@ def test_auto_shows_how_the_clusters_grow_right(linkwise, name):
     assert "30 answers: " in done.stdout
 
 
+@pytest.mark.slow
 def test_auto_is_decided_by_the_seed(linkwise):
     one, same, other = (
         linkwise("demo", "wine", "--auto", "--budget", 12, "--seed", s).stdout for s in (1, 1, 2)
@@ -38,6 +40,7 @@ def test_the_dialogue_reads_lines_where_there_is_no_terminal(linkwise):
     assert "questions  clusters   ARI" not in told
 
 
+@pytest.mark.slow
 def test_digits_are_shown_as_pictures():
     with on_terminal("demo") as screen:
         shown = screen.wait_for(PROMPT)
@@ -52,6 +55,7 @@ def test_digits_are_shown_as_pictures():
         assert screen.ended() == 0
 
 
+@pytest.mark.slow
 def test_wines_are_shown_as_values():
     with on_terminal("demo", "wine", "--budget", 1) as screen:
         shown = screen.wait_for(PROMPT)
@@ -80,6 +84,7 @@ def test_a_demo_that_was_saved_is_explained(tmp_path, linkwise, name, told):
     assert told in done.stdout
 
 
+@pytest.mark.slow
 def test_a_demo_keeps_nothing_unless_asked(tmp_path, linkwise, monkeypatch):
     monkeypatch.chdir(tmp_path)
     linkwise("demo", "wine", "--budget", 3)
@@ -112,6 +117,7 @@ def test_the_end_of_a_page_tells_the_agreement(tmp_path, monkeypatch, kept):
     assert ("1 answer saved in" in told) == kept
 
 
+@pytest.mark.slow
 def test_control_c_in_a_demo():
     with on_terminal("demo", "wine") as screen:
         screen.wait_for(PROMPT)

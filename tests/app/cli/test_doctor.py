@@ -5,7 +5,6 @@ import platform
 import socket
 import sqlite3
 import sys
-import tomllib
 from importlib.metadata import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -162,6 +161,7 @@ def test_without_a_port_there_is_the_terminal(monkeypatch, asked):
     assert "--terminal" in found["port"]["way_out"]
 
 
+@pytest.mark.slow
 def test_a_browser_needs_a_screen(monkeypatch, asked):
     assert asked()[0]["browser"]["state"] == "absent"
     monkeypatch.setenv("DISPLAY", ":0")
@@ -169,6 +169,7 @@ def test_a_browser_needs_a_screen(monkeypatch, asked):
     assert asked()[0]["browser"]["state"] == "ok"
 
 
+@pytest.mark.slow
 def test_it_runs_without_the_extra_that_brings_the_commands(process):
     begin = "import sys; sys.modules.update(dict.fromkeys(['typer', 'rich', 'polars'])); "
     code = f"{begin}sys.argv[1:] = ['doctor']; from linkwise.__main__ import main; main()"
@@ -180,12 +181,12 @@ def test_it_runs_without_the_extra_that_brings_the_commands(process):
     assert "--json" in wrong.stderr
 
 
-def test_the_extra_of_the_readme_reads_images():
-    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
-    extras = project["optional-dependencies"]
-    assert set(extras["images"]) <= set(extras["app"])
+def test_the_extra_of_the_readme_has_all_that_its_parts_have(asked):
+    found = asked()[0]
+    for package in ("polars", "openpyxl", "typer", "starlette", "pillow"):
+        assert f"{package} " in found["app"]["said"]
+    assert "starlette" not in found["cli"]["said"]
+    assert "polars" in found["cli"]["said"]
 
 
 def test_a_graphics_card_is_named(monkeypatch, asked):

@@ -35,6 +35,7 @@ def asked(fruit, all_answers):
     return fruit
 
 
+@pytest.mark.slow
 def test_rules_of_a_session(linkwise, asked):
     done = linkwise("explain", asked.path)
     assert done.exit_code == 0, done.output
@@ -45,6 +46,7 @@ def test_rules_of_a_session(linkwise, asked):
     assert done.stdout == linkwise("explain", asked.session).stdout
 
 
+@pytest.mark.slow
 def test_a_tree_says_what_decides(linkwise, asked):
     said = {
         form: linkwise("explain", asked.path, "--format", form).stdout for form in ("tree", "mermaid", "dot")
@@ -61,6 +63,7 @@ def test_json(linkwise, asked):
     assert [cluster["rows"] for cluster in told["clusters"]] == [10, 10, 10]
 
 
+@pytest.mark.slow
 def test_why_two_rows(linkwise, asked):
     for one, other in (("f0", "f3"), ("f0", "f1"), ("f4", "f8")):
         done = linkwise("explain", asked.path, "--rows", one, other)
@@ -81,6 +84,7 @@ def test_why_two_rows(linkwise, asked):
         assert words(" ".join(told["words"])) == words(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_picture(linkwise, asked, tmp_path):
     for ending, begins in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
         target = tmp_path / f"tree{ending}"
@@ -119,6 +123,7 @@ def test_what_cluster_writes_can_be_explained(linkwise, fruit, tmp_path):
     assert done.stdout.startswith("3 rules put 100%")
 
 
+@pytest.mark.slow
 def test_a_demo_session(linkwise, tmp_path):
     path = tmp_path / "wine.linkwise"
     linkwise("demo", "wine", "--auto", "--budget", 20, "--session", path)

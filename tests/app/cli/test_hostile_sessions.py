@@ -43,6 +43,7 @@ def test_the_good_one_is_opened(good, tmp_path, linkwise):
     assert linkwise("ask", tmp_path / good.name, "--budget", "0").exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*REFUSED, *UNREADABLE])
 def test_every_command_ends_with_5(path, linkwise, name):
     """As all of them open a session in the same way, each case is tried with one of them."""

@@ -93,7 +93,7 @@ def test_what_does_not_go_with_pictures(path, linkwise, options, message):
 
 
 def test_without_pillow(path, linkwise, monkeypatch):
-    monkeypatch.setattr("linkwise.data.images.find_spec", lambda name: None)
+    monkeypatch.setattr("linkwise.data.read.picture_files.find_spec", lambda name: None)
     done = linkwise("ask", path, "--image", "picture")
     assert done.exit_code == 2
     assert 'pip install "linkwise[app]"' in done.stderr

@@ -239,6 +239,7 @@ def test_processes_write_the_same_clusters(ask, linkwise, tmp_path):
     assert there == here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["dask"])
 def test_workers_of_dask_find_items(ask, backend, dask_client):
     address = dask_client.scheduler.address
@@ -421,7 +422,7 @@ table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Pat
         (7, signal.SIGKILL),
         (22, signal.SIGINT),
         *(
-            pytest.param(*case, marks=pytest.mark.nightly)
+            pytest.param(*case, marks=pytest.mark.slow(nightly=True))
             for case in ((7, signal.SIGINT), (22, signal.SIGKILL))
         ),
     ],

@@ -152,6 +152,7 @@ def test_a_program_is_told_what_a_person_sees(kind, linkwise):
         assert len(item["series"]) == 12
 
 
+@pytest.mark.slow
 def test_a_session_is_resumed_without_the_options(kind, linkwise):
     linkwise("ask", kind.path, *kind.options, said="n\ny\nq\n")
     for again in (("ask", kind.path), ("ask", kind.path, *kind.options), ("ask", kind.session)):
@@ -197,6 +198,7 @@ def test_changed_data_are_noticed(kind, linkwise):
 
 
 # ---------------------------------------------------------------- explained
+@pytest.mark.slow
 def test_texts_are_explained_by_their_words(tmp_path, linkwise):
     kind = Kind(tmp_path, "text")
     answered(linkwise, kind)
@@ -316,6 +318,7 @@ def test_a_column_that_is_no_text(tmp_path, linkwise):
     assert (done.exit_code, "reviews.jsonl: Column 'stars' holds numbers" in done.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_broken_images_are_left_out_only_when_asked(tmp_path, linkwise):
     kind = Kind(tmp_path, "image")
     (kind.path / "bad.png").write_bytes(b"broken")

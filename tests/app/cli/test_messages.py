@@ -79,6 +79,7 @@ def test_columns_without_a_name(fruit, linkwise, option, names):
     assert not fruit.session.exists()
 
 
+@pytest.mark.slow
 def test_what_is_typed_need_not_be_utf8(fruit):
     with start_command("ask", fruit.path) as program:
         _, err = program.communicate("\udcff\nq\n", patience())  # the byte 255
@@ -108,6 +109,7 @@ def test_two_that_begin_the_same_session_at_once(fruit, linkwise, monkeypatch):
         assert [e.answer for e in session.history] == ["no", "yes"]
 
 
+@pytest.mark.slow
 def test_two_processes_that_begin_the_same_session(fruit):
     both = [start_command("ask", fruit.path) for _ in range(2)]
     for program in both:

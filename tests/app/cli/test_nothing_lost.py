@@ -24,6 +24,7 @@ def asked(tmp_path, run):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["c.csv.linkwise", "./c.csv.linkwise", "c.csv"])
 @pytest.mark.parametrize("option", ["--labels", "--constraints", "--join"])
 def test_export_never_overwrites_the_session_or_its_data(asked, run, target, option):
@@ -35,6 +36,7 @@ def test_export_never_overwrites_the_session_or_its_data(asked, run, target, opt
     assert "3 answers" in run("status", "c.csv").stdout
 
 
+@pytest.mark.slow
 def test_clusters_and_pairs_need_two_files(asked, run):
     done = run("export", "c.csv", "--labels", "o.csv", "--constraints", "./o.csv")
     assert done.exit_code == 2
@@ -42,6 +44,7 @@ def test_clusters_and_pairs_need_two_files(asked, run):
     assert not (asked / "o.csv").exists()
 
 
+@pytest.mark.slow
 def test_the_advised_command_keeps_the_answers(asked, run):
     refused = run("ask", "c.csv", "--scale", "standard", said="")
     assert refused.exit_code == 2
@@ -53,6 +56,7 @@ def test_the_advised_command_keeps_the_answers(asked, run):
         assert session.events == before
 
 
+@pytest.mark.slow
 def test_taking_over_nothing_is_refused(asked, run):
     done = run("ask", "c.csv", "--session", "N.linkwise", "--from", "c.csv.linkwise", said="q\n")
     assert done.exit_code == 3
@@ -60,6 +64,7 @@ def test_taking_over_nothing_is_refused(asked, run):
     assert not (asked / "N.linkwise").exists()
 
 
+@pytest.mark.slow
 def test_a_session_is_not_taken_over_into_itself(asked, run):
     done = run("ask", "c.csv", "--from", "c.csv.linkwise", said="q\n")
     assert done.exit_code == 2

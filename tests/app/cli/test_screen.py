@@ -211,6 +211,7 @@ def test_a_picture():
 texts = st.text(max_size=200)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(texts, st.tuples(texts, texts), max_size=30), st.integers(30, 120), st.integers(3, 30))
 def test_any_data_fit_the_screen(columns, width, most):
     first, second = ({n: pair[at] for n, pair in columns.items()} for at in (0, 1))
@@ -220,6 +221,7 @@ def test_any_data_fit_the_screen(columns, width, most):
     assert len(lines) <= 2 + max(most, screen.MOST_LINES) * 2  # words wrapped early may take more
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_text_from_data_cannot_steer_the_terminal(text):
     shown = strip_controls(text)
@@ -227,6 +229,7 @@ def test_text_from_data_cannot_steer_the_terminal(text):
     assert len(shown) <= len(text)
 
 
+@pytest.mark.slow
 @given(texts, texts, st.integers(8, 60))
 def test_excerpts_fit_and_show_the_first_difference(first, second, cells):
     first, second = strip_controls(first), strip_controls(second)

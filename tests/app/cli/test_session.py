@@ -31,6 +31,7 @@ def labels_in(text):
     return {row["id"]: row["cluster"] for row in csv.DictReader(io.StringIO(text))}
 
 
+@pytest.mark.slow
 def test_export_needs_the_session_alone(answered, tmp_path, linkwise):
     moved = tmp_path / "elsewhere" / "s.linkwise"
     moved.parent.mkdir()
@@ -47,6 +48,7 @@ def test_export_needs_the_session_alone(answered, tmp_path, linkwise):
     assert pairs.read_text().startswith("id_a,id_b,kind\n")
 
 
+@pytest.mark.slow
 def test_labels_go_to_stdout_without_options(answered, linkwise):
     done = linkwise("export", answered.path)
     assert done.stdout.startswith("id,cluster\nf0,")
@@ -54,6 +56,7 @@ def test_labels_go_to_stdout_without_options(answered, linkwise):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten_without_force(answered, tmp_path, linkwise):
     labels, pairs = tmp_path / "l.csv", tmp_path / "p.csv"
     pairs.write_text("mine")
@@ -66,6 +69,7 @@ def test_nothing_is_overwritten_without_force(answered, tmp_path, linkwise):
     assert pairs.read_text().startswith("id_a,id_b,kind\n")
 
 
+@pytest.mark.slow
 def test_old_labels_are_brought_up_to_date_from_the_data(answered, linkwise):
     before = labels_in(linkwise("export", answered.path).stdout)
     for _ in range(12):
@@ -76,6 +80,7 @@ def test_old_labels_are_brought_up_to_date_from_the_data(answered, linkwise):
     assert set(labels_in(done.stdout).values()) == {"0"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["gone", "changed"])
 def test_old_labels_without_usable_data_are_reported_as_old(answered, linkwise, harm):
     linkwise("undo", answered.path)
@@ -90,6 +95,7 @@ def test_old_labels_without_usable_data_are_reported_as_old(answered, linkwise, 
     assert "--budget 0" in done.stderr
 
 
+@pytest.mark.slow
 def test_export_as_json(answered, tmp_path, linkwise):
     told = json.loads(linkwise("export", answered.path, "--json").stdout)
     assert told["current"] is True
@@ -101,6 +107,7 @@ def test_export_as_json(answered, tmp_path, linkwise):
     assert told["labels"] == str(target)
 
 
+@pytest.mark.slow
 def test_status(answered, linkwise):
     done = linkwise("status", answered.path)
     for words in (
@@ -128,6 +135,7 @@ def test_long_facts_of_the_status_stay_in_their_column(fruit, linkwise):
     assert max(map(len, lines[at:])) <= 80
 
 
+@pytest.mark.slow
 def test_undo_says_what_and_status_says_that_clusters_are_older(answered, linkwise):
     with Session.open(answered.session) as session:
         last = session.history[-1]
@@ -142,6 +150,7 @@ def test_undo_says_what_and_status_says_that_clusters_are_older(answered, linkwi
     assert (told["answers"], told["labels_are_current"], told["undone"]["kind"]) == (10, False, "answer")
 
 
+@pytest.mark.slow
 def test_undo_of_nothing(fruit, linkwise):
     linkwise("ask", fruit.path, "--budget", 0)
     done = linkwise("undo", fruit.path)
@@ -149,6 +158,7 @@ def test_undo_of_nothing(fruit, linkwise):
     assert "There is nothing to undo. This session has no answers." in done.stdout
 
 
+@pytest.mark.slow
 def test_undo_of_an_import_names_the_file(fruit, tmp_path, linkwise):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\n")
@@ -156,6 +166,7 @@ def test_undo_of_an_import_names_the_file(fruit, tmp_path, linkwise):
     assert "1 pair imported from pairs.csv" in linkwise("undo", fruit.path).stdout
 
 
+@pytest.mark.slow
 def test_a_session_under_any_name_is_known(fruit, tmp_path, linkwise):
     path = tmp_path / "mine.db"
     linkwise("ask", fruit.path, "--session", path, said="y\nq\n")

@@ -19,6 +19,7 @@ def answers_in(path):
         return [event.answer for event in session.history]
 
 
+@pytest.mark.slow
 def test_single_keys_answer_undo_and_quit(fruit):
     with on_terminal("ask", fruit.path, is_cold=True) as screen:
         screen.wait_for(PROMPT)
@@ -40,6 +41,7 @@ def test_single_keys_answer_undo_and_quit(fruit):
     assert answers_in(fruit.session) == ["yes", "unsure"]
 
 
+@pytest.mark.slow
 def test_no_other_key_answers(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)
@@ -92,6 +94,7 @@ def test_a_key_takes_a_note_and_the_seconds_are_measured(fruit):
         assert (answer.note, answer.seconds > 0) == ("the same y n é", True)
 
 
+@pytest.mark.slow
 def test_help_says_why(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)
@@ -105,6 +108,7 @@ def test_help_says_why(fruit):
     assert answers_in(fruit.session) == ["no"]
 
 
+@pytest.mark.slow
 def test_control_d_is_a_clean_end(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)
@@ -116,7 +120,8 @@ def test_control_d_is_a_clean_end(fruit):
     assert answers_in(fruit.session) == ["yes"]
 
 
-@pytest.mark.parametrize("is_cold", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.slow
+@pytest.mark.parametrize("is_cold", [False, pytest.param(True, marks=pytest.mark.slow(nightly=True))])
 def test_control_c_says_what_is_saved_and_where(fruit, is_cold):
     with on_terminal("ask", fruit.path, is_cold=is_cold) as screen:
         screen.wait_for(PROMPT)
@@ -131,6 +136,7 @@ def test_control_c_says_what_is_saved_and_where(fruit, is_cold):
     assert not fruit.session.with_name(fruit.session.name + "-wal").exists()
 
 
+@pytest.mark.slow
 def test_colour_and_none(fruit):
     for environment, coloured in ({}, True), ({"NO_COLOR": "1"}, False):
         with on_terminal("ask", fruit.path, **environment) as screen:
@@ -141,6 +147,7 @@ def test_colour_and_none(fruit):
             assert "≠" in screen.text
 
 
+@pytest.mark.slow
 def test_narrow_terminals_are_kept_within(fruit):
     with on_terminal("ask", fruit.path, columns=44) as screen:
         screen.wait_for("> ")
@@ -154,6 +161,7 @@ def test_narrow_terminals_are_kept_within(fruit):
     assert [line for line in shown if len(line) > 44] == []
 
 
+@pytest.mark.slow
 def test_two_windows_on_one_session(fruit):
     with on_terminal("ask", fruit.path) as one:
         one.wait_for(PROMPT)

@@ -15,7 +15,7 @@ from linkwise.app.project.project import open_project
 from linkwise.app.project.recoding import take_back, weigh_columns
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.constraints.constraints import Constraints
-from linkwise.data.encoded import block_of
+from linkwise.data.encoding.encoded import block_of
 from linkwise.session.session import Session
 
 PATIENT = bool  # a `stop` that is never true

@@ -18,7 +18,7 @@ from linkwise.app.page.opening import present_demo, present_project
 from linkwise.app.page.scatter import project_rows, scale_places
 from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.data.demo_sets import load_demo
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
 
@@ -74,6 +74,7 @@ def test_pictures_come_as_they_are():
     assert seen.tolist() == np.rint(digits.images[7] * (255 / 16)).tolist()
 
 
+@pytest.mark.slow
 def test_presenters_of_demos():
     import linkwise as lw
     from linkwise.app.cli.commands.demo import open_demo_session

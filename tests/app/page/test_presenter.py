@@ -14,7 +14,7 @@ import linkwise as lw
 from linkwise.app.page.cards import RowView, view_numbers
 from linkwise.app.page.presenter import Presenter
 from linkwise.data import encode, from_frame
-from linkwise.data.items import text_items
+from linkwise.data.show.items import text_items
 from linkwise.datasets import load
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session
@@ -124,6 +124,7 @@ def test_the_clusters_that_are_listed_are_those_of_the_labels():
     assert len(state["changes"]) == 20
 
 
+@pytest.mark.slow
 def test_more_clusters_than_a_byte_can_name_go_in_two():
     X = np.arange(600.0)[:, None]
     presenter = make_presenter(X=X, names=("x",))
@@ -452,6 +453,7 @@ FIELDS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     do=st.sampled_from(sorted(Presenter.ACTIONS)) | WILD,

@@ -82,6 +82,7 @@ def served(*arguments, is_cold=False, **environment):
 
 
 # ---------------------------------------------------------------- the address
+@pytest.mark.slow
 def test_the_address_stands_alone_on_the_first_line(fruit):
     with served(fruit.path, is_cold=True, COLUMNS="40") as page:
         assert ADDRESS.fullmatch(page.address)
@@ -95,6 +96,7 @@ def test_the_address_stands_alone_on_the_first_line(fruit):
     assert code == 130
 
 
+@pytest.mark.slow
 def test_the_address_is_there_before_anything_is_read(tmp_path):
     with served(tmp_path / "none.csv") as page:
         assert ADDRESS.fullmatch(page.address)
@@ -109,6 +111,7 @@ def test_the_address_works_once(fruit):
         assert [page.cookie()[0], page.cookie()[0]] == [303, 403]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
@@ -124,6 +127,7 @@ def test_what_is_wrong_with_the_options_ends_the_page_with_its_code(fruit, optio
 
 
 # ---------------------------------------------------------------- the end
+@pytest.mark.slow
 def test_ctrl_c_says_what_is_saved_and_how_to_go_on(fruit):
     with served(fruit.path) as page:
         view = page.view()
@@ -138,6 +142,7 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(fruit):
         assert [event.answer for event in session.history] == ["no", "unsure"]
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_when_the_server_is_killed(fruit):
     answers = []
     for _ in range(2):
@@ -198,6 +203,7 @@ def read_question(view, fruit):
     return sorted((first["row"], second["row"])), answer
 
 
+@pytest.mark.slow
 def test_the_terminal_and_the_page_go_on_with_one_session(fruit, linkwise):
     with served(fruit.path) as page:
         view = page.view()
@@ -238,6 +244,7 @@ def test_a_short_password_is_refused(fruit, tmp_path, text):
     assert "seven77" not in err
 
 
+@pytest.mark.slow
 def test_with_a_password_others_log_in(fruit):
     with served(fruit.path, "--host", "0.0.0.0", LINKWISE_PASSWORD="correct horse") as page:
         parts = urlsplit(page.address)
@@ -272,6 +279,7 @@ def seen(opened):
     return opened.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["ask", "{}"], ["serve", "{}"], ["demo", "wine"]])
 def test_where_there_is_a_browser_the_page_is_opened(fruit, browser, command):
     program, opened = browser
@@ -285,6 +293,7 @@ def test_where_there_is_a_browser_the_page_is_opened(fruit, browser, command):
         assert screen.ended() == 130
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "shows"),
     [
@@ -303,6 +312,7 @@ def test_who_wants_the_terminal_gets_no_page(fruit, browser, command, shows):
     assert not opened.exists()
 
 
+@pytest.mark.slow
 def test_enter_prints_another_address(fruit):
     with on_terminal("serve", fruit.path, "--no-browser") as screen:
         screen.wait_for("Answers are kept")
@@ -347,3 +357,13 @@ def test_whether_a_page_can_be_opened(monkeypatch, tty, environment, platform, t
     monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
     monkeypatch.setattr(serve.webbrowser, "get", get)
     assert serve.can_open() is opens
+
+
+def test_without_its_packages_the_page_says_what_to_install(monkeypatch, linkwise, fruit):
+    monkeypatch.setattr(serve, "find_spec", lambda name: None if name == "starlette" else object())
+    done = linkwise("serve", fruit.path)
+    assert done.exit_code == 2
+    assert done.stderr.endswith(
+        'The page needs starlette, not installed here. Run pip install "linkwise[page]".\n'
+    )
+    assert not serve.can_open()

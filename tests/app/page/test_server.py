@@ -142,6 +142,7 @@ def test_requests_are_worked_off_in_order(page):
     assert list(view.replies) == names
 
 
+@pytest.mark.slow
 def test_a_view_that_takes_nothing_does_not_hold_up_the_others(pages):
     page = pages(lambda: small_presenter(600))
     dead = page.view()  # reads nothing
@@ -317,6 +318,7 @@ def test_closing_lets_go_of_the_session_even_while_it_is_being_opened():
 
 
 # ---------------------------------------------------------------- other programs
+@pytest.mark.slow
 def test_what_another_program_does_is_shown(pages, tmp_path):
     path = tmp_path / "leaves.linkwise"
     X = np.repeat([[0.0], [5.0], [9.0]], 4, axis=0) + np.arange(12)[:, None] / 100
@@ -335,6 +337,7 @@ def test_what_another_program_does_is_shown(pages, tmp_path):
     view.until(lambda v: v.state["counts"]["added"] == 1)
 
 
+@pytest.mark.slow
 def test_a_session_that_is_held_by_another_program_is_shown_later(pages, monkeypatch):
     presenter = Slow(small_presenter())
     state, held = presenter.presenter.state, threading.Event()

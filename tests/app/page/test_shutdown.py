@@ -30,6 +30,7 @@ HALF_SAID = (b"", b"GET / HT", b"POST /login HTTP/1.1\r\nContent-Length: 9\r\n\r
 
 
 # ---------------------------------------------------------------- nobody takes the words any more
+@pytest.mark.slow
 def test_it_ends_when_its_terminal_takes_no_words_any_more(fruit):
     with served(fruit.path) as page:
         view = page.view()
@@ -41,6 +42,7 @@ def test_it_ends_when_its_terminal_takes_no_words_any_more(fruit):
         assert [event.answer for event in session.history] == ["no"]
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_it_where_words_wait_to_be_read(fruit):
     """As on a terminal that was halted with Ctrl-S."""
     with served(fruit.path) as page:
@@ -146,8 +148,9 @@ def test_a_request_at_the_moment_of_the_end_does_not_keep_a_room_open():
 
 
 # ---------------------------------------------------------------- at any moment
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.nightly) for n in range(2, ROUNDS))]
+    "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow(nightly=True)) for n in range(2, ROUNDS))]
 )
 def test_it_ends_at_any_moment_with_every_answer_stored(tmp_path, seed):
     draw = random.Random(seed)

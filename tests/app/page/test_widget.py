@@ -133,6 +133,7 @@ def test_a_request_that_comes_before_the_thread_runs_is_handled(made, monkeypatc
     assert page.sent["v"][0]["ok"]
 
 
+@pytest.mark.slow
 def test_what_another_cell_answers_is_seen(made):
     session = session_of()
     page = made(session)
@@ -171,6 +172,7 @@ def test_messages_go_out_on_the_loop_of_the_notebook(made):
     assert set(asyncio.run(notebook())) == {threading.current_thread()}
 
 
+@pytest.mark.slow
 def test_two_widgets_on_one_session(made):
     session = session_of()
     one, other = made(session), made(session)

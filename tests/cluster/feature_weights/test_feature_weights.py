@@ -442,6 +442,7 @@ def test_more_is_satisfied_than_by_equal_weights():
 
 
 # ---------------------------------------------------------------- any clusterer, any validity
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "clusterer",
     [KMeans(n_init=3), AgglomerativeClustering(), lw.PCKMeans(n_init=2), lw.ClusILC(4)],
@@ -466,6 +467,7 @@ def test_any_clusterer_will_do(clusterer):
     assert model.score(IRIS, constraints=c) > 0.8
 
 
+@pytest.mark.slow
 def test_a_mixture_of_gaussians_has_its_own_numbers():
     """It has ``fit_predict`` but no `labels_`, and may leave components empty."""
     c = lw.Constraints.sample(IRIS_CLASSES, 40, 0)

@@ -27,6 +27,7 @@ def fitted(clusterer, n_clusters=3, constraints=C, **settings):
 
 
 # ---------------------------------------------------------------- what a clusterer is told
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_the_number_and_the_seed_reach_the_last_step_of_a_pipeline(depth):
     clusterer = KMeans(2, init="random", n_init=1)

@@ -147,6 +147,7 @@ def test_the_start_has_nearly_the_least_value_and_opposes_pairs(m, seed, n_pairs
     assert value <= 1.05 * reference.slowest_value(W, volume, apart) + 1e-9
 
 
+@pytest.mark.slow
 @each_balance
 def test_two_clusters_keep_all_pairs_and_are_most_often_the_best_of_all_sets(balance):
     best = 0

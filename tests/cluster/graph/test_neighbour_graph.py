@@ -18,6 +18,7 @@ def graph_of(X, k, **settings):
     return graph.weights.toarray()
 
 
+@pytest.mark.slow
 @given(n=st.integers(2, 25), d=st.integers(1, 4), k=st.integers(1, 8), seed=st.integers(0, 10**6))
 def test_weights_are_those_of_the_definition_and_bridges_between_parts(n, d, k, seed):
     X = np.random.default_rng(seed).normal(size=(n, d))

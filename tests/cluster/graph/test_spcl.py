@@ -13,6 +13,7 @@ from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from reference import spcl as reference
 
 
+@pytest.mark.slow
 @given(n=st.integers(3, 20), seed=st.integers(0, 10**6), n_pairs=st.integers(0, 8))
 def test_eigenvectors_are_those_of_the_paper(n, seed, n_pairs):
     rng = np.random.default_rng(seed)

@@ -46,6 +46,7 @@ def problems(draw):
     return X, draw(st.integers(2, 4)), lw.Constraints.sample(y, n_pairs, 0)
 
 
+@pytest.mark.slow
 @given(problems())
 def test_clusters_are_parts_of_cuts(problem):
     X, least, _ = problem
@@ -76,6 +77,7 @@ def satisfied(labels, constraints):
     return int(joined.sum() + apart.sum())
 
 
+@pytest.mark.slow
 @given(problems(), st.booleans())
 def test_no_other_choice_satisfies_more(problem, whole):
     X, least, constraints = problem

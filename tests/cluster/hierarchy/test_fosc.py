@@ -35,6 +35,7 @@ def satisfied(labels, constraints):
     return constraints.n_constraints - sum(int(broken.sum()) for broken in constraints.find_violations(alone))
 
 
+@pytest.mark.slow
 @each_hierarchy
 @given(problem=problems(), ties=st.sampled_from(["stability", "larger"]), whole=st.booleans())
 def test_the_clusters_are_those_of_the_definition(hierarchy, problem, ties, whole):

@@ -23,6 +23,7 @@ def int_pairs(*pairs):
 
 
 # ---------------------------------------------------------------- against the paper, and the best there is
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(0, 12))
 def test_it_is_never_worse_than_the_paper_from_the_same_centres(seed, k, n_pairs):
     rng = np.random.default_rng(seed)
@@ -38,6 +39,7 @@ def test_it_is_never_worse_than_the_paper_from_the_same_centres(seed, k, n_pairs
         assert model.inertia_ <= first + 1e-9
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 3))
 def test_an_exact_assignment_is_the_cheapest_that_breaks_nothing(seed, k):
     rng = np.random.default_rng(seed)

@@ -30,6 +30,7 @@ def weighted(y, n, rng):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([0.1, 1.0, 30.0]))
 @settings(max_examples=40)
 def test_it_does_what_the_paper_says(seed, k, w):
@@ -81,6 +82,7 @@ def test_constraints_help_other_rows_too(make, gain):
     assert np.mean(reached) > np.mean(plain) + gain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lw.PCKMeans, lw.MPCKMeans])
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([0.0, 1e-3, 1.0]))
 @settings(max_examples=25)
@@ -177,6 +179,7 @@ def test_the_same_for_any_number_of_threads(make, monkeypatch):
     np.testing.assert_array_equal(found[0].cluster_centers_, found[1].cluster_centers_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lw.PCKMeans, lw.MPCKMeans])
 def test_a_must_link_chain_through_all_of_many_rows(make):
     n = 100_000
@@ -250,6 +253,7 @@ def test_starts_may_have_fewer_centres_where_rows_are_alike_up_to_rounding():
     assert run.objective == min(alone)
 
 
+@pytest.mark.slow
 def test_the_price_of_sparse_rows_far_from_zero():
     X = 1e8 + 3 + np.random.default_rng(0).normal(size=(60, 5))
     c = lw.Constraints.sample(np.arange(60) % 2, 20, random_state=0)

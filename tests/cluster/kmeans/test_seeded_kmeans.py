@@ -31,6 +31,7 @@ def plain(X, seeds, fixed, n_iter=100):
     return labels
 
 
+@pytest.mark.slow
 @BOTH
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 4))
 def test_with_a_seed_for_each_cluster_it_is_the_paper(method, seed, k):

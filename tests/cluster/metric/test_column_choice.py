@@ -145,7 +145,7 @@ def measure_ari(seed, way, n_answers=100):
     return adjusted_rand_score(truth, session.labels)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow(nightly=True)
 def test_the_weights_are_as_good_as_columns_chosen_by_hand():
     ways = ("all", "proposal", "by hand")
     ari = np.array([[measure_ari(seed, way) for way in ways] for seed in range(5)])

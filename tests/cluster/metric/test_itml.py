@@ -24,6 +24,7 @@ def stated(X, c, bounds, gamma=1.0):
     return X[first] - X[second], sign, np.where(sign > 0, *bounds), gamma * weight
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.1, 1.0, 8.0]))
 @settings(max_examples=20)
 def test_no_other_metric_is_better(seed, d, gamma):

@@ -32,6 +32,7 @@ def test_the_gradient_of_the_reference():
         assert check_grad(paper.objective, paper.gradient, a, X, c, 1e-3) < 1e-5
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 10**6), st.sampled_from([1, 2, 5, 12]), st.integers(3, 40), st.sampled_from([1e-3, 0.3])
 )

@@ -14,6 +14,7 @@ from reference import rca as paper
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0.0, 0.5, 1.0]))
 @settings(max_examples=40)
 def test_it_whitens_the_covariance_within_chunklets(seed, d, shrinkage):

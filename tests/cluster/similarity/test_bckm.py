@@ -669,6 +669,7 @@ def test_distances_instead_of_similarities_raise_errors(K):
         lw.BCKM(2, kernel="precomputed").fit(K)
 
 
+@pytest.mark.slow
 def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
     X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**6))
     c = lw.Constraints(6, [(0, 1)], [(0, 2)])

@@ -53,6 +53,7 @@ def test_directions_are_the_top_eigenvectors(seed, s):
     np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_the_step_is_the_one_of_least_loss(seed):
     """Up to the half a constraint that keeps it finite, which fades as pairs are many."""

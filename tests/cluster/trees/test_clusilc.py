@@ -68,6 +68,7 @@ def problems(draw):
     return X, pairs[same], pairs[~same]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A cannot-link separates rows .*, which are identical")
 @pytest.mark.filterwarnings("ignore:X has only .* distinct row:linkwise.cluster.base.FewerClustersWarning")
 @given(

@@ -81,6 +81,7 @@ def test_good_clusters_score_lower_than_bad_ones():
 
 
 # ---------------------------------------------------------------- what changes nothing
+@pytest.mark.slow
 @each_option
 @given(clusterings(), st.floats(1e-3, 1e3), st.floats(-10, 10))
 def test_neither_unit_place_order_nor_names_matter(stdev, factor, problem, unit, shift):

@@ -103,7 +103,7 @@ each_setting = pytest.mark.parametrize("learner", SETTINGS, ids=repr)
     [
         *((learner, load_iris) for learner in SETTINGS),
         *((learner, load_wine) for learner in PUBLISHED),
-        *(pytest.param(learner, load_wine, marks=pytest.mark.nightly) for learner in VARIANTS),
+        *(pytest.param(learner, load_wine, marks=pytest.mark.slow(nightly=True)) for learner in VARIANTS),
     ],
     ids=lambda value: getattr(value, "__name__", repr(value)),
 )

@@ -11,6 +11,7 @@ from linkwise.learn.kin.confidence import forecast
 from linkwise.learn.run import Run
 
 
+@pytest.mark.slow
 def test_one_row_that_nobody_can_judge_costs_two_questions():
     X, y = load_iris(return_X_y=True)
     first = lw.KIN(random_state=0)

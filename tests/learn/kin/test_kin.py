@@ -120,11 +120,12 @@ def _compared(X, oracle, budget, constraints, askable):
         run.answer(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("load", "unsure", "n_given"),
     [
         (load_iris, 0.0, 0),
-        pytest.param(load_iris, 0.2, 25, marks=pytest.mark.nightly),
+        pytest.param(load_iris, 0.2, 25, marks=pytest.mark.slow(nightly=True)),
         (load_wine, 0.2, 25),
     ],
 )
@@ -136,7 +137,7 @@ def test_real_sets(load, unsure, n_given):
     assert len(compared(X, oracle, budget=50, constraints=given_ones)) == 50
 
 
-@pytest.mark.parametrize("unsure", [0.0, pytest.param(0.2, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("unsure", [0.0, pytest.param(0.2, marks=pytest.mark.slow(nightly=True))])
 def test_classes_of_several_groups(unsure):
     X, y = several_groups(n_rows=60, n_groups=10, n_classes=3)
     pairs = compared(X, TruthOracle(y, unsure=unsure, random_state=0), budget=45)
@@ -144,6 +145,7 @@ def test_classes_of_several_groups(unsure):
     assert any(is_far and y[a] == y[b] for is_far, (a, b) in zip(far, pairs, strict=True))
 
 
+@pytest.mark.slow
 def test_a_first_row_that_nobody_can_judge():
     X, y = real(load_iris)
     blurred = next(iter(compared(X, TruthOracle(y), budget=1)))[1]
@@ -153,12 +155,14 @@ def test_a_first_row_that_nobody_can_judge():
     assert sum(blurred in pair for pair in pairs) <= 3
 
 
+@pytest.mark.slow
 def test_a_set_with_many_given_facts():
     X, y = real(load_wine)
     oracle = TruthOracle(y, unsure=0.1, random_state=0)
     assert len(compared(X, oracle, budget=6, constraints=lw.Constraints.sample(y, 150, 0))) == 6
 
 
+@pytest.mark.slow
 def test_a_forest_and_weights_among_small_sets():
     """Until nothing is left to ask."""
     rng = np.random.default_rng(5)
@@ -179,6 +183,7 @@ def test_identical_rows_are_one_item(seed):
     assert not any(of[i] == of[j] for i, j in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [6, 12, 29])
 def test_where_all_rows_are_equally_far_rounding_decides_nothing(n):
     for seed in range(2):
@@ -187,6 +192,7 @@ def test_where_all_rows_are_equally_far_rounding_decides_nothing(n):
     compared(np.eye(6), TruthOracle([4, 0, 0, 4, 4, 1]))
 
 
+@pytest.mark.slow
 @few_examples
 @given(st.data())
 def test_small_sets_with_constraints_doubts_and_hidden_rows(data):
@@ -205,6 +211,7 @@ def test_small_sets_with_constraints_doubts_and_hidden_rows(data):
     compared(X, oracle, constraints=known, askable=askable)
 
 
+@pytest.mark.slow
 def test_many_facts_that_nobody_asked_for():
     """They spoil nothing on average over sets, and what they say is used."""
     before, after, unasked = [], [], []
@@ -231,6 +238,7 @@ def test_many_facts_that_nobody_asked_for():
 
 
 # ---------------------------------------------------------------- as a session lives
+@pytest.mark.slow
 def test_undo_and_another_client_ask_the_same(tmp_path):
     """Beyond the first forests and weights, and where the covariance is made anew."""
     X, y = real(load_wine)
@@ -504,6 +512,7 @@ def test_prepare_reports_its_progress(made):
     assert steps == [(done, 5) for done in range(1, made + 1)]
 
 
+@pytest.mark.slow
 def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     """All of them hold, and what was asked about always counts."""
     monkeypatch.setattr(model, "MOST_KNOWN", 20)

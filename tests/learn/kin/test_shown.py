@@ -62,6 +62,7 @@ def assert_facts_hold(evidence, labels):
     assert np.bincount(labels).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_given", [5, 40, 200])
 def test_facts_hold_at_every_step(n_given):
     X, y = load_wine(return_X_y=True)
@@ -78,6 +79,7 @@ def test_facts_hold_at_every_step(n_given):
         run.answer(oracle(run.question.first, run.question.second))
 
 
+@pytest.mark.slow
 @few_examples
 @given(st.data())
 def test_facts_hold_whatever_they_are(data):
@@ -138,7 +140,8 @@ def test_any_number_of_threads_gives_the_same(n_threads, monkeypatch):
     assert seen[0][2:] == seen[1][2:]
 
 
-@pytest.mark.parametrize("n_given", [pytest.param(0, marks=pytest.mark.nightly), 30])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_given", [pytest.param(0, marks=pytest.mark.slow(nightly=True)), 30])
 def test_a_replay_shows_the_same(n_given):
     """With what an earlier run has left, with nothing, and from any point; across forests and weights."""
     X, y = load_wine(return_X_y=True)
@@ -155,6 +158,7 @@ def test_a_replay_shows_the_same(n_given):
     assert again(45, Forgetful()) == seen
 
 
+@pytest.mark.slow
 def test_a_volunteered_fact_is_not_forgotten():
     """The rows that belong together with the item in question count, whatever was shown before."""
     X, y = load_wine(return_X_y=True)
@@ -175,7 +179,8 @@ def test_a_volunteered_fact_is_not_forgotten():
             assert labels[0] == labels[1]
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow(nightly=True))])
 def test_rows_at_borders_are_not_remembered_too_long(seed, monkeypatch):
     monkeypatch.setattr(kernels, "MOST_ITEMS", 60)
     monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 40)

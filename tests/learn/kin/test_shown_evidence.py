@@ -1,6 +1,7 @@
 """Evidence about rows as evidence about the items that show them."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
@@ -12,6 +13,7 @@ from linkwise.learn.kin.shown_evidence import ShownRowEvidence
 from linkwise.learn.run import Run
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(0, 25))
 def test_facts_of_shown_rows_are_those_of_all_rows(seed, n_pairs):
     rng = np.random.default_rng(seed)
@@ -37,6 +39,7 @@ def test_facts_of_shown_rows_are_those_of_all_rows(seed, n_pairs):
                 assert told is None or i == j
 
 
+@pytest.mark.slow
 def test_pairs_that_are_brought_in_hold_for_the_rows_they_name(monkeypatch):
     """Small clusters are mixed here; what is said of a row is no fact about the others beside it."""
     monkeypatch.setattr(kernels, "MOST_ITEMS", 60)

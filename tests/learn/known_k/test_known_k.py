@@ -101,6 +101,7 @@ def test_each_cluster_is_reached_in_few_questions(kind):
     assert len({int(y[row]) for fact in run.evidence for row in fact.pair}) == 3
 
 
+@pytest.mark.slow
 @nobody_is_asked
 @each
 def test_answers_help(kind):

@@ -22,9 +22,9 @@ from linkwise.data import (
     series_items,
     text_items,
 )
-from linkwise.data.frames import to_narwhals
-from linkwise.data.images import file_items, require_pillow
-from linkwise.data.items import no_fields
+from linkwise.data.read.frames import to_narwhals
+from linkwise.data.read.picture_files import require_pillow
+from linkwise.data.show.items import file_items, no_fields
 from linkwise.errors import DataError, SessionError
 from linkwise.session.description import ITEMS_WANTED, check_items, to_item_list
 from linkwise.session.session import Session

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.data.roles import Kind
+from linkwise.data.columns.roles import Kind
 from linkwise.errors import DataError
 from linkwise.reasons.sentences import format_percent
 from linkwise.session.projection import project_on_components

@@ -15,9 +15,10 @@ from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
-from linkwise.data.encode import Categories
-from linkwise.data.readers import ENDINGS
-from linkwise.data.side_table import read_side_table, show_pictures, show_side_table
+from linkwise.data.encoding.matrix import Categories
+from linkwise.data.read.formats import ENDINGS
+from linkwise.data.show.rows import show_pictures
+from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress

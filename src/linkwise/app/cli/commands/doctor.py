@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -27,8 +27,10 @@ State = Literal["ok", "absent", "broken"]
 FOR_PEOPLE = ("dev", "docs")  # extras for those who change linkwise
 PURPOSE = {
     "app": "the command line, the page and folders of images",
-    "images": "folders of images, without the command line",
-    "xlsx": "spreadsheets (.xlsx)",
+    "tables": "files of tables, also spreadsheets (.xlsx)",
+    "images": "folders of images",
+    "cli": "the command line, with tables",
+    "page": "the page in the browser",
     "notebook": "the page in notebooks",
     "plot": "figures",
     "dask": "work on several machines",
@@ -36,7 +38,10 @@ PURPOSE = {
 }
 IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL"}
 LEAST_SQLITE = (3, 35, 0)  # ON CONFLICT without a target
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\s*>=(?P<least>[\d.]+))?(?:.*extra == [\"'](?P<extra>\w+))?")
+REQUIREMENT = re.compile(
+    r"(?P<name>[\w.-]+)(?:\[(?P<parts>[\w,]+)\])?(?:\s*>=(?P<least>[\d.]+))?"
+    r"(?:.*extra == [\"'](?P<extra>\w+))?"
+)
 MARKS: dict[State, str] = {"ok": "ok", "absent": "-", "broken": "BROKEN"}
 
 
@@ -156,9 +161,19 @@ def _try_check(
 
 # ---------------------------------------------------------------- packages
 def _parse_requirements(given: list[str]) -> list[Need]:
-    """Requirements such as ``polars>=1.20; extra == "app"``, taken apart."""
-    matches = (REQUIREMENT.match(text) for text in given)
-    return [Need(m["name"], m["least"] or "0", m["extra"] or "") for m in matches if m is not None]
+    """Take requirements such as ``polars>=1.20; extra == "tables"`` apart.
+
+    An extra that is made of others, such as ``linkwise[cli,page]``, has all that they have.
+    """
+    found = [m for text in given if (m := REQUIREMENT.match(text)) is not None]
+    parts = {m["extra"]: m["parts"].split(",") for m in found if m["name"] == "linkwise"}
+    plain = [Need(m["name"], m["least"] or "0", m["extra"] or "") for m in found if m["name"] != "linkwise"]
+
+    def collect(extra: str) -> list[Need]:
+        own = [need for need in plain if need.extra == extra]
+        return own + [replace(need, extra=extra) for part in parts.get(extra, []) for need in collect(part)]
+
+    return [need for extra in dict.fromkeys(m["extra"] or "" for m in found) for need in collect(extra)]
 
 
 def _installed_version(name: str) -> str:

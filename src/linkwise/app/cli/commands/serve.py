@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from getpass import getpass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
 CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed
 PASSWORD = "LINKWISE_PASSWORD"
+PACKAGES = ("starlette", "uvicorn", "websockets")  # the extra "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +164,13 @@ def _print_opening(project: Project) -> None:
 
 # ---------------------------------------------------------------- whether there is a browser
 def can_open() -> bool:
-    """Whether a person sits here before a screen with a browser."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and has_browser()
+    """Whether a person sits here before a screen with a browser, and the page is installed."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and has_browser() and not _missing_packages()
+
+
+def _missing_packages() -> list[str]:
+    """Packages of the extra "page" that are not installed."""
+    return [name for name in PACKAGES if find_spec(name) is None]
 
 
 def has_browser() -> bool:
@@ -181,6 +188,10 @@ def has_browser() -> bool:
 # ---------------------------------------------------------------- holding a page
 def serve_page(subject: PageSource, where: PageAddress) -> None:
     """Serve one subject until Ctrl-C, which ends in words."""
+    if missing := _missing_packages():
+        raise UsageError(
+            f'The page needs {", ".join(missing)}, not installed here. Run pip install "linkwise[page]".'
+        )
     password = _choose_password(where)
     sock = _open_socket(where)
     with sock:
