@@ -198,7 +198,8 @@ def test_positions_join_rows_without_ids(tmp_path):
 
 def test_options_that_do_not_fit(tmp_path, linkwise):
     data = write_embeddings(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"There is no file .*nothing\.csv\. Pass a table about the same rows to --show"):
+    missing = r"There is no file .*nothing\.csv\. Pass a table about the same rows to --show"
+    with pytest.raises(FileNotFoundError, match=missing):
         open_both(data, tmp_path / "nothing.csv")
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\np0,p1,cannot-link\n")

@@ -29,6 +29,7 @@ from linkwise.app.project.options import (
     OF_PAGE,
     OF_SESSION,
     OVERLAP,
+    SESSION,
     ExplainOptions,
     ProgramOptions,
     Reading,
@@ -74,6 +75,7 @@ DataFile = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="a table such as CSV; a folder of images or texts"),
 ]
+SessionFile = Annotated[Path | None, option_of(SESSION)]
 ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
     help="share of wrong pairs or estimate  [default: 0]",
     heading=OF_METHOD,
@@ -256,16 +258,17 @@ def cluster_command(
 
 
 @app.command("status", cls=Command)
-def status_command(path: SessionPath, as_json: Json = False) -> None:
+def status_command(path: SessionPath, session: SessionFile = None, as_json: Json = False) -> None:
     """Show the state of a session."""
     from linkwise.app.cli.commands.session import status
 
-    status(path, as_json=as_json)
+    status(path, session, as_json=as_json)
 
 
 @app.command("review", cls=Command)
 def review_command(
     path: SessionPath,
+    session: SessionFile = None,
     source: Annotated[
         str,
         typer.Option(
@@ -284,13 +287,14 @@ def review_command(
     """
     from linkwise.app.cli.commands.review import review
 
-    review(path, source=source, as_json=as_json)
+    review(path, session, source=source, as_json=as_json)
 
 
 @app.command("combine", cls=Command)
 def combine_command(
     path: SessionPath,
     other: Annotated[Path, typer.Argument(metavar="OTHER", help="the other data file or session file")],
+    session: SessionFile = None,
     source: Annotated[
         str | None,
         typer.Option(
@@ -309,15 +313,15 @@ def combine_command(
     """
     from linkwise.app.cli.commands.session import combine
 
-    combine(path, other, source=source, as_json=as_json)
+    combine(path, other, session, source=source, as_json=as_json)
 
 
 @app.command("undo", cls=Command)
-def undo_command(path: SessionPath, as_json: Json = False) -> None:
+def undo_command(path: SessionPath, session: SessionFile = None, as_json: Json = False) -> None:
     """Undo the last answer, change or import of a session."""
     from linkwise.app.cli.commands.session import undo
 
-    undo(path, as_json=as_json)
+    undo(path, session, as_json=as_json)
 
 
 @app.command("explain", cls=Command)
@@ -326,6 +330,7 @@ def explain_command(
     path: SessionPath,
     reading: Annotated[Reading, "without scale"],
     request: ExplainOptions,
+    session: SessionFile = None,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -350,7 +355,7 @@ def explain_command(
     """
     from linkwise.app.cli.commands.explain import explain_clusters
 
-    explain_clusters(path, reading, request, labels=labels, constraints=constraints)
+    explain_clusters(path, reading, request, session_file=session, labels=labels, constraints=constraints)
 
 
 @app.command("export", cls=Command)
@@ -358,6 +363,7 @@ def explain_command(
 def export_command(
     path: SessionPath,
     workers: WorkerOptions,
+    session: SessionFile = None,
     new: Annotated[
         Path | None,
         typer.Option(
@@ -413,6 +419,7 @@ def export_command(
 
     export(
         path,
+        session,
         labels=labels,
         constraints=constraints,
         answers=answers,
@@ -432,11 +439,12 @@ def extend_command(
     new: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[NEW]",
-            help="new files: a file, a folder or a pattern  [default: new files that PATH names]",
+            metavar="NEW",
+            help="a file, a folder or a pattern  [default: PATH]",
             show_default=False,
         ),
     ] = None,
+    session: SessionFile = None,
     as_json: Json = False,
 ) -> None:
     """Add rows that arrived to a session about items.
@@ -446,7 +454,7 @@ def extend_command(
     """
     from linkwise.app.cli.commands.session import extend
 
-    extend(path, new, workers=workers, as_json=as_json)
+    extend(path, new, session, workers=workers, as_json=as_json)
 
 
 @app.command("demo", cls=Command)
@@ -454,20 +462,18 @@ def demo_command(
     name: Annotated[
         Demo,
         typer.Argument(
-            metavar="[digits|wine|messages|loads]", help="the data  [default: digits]", show_default=False
+            metavar="NAME", help="digits, wine, messages or loads  [default: digits]", show_default=False
         ),
     ] = Demo.digits,
     auto: Annotated[bool, typer.Option("--auto", help="take the answers from the known classes")] = False,
     budget: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="number of questions  [default: no limit; with --auto 100]"),
+        typer.Option(min=0, metavar="N", help="number of questions  [default: no limit]"),
     ] = None,
     seed: Annotated[int | None, option_of(SEED)] = None,
     session: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH", dir_okay=False, help="save the answers in this file  [default: not saved]"
-        ),
+        typer.Option(metavar="PATH", dir_okay=False, help="save the answers here  [default: not saved]"),
     ] = None,
     error_rate: Annotated[str | None, option_of(ERROR_RATE)] = None,
     terminal: OnTerminal = False,

@@ -22,7 +22,7 @@ from linkwise.methods import CLUSTERERS, LEARNERS, Method
 
 MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
 LEARNER, CLUSTERER = "learner", "clusterer"  # of which kind a MethodChoice is
-MAIN = "Main options"
+MAIN, OTHERS = "Main options", "Other options"
 _USUAL = ("--id", "--columns", "--drop", "--text", "--impute")
 MAIN_OPTIONS = {  # of each command, those that most people need
     "ask": (*_USUAL, "--budget", "--session", "--terminal"),
@@ -53,10 +53,9 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and the options, all in two columns of the same width."""
-        arguments = [
-            (each.metavar, each.help or "") for each in self.params if each.param_type_name == "argument"
-        ]
-        for heading, records in {"Arguments": arguments, **list_options(self, ctx)}.items():
+        given: list[Any] = [each for each in self.params if each.param_type_name == "argument"]
+        sections = {"Arguments": [(each.metavar, each.help) for each in given], **list_options(self, ctx)}
+        for heading, records in sections.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl([(name.ljust(FIRST_COLUMN), words) for name, words in records])
@@ -64,18 +63,20 @@ class Command(TyperCommand):
 
 def list_options(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """List the options of a command with their help, by heading in the order of the help."""
-    main: dict[str, tuple[str, str]] = dict.fromkeys(MAIN_OPTIONS.get(command.name, ()), ("", ""))
-    found: dict[str, list[tuple[str, str]]] = {name: [] for name in (MAIN, *HEADINGS, "Other")}
-    for parameter in command.get_params(ctx):
-        if parameter.param_type_name == "argument" or (record := parameter.get_help_record(ctx)) is None:
+    main: dict[str, tuple[str, str]] = {}
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in (MAIN, *HEADINGS, OTHERS)}
+    for option in command.get_params(ctx):
+        flag = option.opts[0]
+        if option.param_type_name == "argument":
             continue
-        record = record[0], RANGE.sub("", record[1])
-        if parameter.opts[0] in main:
-            main[parameter.opts[0]] = record
+        name, words = option.get_help_record(ctx)
+        record = name, "show this help" if "--help" in option.opts else RANGE.sub("", words)
+        if flag in MAIN_OPTIONS.get(command.name, ()):
+            main[flag] = record
         else:
-            found[parameter.rich_help_panel or "Other"].append(record)
-    found[MAIN] = list(main.values())
-    return {name: records for name, records in found.items() if records}
+            found[getattr(option, "rich_help_panel", None) or OTHERS].append(record)
+    found[MAIN] = [main[flag] for flag in MAIN_OPTIONS.get(command.name, ())]
+    return {heading: records for heading, records in found.items() if records}
 
 
 # ---------------------------------------------------------------- from objects to options

@@ -134,7 +134,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     take_next(folder, items.hash)
 
 
-def describe_extension(extended: Extended, path: Path) -> list[str]:
+def describe_extension(extended: Extended, path: Path, *more: object) -> list[str]:
     """Say how many rows arrived, how many of them fit no item, and what to do about them."""
     told = [f"{count_noun(extended.n_rows, 'row')} in {count_noun(extended.n_files, 'file')} added"]
     total = sum(n for _, n in extended.unfit)
@@ -142,7 +142,7 @@ def describe_extension(extended: Extended, path: Path) -> list[str]:
         told.append(
             f"{describe_unfit(extended.unfit)}. linkwise asks about"
             f" {'it' if total == 1 else 'them'} as {count_noun(extended.n_new, 'new item')}:"
-            f" {quote_command('linkwise', 'ask', path)}"
+            f" {quote_command('linkwise', 'ask', path, *more)}"
         )
     elif extended.n_rows:
         told.append("All of them fit an item.")

@@ -153,15 +153,26 @@ def is_session(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def find_session(path: Path, *, or_else: str = "") -> Path:
-    """Find the session file of a path, which must exist; `or_else` is an alternative for the message."""
-    found = session_path(path)
+def choose_files(file: Path, given: Path | None) -> tuple[Path, Path]:
+    """Choose the data file and the session file; `given` is the one that ``--session`` names."""
+    file = resolve_name(file)
+    if given is None and is_session(file):
+        return data_of_session(file), file
+    return file, new_session_path(file, given)
+
+
+def find_session(path: Path, given: Path | None = None, *, or_else: str = "") -> Path:
+    """Find the session file of a path, which must exist.
+
+    `given` is the one that ``--session`` names, and `or_else` an alternative for the message.
+    """
+    found = new_session_path(path, given)
     if found.exists():
         return found
     if path == found:
         raise FileNotFoundError(f"There is no session {found}. Pass the file of a session, or a data file.")
     why = f" {path} is a folder without a session beside it." if path.is_dir() else ""
-    begin = f"begin one with: {quote_command('linkwise', 'ask', path)}"
+    begin = f"begin one with: {quote_command('linkwise', 'ask', path, *session_words(path, found))}"
     way_out = f"{or_else}, or {begin}" if or_else and is_data(path) else begin
     raise FileNotFoundError(f"There is no session {found}.{why} {way_out[0].upper()}{way_out[1:]}")
 
@@ -170,6 +181,8 @@ def new_session_path(data: Path, given: Path | None) -> Path:
     """The session file of a data file, which may exist already."""
     if given is None:
         return session_path(data)
+    if is_session(data):
+        raise UsageError(f"{data} is a session itself. Pass its data file, or remove --session.")
     if is_data(given) and not is_session(given):
         raise UsageError(
             f"--session {given} is a data file, not a session. Remove --session to store the answers in "
@@ -472,8 +485,10 @@ def import_gold(project: Project, gold: Path) -> str:
 
 
 # ---------------------------------------------------------------- labels of a session
-def open_with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
-    """Open a session whose labels follow from all answers; read the data file if necessary.
+def open_with_current_labels(
+    path: Path, data: Path | None, progress: Progress | None = None
+) -> tuple[Session, str | None]:
+    """Open a session whose labels follow from all answers; read `data`, if necessary.
 
     Returns
     -------
@@ -486,7 +501,6 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     if session.labels_are_current:
         return session, None
     source = origin_of(session, path)
-    data = data_path(path, source)
     if data is None:
         return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
     try:
@@ -501,12 +515,14 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     return current, None
 
 
-def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Rows]:
-    """Open a session together with its data file; the caller closes it.
+def open_with_data(
+    path: Path, data: Path | None = None, progress: Progress | None = None
+) -> tuple[Session, Path, Rows]:
+    """Open a session together with its data; the caller closes it.
 
     The learner prepares only if the labels or the confidences that are stored are not current.
     """
-    data = data_of_session(path)
+    data = data or data_of_session(path)
     with Session.open(path) as kept:
         source = origin_of(kept, path)
     if "choices" not in source:

@@ -32,8 +32,7 @@ from linkwise.app.programs.interrupts import defer_interrupt, interrupt_at_end
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import ProgramOptions, Reading, SessionOptions
-from linkwise.app.project.project import Project, data_of_session, is_session, new_session_path, open_project
-from linkwise.app.project.reading import resolve_name
+from linkwise.app.project.project import Project, choose_files, open_project
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.dialogue import Ending, run_audit
 from linkwise.app.terminal.keys import LineReader
@@ -70,11 +69,7 @@ def ask_program(
     limits = read_limits(program)
     if program.audit is not None and not source:
         raise UsageError("--audit needs a name for the program. Add --source NAME.")
-    file = resolve_name(file)
-    if kept.session is None and is_session(file):
-        data, path = data_of_session(file), file
-    else:
-        data, path = file, new_session_path(file, kept.session)
+    data, path = choose_files(file, kept.session)
     if kept.error_rate is None:
         kept = replace(kept, error_rate=add_source(read_error_rate(path), source))
     with report_early_interrupt(data, path), busy(f"reading {data.name}") as progress:

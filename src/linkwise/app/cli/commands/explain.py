@@ -43,17 +43,25 @@ NEARNESS = {"text": "their words", "image": "their pictures", "series": "their c
 
 
 def explain_clusters(
-    path: Path, reading: Reading, request: ExplainOptions, *, labels: Path | None, constraints: Path | None
+    path: Path,
+    reading: Reading,
+    request: ExplainOptions,
+    *,
+    session_file: Path | None = None,
+    labels: Path | None = None,
+    constraints: Path | None = None,
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if request.rows is not None and request.form != "rules":
         raise UsageError(f"--rows explains in words. Remove --format {request.form}.")
+    if session_file is not None and labels is not None:
+        raise UsageError("--session and --labels both name clusters. Use one of them.")
     path = resolve_name(path)
     check_free([request.plot], force=request.force)
     _check_plot(request.plot)
     with busy(f"reading {path.name}") as progress:
         if labels is None:
-            subject = load_session_clusters(path, reading, constraints, progress)
+            subject = load_session_clusters(path, session_file, reading, constraints, progress)
         else:
             subject = load_labelled_clusters(path, reading, labels, constraints, progress)
     check_apart([request.plot], subject.files)

@@ -123,17 +123,12 @@ def serve(
     def begin() -> Presenter:
         from linkwise.app.page.opening import present_project
         from linkwise.app.project.project import (
-            data_of_session,
+            choose_files,
             import_gold,
-            is_session,
-            new_session_path,
             open_project,
         )
 
-        data, path = file, kept.session
-        if path is None and is_session(file):
-            data, path = data_of_session(file), file
-        path = new_session_path(data, path)
+        data, path = choose_files(file, kept.session)
         more = (*people, *extra.options())
         found.append(open_project(data, path, reading, choice, kept, verb="serve", more=more))
         _print_opening(found[0])
