@@ -48,7 +48,7 @@ UNCHANGED = (
 )
 UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
-    "or leave this answer unconfirmed."
+    "or keep this answer unconfirmed."
 )
 ROUNDING = 1e-9  # of confidences
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
@@ -100,7 +100,7 @@ class SessionWriter(SessionView):
         """
         if kind not in CONSTRAINT_KINDS:
             raise ConstraintError(
-                f"The kind of a pair is unknown: {kind!r}. Give {' or '.join(CONSTRAINT_KINDS)}."
+                f"The kind of a pair is unknown: {kind!r}. Pass {' or '.join(CONSTRAINT_KINDS)}."
             )
         answer: Answer = "yes" if kind == "must-link" else "no"
         name, text = check_source(source), check_note(note)
@@ -240,7 +240,7 @@ class SessionWriter(SessionView):
             `name` is not valid Unicode.
         """
         if not isinstance(name, str):
-            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Give text.")
+            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Pass text.")
         if not is_unicode(name):
             raise SessionError(
                 f"The name {name!a} is not valid Unicode: it holds half a character. Type it again."
@@ -289,7 +289,7 @@ class SessionWriter(SessionView):
         name = check_source(source)
         amount = math.inf if isinstance(cost, int) and abs(cost) > sys.float_info.max else float(cost)
         if not 0 <= amount < math.inf:
-            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Give a number from 0 on.")
+            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Pass a number from 0 on.")
         self._write_checked("cost", lambda: {"source": name, "value": amount})
         return self._settings().costs[name]
 
