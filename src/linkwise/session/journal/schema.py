@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session import migrations
+from linkwise.session.journal import migrations
 
 APPLICATION_ID = 0x6C6E6B77  # "lnkw"
 FIRST_VERSION = 1
@@ -63,7 +63,7 @@ def check_header(path: Path) -> None:
             f"{path} is not a linkwise session, or it is damaged. Restore a copy of it."
         )
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise SessionDamagedError(f"{path} is a database, but not a linkwise session. Name a session file.")
+        raise SessionDamagedError(f"{path} is a database, but not a linkwise session. Pass a session file.")
     journal = f"{path}-journal"
     if os.path.exists(journal):
         raise SessionError(
