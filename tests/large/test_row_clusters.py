@@ -242,7 +242,7 @@ def test_the_model_is_not_changed():
         ({"must_link": [(0, 1000)]}, lw.ConstraintError, "No row has the number 1000 \\(1 such number"),
         ({"must_link": [(0, 1.5)]}, TypeError, "names the row 1.5, which is no number"),
         ({"must_link": [(0, 1, 2)]}, lw.ConstraintError, "one has 3 entries"),
-        ({"must_link": ["ab"]}, TypeError, "but one is 'ab'. Give a list of pairs"),
+        ({"must_link": ["ab"]}, TypeError, "but one is 'ab'. Pass a list of pairs"),
         ({"must_link": C}, TypeError, "must_link=c.must_link"),
         ({"must_link": [(7, 7)]}, lw.ConstraintError, "must-link 0 names row 7 twice"),
         (
