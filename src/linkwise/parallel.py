@@ -152,7 +152,7 @@ def map_tasks(
         If the backend is "dask" and dask.distributed is not installed.
     """
     if backend not in BACKENDS:
-        raise ValueError(f"backend is unknown: {backend!r}. Give one of {', '.join(map(repr, BACKENDS))}.")
+        raise ValueError(f"backend is unknown: {backend!r}. Pass one of {', '.join(map(repr, BACKENDS))}.")
     if backend == "serial":
         return ((at, function(shared, task)) for at, task in enumerate(tasks))
     if backend == "loky":

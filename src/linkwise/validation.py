@@ -63,7 +63,7 @@ def check_rows(
         advice = cluster if getattr(estimator, "reads_chunks", False) else "Summarise rows in files"
         raise TypeError(
             f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. {advice} first,"
-            " by summary = linkwise.summarize(rows), and give it summary.X."
+            " by summary = linkwise.summarize(rows), and pass summary.X to it."
         )
     if issparse(X) and not sparse:
         raise TypeError(
@@ -117,7 +117,7 @@ def _describe_shape(X: Any) -> str:
     advice = "Reshape your data: numpy.reshape(X, (-1, 1)) for one column, or (1, -1) for one row"
     return (
         f"X is a {type(X).__name__} of shape {shape}, but a table of shape (n_rows, n_features) is needed. "
-        f"{advice if shape else 'Give a row of numbers for each thing to cluster'}."
+        f"{advice if shape else 'Pass a row of numbers for each thing to cluster'}."
     )
 
 
@@ -191,14 +191,14 @@ def refuse_constraints_as_y(y: object) -> None:
     """Raise if constraints are the second positional argument of `fit`, which is ignored."""
     if isinstance(y, Constraints):
         raise TypeError(
-            "The constraints were given as y, which is ignored. Give them by name: fit(X, constraints=...)."
+            "The constraints were given as y, which is ignored. Pass them by name: fit(X, constraints=...)."
         )
 
 
 def refuse_weights(sample_weight: object) -> None:
     """Raise if a score of constraints gets weights of rows."""
     if sample_weight is not None:
-        raise TypeError("sample_weight is not used by score. Give must_link_weight and cannot_link_weight.")
+        raise TypeError("sample_weight is not used by score. Pass must_link_weight and cannot_link_weight.")
 
 
 def check_constraints(constraints: object, X: Any) -> Constraints:

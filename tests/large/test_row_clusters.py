@@ -334,7 +334,7 @@ def test_the_model_is_not_changed():
         ({"must_link": [(0, 1000)]}, lw.ConstraintError, "No row has the number 1000 \\(1 such number"),
         ({"must_link": [(0, 1.5)]}, TypeError, "names the row 1.5, which is no number"),
         ({"must_link": [(0, 1, 2)]}, lw.ConstraintError, "one has 3 entries"),
-        ({"must_link": ["ab"]}, TypeError, "but one is 'ab'. Give a list of pairs"),
+        ({"must_link": ["ab"]}, TypeError, "but one is 'ab'. Pass a list of pairs"),
         ({"must_link": C}, TypeError, "must_link=c.must_link"),
         ({"must_link": [(7, 7)]}, lw.ConstraintError, "must-link 0 names row 7 twice"),
         (
@@ -356,9 +356,9 @@ def test_wrong_arguments(more, error, message):
 def test_another_method_names_the_way():
     with pytest.raises(TypeError, match=r"model is a COPKMeans.*linkwise\.summarize"):
         lw.cluster_rows(lw.COPKMeans(5), X)
-    with pytest.raises(ValueError, match="Give metric='diagonal'"):
+    with pytest.raises(ValueError, match="Set metric='diagonal'"):
         lw.cluster_rows(lw.MPCKMeans(5), X)
-    with pytest.raises(ValueError, match="Give farthest='extreme'"):
+    with pytest.raises(ValueError, match="Set farthest='extreme'"):
         lw.cluster_rows(lw.MPCKMeans.paper(5), X)
     for model in (lw.PCKMeans(5), lw.MPCKMeans(5), lw.ClusILC(5)):
         with pytest.raises(TypeError, match=r"linkwise\.cluster_rows\(model, rows\)"):

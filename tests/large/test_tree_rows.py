@@ -209,9 +209,9 @@ def test_labels_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lw.ClusILC(3, nominal=[0]), "Give a column of 0 and 1 for each category"),
-        (lw.ClusILC(), "Give max_leaves, or n_clusters"),
-        (lw.ClusILC.paper(3), "Give max_leaves, or n_clusters"),
+        (lw.ClusILC(3, nominal=[0]), "Pass a column of 0 and 1 for each category"),
+        (lw.ClusILC(), "Set max_leaves, or n_clusters"),
+        (lw.ClusILC.paper(3), "Set max_leaves, or n_clusters"),
         (lw.ClusILC(3, gamma=2), "gamma"),
         (lw.ClusILC(1001), "n_samples=1000 should be >= n_clusters=1001"),
     ],

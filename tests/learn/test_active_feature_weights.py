@@ -345,5 +345,5 @@ def test_a_transformation_without_transform_is_enough_to_fit():
 
 
 def test_only_a_tuner_of_weights_tunes():
-    with pytest.raises(TypeError, match="Give a FeatureWeightClustering"):
+    with pytest.raises(TypeError, match="Pass a FeatureWeightClustering"):
         learner(estimator=lw.PCKMeans(2)).fit(np.eye(4), oracle=lw.TruthOracle([0, 0, 1, 1]))

@@ -297,7 +297,7 @@ def test_files_whose_names_are_no_unicode(tmp_path):
 
 @pytest.mark.parametrize("source", [["a"], "a.csv", 5])
 def test_a_source_that_is_no_object_is_refused(source):
-    with pytest.raises(TypeError, match="Give a dict"):
+    with pytest.raises(TypeError, match="Pass a dict"):
         lw.Session(X, LEARNERS["COBRAS"](), source=source)
 
 

@@ -118,7 +118,7 @@ def test_a_contradiction_is_reported_in_ids(ids, words):
     with pytest.raises(InfeasibleConstraintsError) as told, name_rows_by_id(ids):
         raise InfeasibleConstraintsError("rows 3, 7, 9", (3, 7, 9))
     assert str(told.value) == (
-        f"This contradicts earlier answers: {words}. Leave it out, or undo or change one of these answers."
+        f"This contradicts earlier answers: {words}. Remove it, or undo or change one of these answers."
     )
     assert told.value.chain == (3, 7, 9)
     assert told.value.__cause__ is None

@@ -221,7 +221,7 @@ def test_without_overlap_nothing_changes():
 
 @pytest.mark.parametrize("overlap", [-0.1, 1.1, float("nan")])
 def test_overlap_is_a_share(overlap):
-    with pytest.raises(ValueError, match=r"overlap is .*Give a share of the questions, from 0 to 1\."):
+    with pytest.raises(ValueError, match=r"overlap is .*Pass a share of the questions, from 0 to 1\."):
         begin().questions(overlap=overlap)
 
 

@@ -58,7 +58,7 @@ def test_a_session_without_guidelines_has_no_word_of_them(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        (7, TypeError, "The guidelines are a int. Give text."),
+        (7, TypeError, "The guidelines are a int. Pass text."),
         ("\ud800", SessionError, "not valid Unicode"),
         ("a" * (MOST_GUIDELINES + 1), SessionError, "have 10001 characters. Shorten them to 10000 or fewer."),
     ],

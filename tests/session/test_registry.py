@@ -149,7 +149,7 @@ def unfit(described, n_columns=None):
         (
             text("ActiveCOBS", preset="slow"),
             2,
-            "preset is unknown: 'slow'. Give one of 'paper', 'quick', or a Preset",
+            "preset is unknown: 'slow'. Pass one of 'paper', 'quick', or a Preset",
         ),
     ],
 )

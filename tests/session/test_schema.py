@@ -95,7 +95,7 @@ def test_the_magic_alone_is_no_session(path):
 def test_a_database_of_another_application_is_no_session(path):
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA application_id=1")
-    damaged(path, f"{path} is a database, but not a linkwise session. Name a session file.")
+    damaged(path, f"{path} is a database, but not a linkwise session. Pass a session file.")
 
 
 def test_only_four_bytes_name_the_application(folder):

@@ -152,11 +152,11 @@ def test_a_file_that_is_not_there_is_not_made(folder):
 
 
 def test_a_folder_is_no_session(folder):
-    opening_fails(folder, IsADirectoryError, f"{folder} is a folder. Name a session file.")
+    opening_fails(folder, IsADirectoryError, f"{folder} is a folder. Pass a session file.")
 
 
 def test_a_device_is_no_session():
-    words = f"{os.devnull} is not a regular file. Name a session file."
+    words = f"{os.devnull} is not a regular file. Pass a session file."
     opening_fails(os.devnull, SessionDamagedError, words)
 
 

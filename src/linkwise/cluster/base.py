@@ -268,8 +268,7 @@ def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
     """Raise if `n_clusters` is above the number of rows."""
     if n_clusters > n_rows:
         raise DataError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Give more rows, or ask for"
-            " fewer clusters."
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Pass more rows, or use fewer clusters."
         )
 
 

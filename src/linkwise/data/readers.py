@@ -146,7 +146,7 @@ def read_table(
         if given and ending not in endings:
             flag = "--" + option.replace("_", "-")
             raise DataError(
-                f"'{path.name}' takes no {flag}, which is for files such as {endings[0]}. Leave it out"
+                f"'{path.name}' takes no {flag}, which is for files such as {endings[0]}. Remove it"
                 f" (in Python, {option}=)."
             )
     try:

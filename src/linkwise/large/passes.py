@@ -50,7 +50,7 @@ class Scaling:
         scaled = rows - self.offset
         scaled /= self.scale
         if scaled.size and np.abs(scaled).max() > LARGEST:
-            raise DataError("The values are too large for 32 bits. Give scale='standard'.")
+            raise DataError("The values are too large for 32 bits. Set scale='standard'.")
         return np.asarray(scaled, dtype=np.float32)
 
 

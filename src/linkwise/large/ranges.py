@@ -80,7 +80,7 @@ def map_blocks(
     if lengths is None:
         raise ValueError(
             f"backend={engine.backend!r} needs rows that workers can read, but these come from a function."
-            " Give an array or the paths of files, or backend='serial'."
+            " Pass an array or the paths of files, or backend='serial'."
         )
     ranges = plan_ranges(lengths, start, block_rows, n_together)
     with closing(map_in_order(_work_on_range, (read, work), ranges, engine)) as found:

@@ -140,8 +140,8 @@ def _make_error(path: Path, other: Path, n: int, n_compared: int, name: str) -> 
             f"{here} has the rows of {there}: their ids repeat, such as {name}. {_way_out(here)}"
         )
     return DataError(
-        f"Ids repeat: {n} of {n_compared} ids of {here} are in {there}, too, such as {name}. Leave these rows"
-        " out, or give them ids of their own."
+        f"Ids repeat: {n} of {n_compared} ids of {here} are in {there}, too, such as {name}. Remove these"
+        " rows, or use new ids for them."
     )
 
 

@@ -32,16 +32,16 @@ def check_stream_model(model: object) -> None:
     if not getattr(model, "reads_chunks", False):
         raise TypeError(
             f"cluster_rows fits PCKMeans, MPCKMeans, ClusILC and COBS, but model is a {type(model).__name__}."
-            f" Give one of them, or {advice}"
+            f" Pass one of them, or {advice}"
         )
     if isinstance(model, MPCKMeans) and model.metric != "diagonal":
         raise ValueError(
-            f"cluster_rows fits MPCKMeans with diagonal metrics, but metric={model.metric!r}. Give"
+            f"cluster_rows fits MPCKMeans with diagonal metrics, but metric={model.metric!r}. Set"
             f" metric='diagonal', or {advice}"
         )
     if isinstance(model, MPCKMeans) and model.farthest != "extreme":
         raise ValueError(
-            f"farthest={model.farthest!r} compares all pairs of rows, which are not in memory. Give"
+            f"farthest={model.farthest!r} compares all pairs of rows, which are not in memory. Set"
             f" farthest='extreme', or {advice}"
         )
 
@@ -52,13 +52,13 @@ def check_stream_model(model: object) -> None:
 def _check_tree(model: ClusILC) -> None:
     if len(model.nominal):
         raise ValueError(
-            "cluster_rows fits ClusILC to columns of numbers, but nominal names columns of categories. Give a"
+            "cluster_rows fits ClusILC to columns of numbers, but nominal names columns of categories. Pass a"
             " column of 0 and 1 for each category, and nominal=()."
         )
     is_bounded = model.n_clusters is not None and model.label_rule == "evidence"
     if not is_bounded and model.max_leaves is None and model.max_depth is None:
         raise ValueError(
-            "Nothing bounds the tree, so it would have a leaf for every few rows. Give max_leaves, or"
+            "Nothing bounds the tree, so it would have a leaf for every few rows. Set max_leaves, or"
             " n_clusters with label_rule='evidence'."
         )
 

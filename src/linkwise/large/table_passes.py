@@ -224,6 +224,6 @@ def _check_ids(frame: Any, id_column: str | None) -> None:
     if len(twice):
         names = join_names(map(repr, twice.to_list()), 5)
         raise DataError(
-            f"Ids in column '{id_column}' repeat: {names}. Name a column whose values are unique, or leave"
-            " --id out to know rows by their number."
+            f"Ids in column '{id_column}' repeat: {names}. Use a column whose values are unique, or"
+            " remove --id to identify rows by their number."
         )

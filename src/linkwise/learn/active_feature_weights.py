@@ -243,7 +243,7 @@ class ActiveFeatureWeights(ActiveLearner):
             return FeatureWeightClustering()
         if not isinstance(self.estimator, FeatureWeightClustering):
             raise TypeError(
-                f"estimator={short_repr(self.estimator)} tunes no weights. Give a FeatureWeightClustering,"
+                f"estimator={short_repr(self.estimator)} tunes no weights. Pass a FeatureWeightClustering,"
                 " whose clusterer may be any."
             )
         return self.estimator

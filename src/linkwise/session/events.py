@@ -16,7 +16,7 @@ from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.wording import strip_full_stop
 
-CONTRADICTION = "This contradicts earlier answers: {}. Leave it out, or undo or change one of these answers."
+CONTRADICTION = "This contradicts earlier answers: {}. Remove it, or undo or change one of these answers."
 EventKind = Literal[
     "answer", "add", "import", "done", "name", "change", "sure", "note", "undo",
     "guidelines", "examples", "audit", "cost", "learner", "rate",

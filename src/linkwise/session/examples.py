@@ -37,16 +37,16 @@ def check_example(example: object, n_rows: int) -> Example:
     if not isinstance(example, (tuple, list)) or len(example) not in (3, 4):
         raise TypeError(
             f"An example is not a tuple of three or four: {short_repr(example)}. "
-            "Give (first, second, answer) or (first, second, answer, reason)."
+            "Pass (first, second, answer) or (first, second, answer, reason)."
         )
     first, second = (check_row(row, n_rows) for row in example[:2])
     if first == second:
-        raise ConstraintError(f"Row {first} is compared with itself. Give two different rows.")
+        raise ConstraintError(f"Row {first} is compared with itself. Pass two different rows.")
     answer = check_answer(example[2], first, second)
     if answer == "unsure":
         raise TypeError(
             f"The example about rows {first} and {second} is 'unsure', which shows nothing. "
-            "Give 'yes' or 'no'."
+            "Pass 'yes' or 'no'."
         )
     return Example(first, second, answer, check_note(example[3]) if len(example) == 4 else "")
 
@@ -72,6 +72,6 @@ def move_examples(examples: Iterable[Example], here: Mapping[int, int]) -> list[
     if gone:
         raise DataMismatchError(
             f"The session has an example about rows {gone[0].first} and {gone[0].second}, and the data lack "
-            "one of them. Give data with all of them, or remove the example first (remove_example)."
+            "one of them. Pass data with all of them, or remove the example first (remove_example)."
         )
     return [each._replace(first=here[each.first], second=here[each.second]) for each in given]

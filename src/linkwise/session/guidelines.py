@@ -128,7 +128,7 @@ class SessionGuidelines(SessionWriter):
 def check_guidelines(text: object) -> str:
     """Check guidelines, and return them without spaces around them and with plain line breaks."""
     if not isinstance(text, str):
-        raise TypeError(f"The guidelines are a {type(text).__name__}. Give text.")
+        raise TypeError(f"The guidelines are a {type(text).__name__}. Pass text.")
     if not is_unicode(text):
         raise SessionError("The guidelines are not valid Unicode: they hold half a character. Type it again.")
     lines = "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -84,10 +84,10 @@ class SessionPeople(SessionQuestions):
         """
         check_is_integer(n, "pairs")
         if n < 1:
-            raise ValueError(f"n is {n}. Give a positive number of pairs.")
+            raise ValueError(f"n is {n}. Pass a positive number of pairs.")
         program, person = check_source(source), check_source(by)
         if program == person:
-            raise ValueError(f"The source {program!r} cannot audit itself. Give by another name.")
+            raise ValueError(f"The source {program!r} cannot audit itself. Set `by` to a different name.")
         self._catch_up_belief()
         self._current_replay()  # an error without data
         evidence = self._current_evidence()

@@ -23,7 +23,7 @@ class Remark(TypedDict):
 def check_note(note: object) -> str:
     """Check a note, and return it without spaces around it and with plain line breaks."""
     if not isinstance(note, str):
-        raise TypeError(f"The note is not text: {short_repr(note)}. Give text.")
+        raise TypeError(f"The note is not text: {short_repr(note)}. Pass text.")
     if not is_unicode(note):
         raise SessionError("The note is not valid Unicode: it holds half a character. Type it again.")
     lines = _plain_lines(note)
@@ -37,10 +37,10 @@ def check_seconds(seconds: object) -> float | None:
     if seconds is None:
         return None
     if not isinstance(seconds, Real) or isinstance(seconds, bool):
-        raise TypeError(f"seconds is not a number: {short_repr(seconds)}. Give a number, or leave it out.")
+        raise TypeError(f"seconds is not a number: {short_repr(seconds)}. Pass a number, or None.")
     if not is_duration(seconds):
         raise ValueError(
-            f"seconds is {short_repr(seconds)}. Give a number from 0 to {MOST_SECONDS}, or leave it out."
+            f"seconds is {short_repr(seconds)}. Pass a number from 0 to {MOST_SECONDS}, or None."
         )
     return round(float(seconds), 3)
 

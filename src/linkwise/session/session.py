@@ -125,7 +125,7 @@ class Session(SessionTransfer):
         rows, rate = check_rows(X), check_rates(error_rate)
         check_items(items, len(rows))
         if source is not None and not isinstance(source, dict):
-            raise TypeError(f"source is a {type(source).__name__}. Give a dict.")
+            raise TypeError(f"source is a {type(source).__name__}. Pass a dict.")
         learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
         meta = {
             "data": fingerprint(rows),
@@ -214,7 +214,7 @@ class Session(SessionTransfer):
         if not Path(path).exists():
             if X is None or learner is None:
                 raise FileNotFoundError(
-                    f"There is no session file {os.fspath(path)}. Give X and a learner to begin one."
+                    f"There is no session file {os.fspath(path)}. Pass X and a learner to begin one."
                 )
             rate = 0 if error_rate == "stored" else error_rate
             session = cls(X, learner, ids=ids, source=source, error_rate=rate, items=items, progress=progress)

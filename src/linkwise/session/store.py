@@ -99,9 +99,9 @@ class Store:
         if not found.exists():
             raise FileNotFoundError(f"There is no session file {found}.")
         if found.is_dir():
-            raise IsADirectoryError(f"{found} is a folder. Name a session file.")
+            raise IsADirectoryError(f"{found} is a folder. Pass a session file.")
         if not found.is_file():
-            raise SessionDamagedError(f"{found} is not a regular file. Name a session file.")
+            raise SessionDamagedError(f"{found} is not a regular file. Pass a session file.")
         schema.check_header(found)
         store = cls(f"{found.absolute().as_uri()}?mode=rw", found)
         try:

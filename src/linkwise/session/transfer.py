@@ -182,7 +182,7 @@ class SessionTransfer(SessionPeople):
     def _open_other(self, path: str | os.PathLike[str]) -> Iterator[SessionView]:
         """Read the file of another session."""
         if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
-            raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
+            raise SessionError(f"{os.fspath(path)} is this session itself. Pass another one.")
         store = Store.open(path)
         try:
             other = SessionView()

@@ -326,7 +326,7 @@ class SessionView:
         if len(sources) != self.X.shape[1]:
             raise ValueError(
                 f"sources has {count_noun(len(sources), 'name')}, and X has "
-                f"{count_noun(self.X.shape[1], 'column')}. Give one name for each column."
+                f"{count_noun(self.X.shape[1], 'column')}. Pass one name for each column."
             )
         known = self.constraints
         return propose_columns(self.X, sources, known.must_link, known.cannot_link)

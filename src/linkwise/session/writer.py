@@ -51,7 +51,7 @@ UNCHANGED = (
 )
 UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
-    "or leave this answer unconfirmed."
+    "or keep this answer unconfirmed."
 )
 ROUNDING = 1e-9  # of confidences
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
@@ -103,7 +103,7 @@ class SessionWriter(SessionView):
         """
         if kind not in CONSTRAINT_KINDS:
             raise ConstraintError(
-                f"The kind of a pair is unknown: {kind!r}. Give {' or '.join(CONSTRAINT_KINDS)}."
+                f"The kind of a pair is unknown: {kind!r}. Pass {' or '.join(CONSTRAINT_KINDS)}."
             )
         answer: Answer = "yes" if kind == "must-link" else "no"
         name, text = check_source(source), check_note(note)
@@ -243,7 +243,7 @@ class SessionWriter(SessionView):
             `name` is not valid Unicode.
         """
         if not isinstance(name, str):
-            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Give text.")
+            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Pass text.")
         if not is_unicode(name):
             raise SessionError(
                 f"The name {name!a} is not valid Unicode: it holds half a character. Type it again."
@@ -292,7 +292,7 @@ class SessionWriter(SessionView):
         name = check_source(source)
         amount = math.inf if isinstance(cost, int) and abs(cost) > sys.float_info.max else float(cost)
         if not 0 <= amount < math.inf:
-            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Give a number from 0 on.")
+            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Pass a number from 0 on.")
         self._write_checked("cost", lambda: {"source": name, "value": amount})
         return self._settings().costs[name]
 
@@ -539,7 +539,7 @@ def _read_shares(values: Any, n_rows: int) -> NDArray[np.float64] | None:
 def check_source(source: object) -> str:
     """The name of a person or a program that answers, without superfluous spaces."""
     if not isinstance(source, str):
-        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Give its name.")
+        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Pass its name.")
     if not is_unicode(source):
         raise SessionError(
             f"The source {source!a} is not valid Unicode: it holds half a character. Type it again."
@@ -555,6 +555,6 @@ def check_rates(error_rate: object) -> AssumedRate:
     for source, share in error_rate.items():
         name = check_source(source) if isinstance(source, str) else source
         if name in shares:
-            raise ValueError(f"error_rate has two entries for the source {name!r}. Give one.")
+            raise ValueError(f"error_rate has two entries for the source {name!r}. Use one.")
         shares[name] = share
     return check_error_rate(shares)

@@ -77,7 +77,7 @@ def test_a_package_that_is_too_old_is_a_fault(monkeypatch, linkwise, asked):
     assert (broken, status) == (["packages"], 1)
     assert found["packages"]["said"] == "numpy is 1.26.4, older than 2.0"
     assert found["packages"]["way_out"] == 'pip install --upgrade "numpy>=2.0"'
-    assert linkwise("doctor").stdout.endswith("Mend first: packages.\n")
+    assert linkwise("doctor").stdout.endswith("Fix first: packages.\n")
 
 
 def test_a_package_that_does_not_load_is_a_fault(monkeypatch, asked):

@@ -78,11 +78,11 @@ def test_the_page_shows_the_pictures(path, more):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--image", "picture", "--series"), "Leave --series out"),
+        (("--image", "picture", "--series"), "Remove --series"),
         (("--image", "picture", "--impute", "median"), "--image compares rows by pictures alone."),
         (
             ("--image", "picture", "--items", "5"),
-            "--image does not go with items. Leave it out, or take a sample",
+            "--image does not go with items. Remove it, or take a sample",
         ),
     ],
 )

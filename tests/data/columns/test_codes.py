@@ -77,7 +77,7 @@ def test_codes_with_leading_zeros_are_categories(tmp_path):
         ({"as_categories": ["id"]}, "a category and the id"),
         ({"as_categories": ["zip"], "columns": ["sales"]}, "but you compare other columns"),
         ({"as_categories": ["day"]}, "holds date, not codes"),
-        ({"as_categories": ["zip"], "text": "said"}, "Leave as_categories out"),
+        ({"as_categories": ["zip"], "text": "said"}, "Remove as_categories"),
     ],
 )
 def test_columns_that_cannot_be_categories(how, message):

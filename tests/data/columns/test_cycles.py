@@ -181,8 +181,8 @@ def test_a_missing_time_is_as_far_from_all():
         ({"cycles": ["noon"]}, "do not go through any cycle"),
         ({"cycles": ["noon=hour"]}, "do not go through the hour of the day"),
         ({"cycles": ["sent"], "drop": ["sent"]}, "compared as a cycle and dropped"),
-        ({"cycles": ["sent"], "text": "word"}, "Leave cycles out"),
-        ({"cycles": ["sent"], "series": True, "columns": ["size", "noon"]}, "Leave cycles out"),
+        ({"cycles": ["sent"], "text": "word"}, "Remove cycles"),
+        ({"cycles": ["sent"], "series": True, "columns": ["size", "noon"]}, "Remove cycles"),
         ({"cycles": ["sent"], "metric": "cosine"}, "is a date"),
     ],
 )

@@ -72,8 +72,8 @@ def test_new_rows_below_the_first_ones():
         ({"log": ["none"]}, "'none' is not compared as a number"),
         ({"log": ["age"], "as_categories": ["age"]}, "'age' is not compared as a number"),
         ({"log": ["age"], "drop": ["age"]}, "'age' is not compared as a number"),
-        ({"log": ["age"], "text": "word"}, "Leave log out"),
-        ({"log": ["age"], "series": True, "columns": ["age", "income"]}, "Leave log out"),
+        ({"log": ["age"], "text": "word"}, "Remove log"),
+        ({"log": ["age"], "series": True, "columns": ["age", "income"]}, "Remove log"),
     ],
 )
 def test_what_has_no_logarithm(how, message):

@@ -130,7 +130,7 @@ def test_columns_named_are_the_only_features():
     ],
 )
 def test_one_column_has_one_use(how):
-    assert "Name it once" in refusal(pl.DataFrame(VALUES), **how)
+    assert "Use it in one option" in refusal(pl.DataFrame(VALUES), **how)
 
 
 @pytest.mark.parametrize(

@@ -133,5 +133,5 @@ def test_files_keep_the_choice(tmp_path):
     table = read_table(path, merge_variants=True)
     assert table.choices["merge_variants"] is True
     assert read_table(path, **table.choices).notes == table.notes
-    with pytest.raises(DataError, match="Leave merge_variants out"):
+    with pytest.raises(DataError, match="Remove merge_variants"):
         read_table(path, text="segment", merge_variants=True)

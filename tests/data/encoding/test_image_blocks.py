@@ -98,11 +98,11 @@ def test_a_picture_of_weight_0_is_only_shown(path):
     [
         ({"image": "pictur"}, "Did you mean 'picture'"),
         ({"image": "title"}, "which is no path of a picture"),
-        ({"image": "picture", "series": True}, "Leave the images or the series out"),
+        ({"image": "picture", "series": True}, "Remove the images or the series"),
         ({"image": "picture", "drop": ["picture"]}, "is to be a picture and dropped"),
         ({"image": "picture", "text": "picture"}, "is to be the text and a picture"),
         ({"image": "picture", "hide": ["picture"]}, "is to be a picture and hidden"),
-        ({"image": "picture", "log": ["price"]}, "Leave log out"),
+        ({"image": "picture", "log": ["price"]}, "Remove log"),
     ],
 )
 def test_what_does_not_go_with_pictures(path, how, message):
@@ -124,7 +124,7 @@ def test_pictures_that_cannot_be_read(path):
     with pytest.raises(ValueError, match="Pictures have no codes"):
         encode(mixed, categories="codes")
     (path.parent / "my pictures/p03.png").write_text("no picture")
-    with pytest.raises(DataError, match=r"p03.png is no picture .* leave these rows out of column 'picture'"):
+    with pytest.raises(DataError, match=r"p03.png is no picture .* remove .* or the column 'picture'"):
         encode(table)
     (path.parent / "my pictures/p03.png").unlink()
     with pytest.raises(DataError, match=r"1 of 24 are not there: my pictures/p03.png"):

@@ -106,7 +106,7 @@ def _list_items(items: Any) -> Items:
         arrays = []
     if not arrays or any(array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 for array in arrays):
         raise DataError(
-            f"items holds values that are neither texts, pictures nor curves. Give {ITEMS_WANTED}."
+            f"items holds values that are neither texts, pictures nor curves. Pass {ITEMS_WANTED}."
         )
     if len({array.shape for array in arrays}) == 1:
         whole = np.stack(arrays)

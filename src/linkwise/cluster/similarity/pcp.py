@@ -304,7 +304,7 @@ def sum_between(S: Array, number: NDArray[np.int64]) -> Array:
     m = int(number.max()) + 1
     if m > MOST:
         raise DataError(
-            f"PCP takes at most {MOST} rows or groups of must-linked rows, but there are {m}. Give fewer "
+            f"PCP takes at most {MOST} rows or groups of must-linked rows, but there are {m}. Pass fewer "
             "rows or more must-links, or use a method such as BCKM."
         )
     if m == len(S):

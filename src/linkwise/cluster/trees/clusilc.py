@@ -266,7 +266,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
         words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
         if words:
-            raise TypeError(f"nominal holds {words[0]!r}. Give positions of columns, 0 to {X.shape[1] - 1}.")
+            raise TypeError(f"nominal holds {words[0]!r}. Pass positions of columns, 0 to {X.shape[1] - 1}.")
         wrong = [j for j in self.nominal if not 0 <= j < X.shape[1]]
         if wrong:
             raise ValueError(f"nominal names column {wrong[0]}, but the columns are 0 to {X.shape[1] - 1}.")

@@ -112,26 +112,26 @@ def check_kind(
 ) -> None:
     """Refuse choices that do not fit rows that are texts or curves alone."""
     if text_by not in ("words", "letters"):
-        raise DataError(f"Texts are compared by words or letters, not by {text_by!r}. Correct text_by.")
+        raise DataError(f"Texts are compared by words or letters, not by {text_by!r}. Fix text_by.")
     if text_by != "words" and not names.text:
-        raise DataError("Letters are those of columns of texts. Name them with text, or leave text_by out.")
+        raise DataError("Letters are those of columns of texts. Set text, or remove text_by.")
     if names.image and series:
-        raise DataError("Curves are compared by their samples alone. Leave the images or the series out.")
+        raise DataError("Curves are compared by their samples alone. Remove the images or the series.")
     if names.text and series:
-        raise DataError("Curves are compared by their samples alone. Leave the texts or the series out.")
+        raise DataError("Curves are compared by their samples alone. Remove the texts or the series.")
     is_record = is_mixed or not (names.text or names.image)
     if as_categories and (series or not is_record):
-        raise DataError("Only columns of records can be categories. Leave as_categories out.")
+        raise DataError("Only columns of records can be categories. Remove as_categories.")
     if log and (series or not is_record):
-        raise DataError("Only numbers of records have a logarithm. Leave log out.")
+        raise DataError("Only numbers of records have a logarithm. Remove log.")
     if cycles and (series or not is_record):
-        raise DataError("Only dates and times of records go in cycles. Leave cycles out.")
+        raise DataError("Only dates and times of records go in cycles. Remove cycles.")
     if merge_variants and (series or not is_record):
-        raise DataError("Only categories of records have variants to merge. Leave merge_variants out.")
+        raise DataError("Only categories of records have variants to merge. Remove merge_variants.")
     if weights not in (None, "none", {}) and series:
-        raise DataError("The samples of a curve count alike. Leave weights out.")
+        raise DataError("The samples of a curve count alike. Remove weights.")
     if metric == "cosine" and (series or not is_record):
-        raise DataError("The cosine compares rows of numbers, not texts or curves. Leave metric out.")
+        raise DataError("The cosine compares rows of numbers, not texts or curves. Remove metric.")
 
 
 def leave_out_weightless(names: NamedColumns, weights: Weights | None) -> NamedColumns:

@@ -191,7 +191,7 @@ def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
     if named:
         raise DataError(
             f"Column '{name}' cannot be a feature: {reason}."
-            " Leave it out of the columns that you name. It is shown all the same."
+            " Remove it from your columns. It is shown all the same."
         )
     return Column(name, "text", reason)
 

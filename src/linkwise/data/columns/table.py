@@ -68,7 +68,7 @@ class Table:
         return len(self.frame)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("A Table is not an array. Give its matrix, linkwise.data.encode(table).X.")
+        raise TypeError("A Table is not an array. Pass its matrix, linkwise.data.encode(table).X.")
 
     @property
     def n_rows(self) -> int:
@@ -210,7 +210,7 @@ def understand(
     weights = check_weights(weights)
     check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
     if warp and not series:
-        raise DataError("Only curves are warped. Add series, or leave warp out.")
+        raise DataError("Only curves are warped. Add series, or remove warp.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."

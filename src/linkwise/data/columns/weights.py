@@ -49,13 +49,13 @@ def check_weights(weights: Any) -> dict[str, float] | Literal["none"] | None:
         return "none"
     if not isinstance(weights, Mapping):
         raise DataError(
-            f"The weights are {weights!r:.100}. Give a number for each name, as in {{'price': 0.5}}, "
+            f"The weights are {weights!r:.100}. Set a number for each name, as in {{'price': 0.5}}, "
             "or the word 'none'."
         )
     for name, weight in weights.items():
         is_number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not is_number or not isfinite(weight) or weight < 0:
-            raise DataError(f"The weight of '{name}' is {weight!r:.60}. Give a number of at least 0.")
+            raise DataError(f"The weight of '{name}' is {weight!r:.60}. Set a number of at least 0.")
     return {str(name): float(weight) for name, weight in weights.items()}
 
 
@@ -87,7 +87,7 @@ def check_weighed_names(weights: Mapping[str, float], found: Sequence[Column], l
             continue
         if weight == 0 and name == COLUMNS and name in compared:
             raise DataError(
-                "The block 'columns' has weight 0. Leave the columns out, or give each of them weight 0."
+                "The block 'columns' has weight 0. Remove the columns, or set the weight of each to 0."
             )
         if name in compared:
             continue
@@ -130,13 +130,13 @@ def choose_metric(
         The cosine was asked for, and rows are also compared by categories or dates.
     """
     if given not in (None, "euclidean", "cosine"):
-        raise DataError(f"The metric is {given!r:.60}. Give 'euclidean' or 'cosine'.")
+        raise DataError(f"The metric is {given!r:.60}. Set 'euclidean' or 'cosine'.")
     used = [c for c in found if c.role in FEATURE_ROLES and c.role not in ("document", "image")]
     others = [column for column in used if column.role != "numeric"]
     if given == "cosine" and not lists and (others or len(used) < 2):
         why = f"'{others[0].name}' is a {others[0].role}" if others else "there are fewer than 2 such columns"
         raise DataError(
-            f"The cosine compares rows of numbers, but {why}. Name the columns that hold an embedding, or "
+            f"The cosine compares rows of numbers, but {why}. Use the columns that hold an embedding, or "
             "one column of lists, with --columns (in Python, columns=[...])."
         )
     if given is not None:

@@ -90,7 +90,7 @@ def doctor(*, as_json: bool = False) -> int:
     else:
         print(f"linkwise {here['linkwise'] or '(not installed)'}, Python {here['python']}, {here['system']}")
         print("\n".join(line for finding in found for line in _format_lines(finding)))
-        print(f"Mend first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
+        print(f"Fix first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
     return int(bool(broken))
 
 
@@ -130,7 +130,7 @@ def check_all() -> list[Finding]:
             "session",
             check_session_file,
             "no session can be written in this folder",
-            "go to another folder, or name one: linkwise ask FILE --session PATH",
+            "go to another folder, or set a file elsewhere: linkwise ask FILE --session PATH",
         ),
         *(
             check_card()
