@@ -197,7 +197,9 @@ def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
 
 
 def _unused_id(series: nw.Series[Any], name: str) -> Column:
-    why = "a further id" if is_key(series) else "its name suggests an id, but its values repeat or are missing"
+    why = (
+        "a further id" if is_key(series) else "its name suggests an id, but its values repeat or are missing"
+    )
     return Column(name, "left out", why)
 
 
