@@ -13,7 +13,7 @@ import pytest
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.schema import APPLICATION_ID, find_version
+from linkwise.session.journal.schema import APPLICATION_ID, find_version
 from linkwise.session.session import Session
 from patience import patience
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image

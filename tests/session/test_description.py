@@ -5,8 +5,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ConstraintError, SessionError
-from linkwise.session import description as module
-from linkwise.session.description import (
+from linkwise.session.journal import description as module
+from linkwise.session.journal.description import (
     check_ids,
     data_difference,
     describe_learner,
@@ -15,7 +15,7 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
-from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
+from linkwise.session.journal.deserialize import MOST_JSON, MOST_PARTS
 from linkwise.text_files import is_unicode
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.session.events import (
-    Event,
+from linkwise.session.journal.events import Event
+from linkwise.session.state.event_facts import (
     drop_undone,
     evidence_of,
     facts_of,

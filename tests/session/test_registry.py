@@ -4,7 +4,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionError
-from linkwise.session.registry import (
+from linkwise.session.journal.registry import (
     build_learner,
     check_kind,
     check_kinds,

@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session import schema
-from linkwise.session.schema import Damage
+from linkwise.session.journal import schema
+from linkwise.session.journal.schema import Damage
 
 TABLES = {"meta", "row_id", "event", "imported", "snapshot"}
 

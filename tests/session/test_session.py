@@ -17,8 +17,8 @@ from linkwise.errors import (
 )
 from linkwise.learn.learner import Question
 from linkwise.session import writer as module
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 from session.session_examples import told
 
 X = np.array([[0.0, 1.0], [0.5, 1.0], [2.0, 0.0], [3.0, 1.5], [4.0, 2.5], [7.0, 0.5]])

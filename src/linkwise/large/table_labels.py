@@ -30,7 +30,7 @@ from linkwise.large.label_files import (
     read_column,
     write_frame,
 )
-from linkwise.large.reach import Placement
+from linkwise.large.reach import NearestItems
 from linkwise.large.table_files import TableFiles
 from linkwise.parallel import SERIAL_ENGINE, Engine, map_in_order
 from linkwise.wording import join_names
@@ -267,7 +267,7 @@ def check_unchanged(paths: Sequence[Path], items: ItemTable) -> None:
             raise DataError(f"{path.name} has changed since the items were made: {difference}. {RESTORE}")
 
 
-def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, Placement]]:
+def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, NearestItems]]:
     """The ids and items of the rows of each part of a file, from row `start` to `stop`."""
     tables, items, part_rows = shared.tables, shared.items, shared.part_rows
     encoding, id_column = items.encoding, items.summary.id_column
@@ -302,15 +302,15 @@ def _locate(name: str, start: int, row: int) -> str:
     return f"{name}: row {start + row} (counted from 0)"
 
 
-def _join(ids: list[Any], found: list[Placement]) -> tuple[Any, Placement]:
+def _join(ids: list[Any], found: list[NearestItems]) -> tuple[Any, NearestItems]:
     import polars as pl
 
     of = np.concatenate([np.empty(0, dtype=np.int64), *(one.nearest for one in found)])
     fits = np.concatenate([np.empty(0, dtype=np.bool_), *(one.fits for one in found)])
-    return (pl.concat(ids) if ids and ids[0] is not None else None), Placement(of, fits)
+    return (pl.concat(ids) if ids and ids[0] is not None else None), NearestItems(of, fits)
 
 
-def _make_frame(ids: Any, placed: Placement, shared: _Shared, first: int) -> Any:
+def _make_frame(ids: Any, placed: NearestItems, shared: _Shared, first: int) -> Any:
     import polars as pl
 
     clusters, names, id_name = shared.of_item[placed.nearest], shared.names, shared.id_name

@@ -11,12 +11,12 @@ import numpy as np
 from linkwise.constraints.facts import Answer
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
 from linkwise.learn.batches import Expectation, expect
-from linkwise.session.events import Place
-from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.guidelines import SessionGuidelines
-from linkwise.session.leases import Lease, OpenQuestion
+from linkwise.session.journal.events import Place
+from linkwise.session.journal.values import check_source
+from linkwise.session.team.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
+from linkwise.session.team.leases import Lease, OpenQuestion
 from linkwise.session.view import synchronized
-from linkwise.session.writer import check_source
 
 LEASE_S = 600.0  # how long a question is leased, unless the caller says otherwise
 POSTPONED_FOR = 5  # answers after which a question that was put off comes back

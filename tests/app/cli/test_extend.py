@@ -14,8 +14,8 @@ from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass,
 from linkwise.app.project import arrived_rows, held_items, item_rows
 from linkwise.large import new_rows, repeated_rows, table_files
 from linkwise.large.item_table import read_items
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 from running_command import start_command
 
 __all__ = ["ask", "kind", "small_blocks"]

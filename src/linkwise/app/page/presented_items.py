@@ -26,7 +26,7 @@ from linkwise.data.read.frames import to_narwhals
 from linkwise.data.read.picture_files import require_pillow
 from linkwise.data.show.items import file_items, no_fields
 from linkwise.errors import DataError, SessionError
-from linkwise.session.description import ITEMS_WANTED, check_items, to_item_list
+from linkwise.session.journal.description import ITEMS_WANTED, check_items, to_item_list
 from linkwise.session.session import Session
 
 

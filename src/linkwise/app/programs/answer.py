@@ -19,10 +19,9 @@ from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.learn.base import check_budget
 from linkwise.rng import rng_at
-from linkwise.session.leases import OpenQuestion
-from linkwise.session.remarks import shorten_note
+from linkwise.session.journal.values import check_source, shorten_note
 from linkwise.session.session import Session
-from linkwise.session.writer import check_source
+from linkwise.session.team.leases import OpenQuestion
 from linkwise.types import Progress
 from linkwise.wording import answer_word, count_noun, shorten
 

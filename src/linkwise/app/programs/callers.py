@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from linkwise.errors import short_repr
-from linkwise.session.leases import OpenQuestion
+from linkwise.session.team.leases import OpenQuestion
 
 
 class Caller(Protocol):

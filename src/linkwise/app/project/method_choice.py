@@ -90,7 +90,7 @@ def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner 
     if choice.seed is not None:
         parameters = {**parameters, "random_state": choice.seed}
     learner = _build_learner(method, parameters, choice)
-    from linkwise.session.description import describe_learner
+    from linkwise.session.journal.description import describe_learner
 
     is_same = describe_learner(learner) == stored and not _unstored(method, choice.parameters)
     return None if is_same else learner
@@ -105,7 +105,7 @@ def _shared_parameters(method: Method, before: Method | None, stored: dict[str, 
 
 def _build_learner(method: Method, parameters: dict[str, Any], choice: MethodChoice) -> Learner:
     """Build a learner from the parameters that hold so far and the options that were given."""
-    from linkwise.session.registry import build_learner
+    from linkwise.session.journal.registry import build_learner
 
     offered = {option.parameter for option in method.options}
     so_far = {name: value for name, value in parameters.items() if name in offered}

@@ -65,7 +65,7 @@ from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.item_table import ItemTable
-from linkwise.session.registry import estimates_confidence
+from linkwise.session.journal.registry import estimates_confidence
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command

@@ -38,9 +38,9 @@ from linkwise.app.terminal.protocol import JsonLines
 from linkwise.data import Encoded
 from linkwise.learn.learner import Question
 from linkwise.reasons.sentences import describe_shares
-from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Session, Status
-from linkwise.session.status import count_answers
+from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.status import count_answers
 from linkwise.wording import count_noun, quote_command
 
 NOTHING_KEPT = "Interrupted. A demo keeps no answers; add --session PATH to keep them."

@@ -39,9 +39,9 @@ from linkwise.app.terminal.keys import LineReader
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.errors import ProgramError
-from linkwise.session.audit import AuditReport, describe_audit
-from linkwise.session.leases import OpenQuestion
 from linkwise.session.session import Session
+from linkwise.session.team.audit import AuditReport, describe_audit
+from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import count_noun, strip_controls
 
 INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|Rscript|julia)[\d.]*(\.exe)?")

@@ -266,7 +266,7 @@ def check_sqlite() -> str:
 
 def check_session_file() -> str:
     """Write a session in the current folder, read it, and remove it."""
-    from linkwise.session.store import Store
+    from linkwise.session.journal.store import Store
 
     with tempfile.TemporaryDirectory(prefix=".linkwise-doctor-", dir=Path.cwd()) as folder:
         path = Path(folder, "trial.linkwise")

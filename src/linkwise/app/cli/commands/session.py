@@ -44,14 +44,14 @@ from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.errors import UnnamedAnswersError
-from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
-from linkwise.session.events import Event
+from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
-from linkwise.session.status import (
-    count_answers,
-    describe_advice,
+from linkwise.session.state.status import count_answers, describe_advice, describe_doubts
+from linkwise.session.team.agreement import (
+    SourceAgreement,
+    SourceCounts,
+    count_by_source,
     describe_agreement,
-    describe_doubts,
     describe_pace,
     describe_source,
 )

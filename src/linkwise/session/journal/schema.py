@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session import migrations
+from linkwise.session.journal import migrations
 
 APPLICATION_ID = 0x6C6E6B77  # "lnkw"
 FIRST_VERSION = 1

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
-from linkwise.session import deserialize, schema
-from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import SETTINGS, Event, EventKind
-from linkwise.session.file_image import read_image
+from linkwise.session.journal import deserialize, schema
+from linkwise.session.journal.events import SETTINGS, Event, EventKind
+from linkwise.session.journal.file_image import read_image
+from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.text_files import is_unicode
 from linkwise.whole_files import flush_folder
 
@@ -184,7 +184,7 @@ class Store:
             schema.check_schema(self._db)
             return list(deserialize.read_events(self._db, self._n_rows, after))
 
-    def snapshot(self) -> Snapshot | None:
+    def snapshot(self) -> StoredClustering | None:
         """The labels that were stored last."""
         with self._translate_errors(), self._read_transaction():
             return deserialize.read_snapshot(self._db, self._n_rows, self.last())
@@ -242,7 +242,11 @@ class Store:
         self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
 
     def replace_data(
-        self, meta: dict[str, Any], ids: Sequence[str] | None, events: Sequence[Event], snapshot: Snapshot
+        self,
+        meta: dict[str, Any],
+        ids: Sequence[str] | None,
+        events: Sequence[Event],
+        snapshot: StoredClustering,
     ) -> None:
         """Commit another encoding of the rows, with all that names rows, or nothing.
 
@@ -255,7 +259,7 @@ class Store:
         ids : sequence of str or None
         events : sequence of Event
             All events of the file, with the rows by their new positions.
-        snapshot : Snapshot
+        snapshot : StoredClustering
             The labels as of the last event.
 
         Raises
@@ -265,7 +269,7 @@ class Store:
         """
         n_recoded = (self._n_recoded or 0) + 1
         if not deserialize.are_labels(snapshot.labels):  # others keep the file as large as its rows need
-            snapshot = Snapshot(0, None, np.zeros_like(snapshot.labels))
+            snapshot = StoredClustering(0, None, np.zeros_like(snapshot.labels))
         with self._translate_errors(), self._transaction():
             if self.last() != len(events):
                 raise WriteConflict
@@ -289,7 +293,7 @@ class Store:
             self._insert_snapshot(snapshot)
         self._n_recoded, self._n_rows = n_recoded, len(snapshot.labels)
 
-    def put_snapshot(self, snapshot: Snapshot) -> None:
+    def put_snapshot(self, snapshot: StoredClustering) -> None:
         """Store the labels as of an event, unless the file holds later ones.
 
         Labels of a custom learner that are not cluster numbers are not stored: no session file may hold them.
@@ -299,7 +303,7 @@ class Store:
         with self._translate_errors(), self._transaction(durable=False):  # labels can be computed again
             self._insert_snapshot(snapshot)
 
-    def _insert_snapshot(self, snapshot: Snapshot) -> None:
+    def _insert_snapshot(self, snapshot: StoredClustering) -> None:
         blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
         words = (
             [str(sentence) for sentence in snapshot.description],

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.learn.item_labels import Shown, count_labels, count_shared_rows, read_labels, renumber
-from linkwise.session.events import Event
+from linkwise.session.journal.events import Event
 from linkwise.types import Labels
 
 N_FAMILIES = 12

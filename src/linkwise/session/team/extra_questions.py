@@ -16,8 +16,8 @@ from math import ceil
 
 from linkwise.constraints.facts import Answer
 from linkwise.rng import rng_at
-from linkwise.session.agreement import wilson_interval
-from linkwise.session.events import Event
+from linkwise.session.journal.events import Event
+from linkwise.session.team.agreement import wilson_interval
 
 Pair = tuple[int, int]
 

@@ -21,9 +21,13 @@ from math import sqrt
 from statistics import median
 from typing import NamedTuple
 
+from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.facts import Answer
 from linkwise.markup import draw_block
-from linkwise.session.events import Event, facts_of
+from linkwise.session.journal.events import Event
+from linkwise.session.state.event_facts import facts_of
+from linkwise.session.state.status import ENOUGH, describe_percent, describe_range, describe_share
+from linkwise.wording import count_noun
 
 DEVIATIONS = 1.959964  # on each side of a 95 % interval
 Pair = tuple[int, int]
@@ -180,3 +184,46 @@ def wilson_interval(n_found: float, n: float) -> tuple[float, float]:
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # at an end the interval includes it, whatever the rounding
     return max(centre - half, 0.0) if n_found else 0.0, min(centre + half, 1.0) if n_found < n else 1.0
+
+
+# ---------------------------------------------------------------- in words
+def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str:
+    """Put the answers of a source into words, and how often they are wrong unless they are all certain.
+
+    For example ``24 answers: 10 same, 13 different, 1 not sure. About 1 in 12 seems wrong (at most 1 in 7).``
+    The estimate needs ten answers that say yes or no.
+    """
+    text = count_noun(counts.n_answers, "answer")
+    if counts.n_answers:
+        text += f": {counts.n_yes} same, {counts.n_no} different, {counts.n_unsure} not sure"
+    if counts.n_volunteered:
+        text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
+    if counts.n_gold:
+        text += f"; {counts.n_gold_right} of {count_noun(counts.n_gold, 'gold pair')} right"
+    if counts.median_seconds is not None:
+        text += f"; {describe_pace(counts.median_seconds)}"
+    if rate is None or counts.n_certain == counts.n_answers + counts.n_volunteered + counts.n_gold:
+        return text
+    if rate.low == rate.high:
+        return f"{text}. linkwise assumes that {describe_percent(rate.rate)} are wrong."
+    if rate.n_answers < ENOUGH:
+        return text
+    return f"{text}. About {describe_share(rate.rate)} seems wrong ({describe_range(rate.low, rate.high)})."
+
+
+def describe_pace(median_seconds: float) -> str:
+    """Put the median of the seconds per answer into words: ``median 4.2 seconds per answer``."""
+    digits = 1 if median_seconds < 10 else 0
+    return f"median {median_seconds:.{digits}f} seconds per answer"
+
+
+def describe_agreement(agreement: SourceAgreement) -> str:
+    """Put the agreement of two sources into words, without their names.
+
+    For example ``9 of 10 common pairs with the same answer, kappa 0.78 (0.34 to 0.96)``.
+    """
+    n_common = count_noun(agreement.n_common, "common pair")
+    text = f"{agreement.n_agreeing} of {n_common} with the same answer"
+    if agreement.kappa is None:
+        return text
+    return f"{text}, kappa {agreement.kappa:.2f} ({agreement.low:.2f} to {agreement.high:.2f})"

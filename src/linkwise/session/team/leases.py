@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from linkwise.learn.batches import Expectation
-from linkwise.session.events import Place
+from linkwise.session.journal.events import Place
 
 QUESTION_ID = re.compile(r"(?:(\d{1,15})/)?(\d{1,15})(?:\.(\d{1,15}))?:(\d{1,15})-(\d{1,15})", re.ASCII)
 UNDOABLE = 64  # events after which the lease of a question that was answered is forgotten

@@ -17,8 +17,8 @@ from linkwise.data.columns.table import Table
 from linkwise.data.show.items import Items
 from linkwise.errors import ConstraintError, DataError, SessionError, short_repr
 from linkwise.learn.learner import Learner
-from linkwise.session import registry
-from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
+from linkwise.session.journal import registry
+from linkwise.session.journal.deserialize import MOST_JSON, MOST_PARTS
 from linkwise.text_files import is_unicode
 from linkwise.wording import count_noun
 

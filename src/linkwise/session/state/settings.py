@@ -12,9 +12,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.session.audit import AuditPlan
-from linkwise.session.events import SETTINGS, Event
-from linkwise.session.examples import MOST_EXAMPLES, Example, move_examples
+from linkwise.errors import DataMismatchError
+from linkwise.session.journal.events import SETTINGS, Event
+from linkwise.session.journal.values import (
+    MOST_EXAMPLES,
+    AuditPlan,
+    Example,
+    read_examples,
+    read_plan,
+    write_plan,
+)
+from linkwise.wording import answer_word, strip_full_stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +87,6 @@ CHANGES: dict[str, Callable[[Settings, Event], Settings]] = {
 
 
 # ---------------------------------------------------------------- values of events
-def read_examples(event: Event) -> tuple[Example, ...]:
-    """The examples that an event lists."""
-    return tuple(Example(*fields) for fields in event.value)
-
-
-def read_plan(event: Event) -> AuditPlan:
-    """The audit that an event begins; its pairs were chosen after the event before it."""
-    pairs = tuple((i, j) for i, j in event.value["pairs"])
-    return AuditPlan(event.source, event.value["by"], event.number - 1, pairs, tuple(event.value["doubtful"]))
-
-
-def write_plan(plan: AuditPlan) -> dict[str, Any]:
-    """The value of the event that begins an audit."""
-    return {"by": plan.by, "pairs": [list(pair) for pair in plan.pairs], "doubtful": list(plan.is_doubtful)}
 
 
 def move_value(event: Event, here: Mapping[int, int], *, counts: bool) -> Event:
@@ -176,3 +170,27 @@ def _name_people(event: Event, name: str) -> Event:
     """Give people without a name in an audit or a cost this one."""
     value = {**event.value, "by": event.value["by"] or name} if event.kind == "audit" else event.value
     return replace(event, source=event.source or name, value=value)
+
+
+def move_examples(examples: Iterable[Example], here: Mapping[int, int]) -> list[Example]:
+    """Let examples name the rows by their new positions."""
+    given = list(examples)
+    gone = [each for each in given if not {each.first, each.second} <= here.keys()]
+    if gone:
+        raise DataMismatchError(
+            f"The session has an example about rows {gone[0].first} and {gone[0].second}, and the data lack "
+            "one of them. Pass data with all of them, or remove the example first (remove_example)."
+        )
+    return [each._replace(first=here[each.first], second=here[each.second]) for each in given]
+
+
+# ---------------------------------------------------------------- as a text
+def write_guidelines(guidelines: str, examples: Iterable[Example], name_row: Callable[[int], str]) -> str:
+    """Write guidelines and examples as one text; empty if there are none."""
+    lines = [
+        f"{name_row(each.first)} and {name_row(each.second)}: {answer_word(each.answer).lower()}"
+        + (f" ({strip_full_stop(' '.join(each.reason.split()))})" if each.reason else "")
+        for each in examples
+    ]
+    listed = "\n".join(["Examples:", *lines]) if lines else ""
+    return "\n\n".join(part for part in (guidelines, listed) if part)

@@ -12,7 +12,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from linkwise.errors import SessionLockedError
-from linkwise.session.schema import Damage
+from linkwise.session.journal.schema import Damage
 
 ATTEMPTS = 20  # to read the files while no other process moves the log into the file
 MOST_NEW_PAGES = 16  # for each frame of the log

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer
-from linkwise.session.events import Event
-from linkwise.session.suspects import SuspectAnswer
+from linkwise.session.journal.events import Event
+from linkwise.session.state.suspects import SuspectAnswer
 
 Pair = tuple[int, int]
 

@@ -9,16 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from linkwise.session.events import (
-    WITH_TARGET,
-    Event,
-    Imported,
-    apply_changes,
-    drop_undone,
-    find_starts,
-    order_key,
-)
-from linkwise.session.settings import Settings, apply_settings
+from linkwise.session.journal.events import WITH_TARGET, Event
+from linkwise.session.state.event_facts import Imported, apply_changes, drop_undone, find_starts, order_key
+from linkwise.session.state.settings import Settings, apply_settings
 
 
 class EventLists:

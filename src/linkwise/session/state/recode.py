@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from linkwise.constraints.facts import Fact
 from linkwise.errors import DataMismatchError
-from linkwise.session.events import Event, drop_undone
-from linkwise.session.settings import move_value
+from linkwise.session.journal.events import Event
+from linkwise.session.state.event_facts import drop_undone
+from linkwise.session.state.settings import move_value
 from linkwise.wording import count_noun
 
 MOST_NAMED = 5  # rows that an error names

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from math import isfinite
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +22,24 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.learn.advice import StopAdvice
-from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Reason
-from linkwise.session.events import LASTING, SETTINGS, Event, EventKind, Place
-from linkwise.session.examples import MOST_EXAMPLES
-from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
-from linkwise.session.remarks import MOST_NOTE, is_duration
-from linkwise.session.schema import Damage
-from linkwise.session.settings import read_examples, read_plan
-from linkwise.session.suspects import GRADES, MOST_RATE, Doubts, ErrorRate
+from linkwise.session.journal.events import LASTING, SETTINGS, Event, EventKind, Place
+from linkwise.session.journal.registry import check_kinds, drop_machine_parameters, is_described
+from linkwise.session.journal.schema import Damage
+from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, StoredClustering
+from linkwise.session.journal.values import (
+    MOST_EXAMPLES,
+    MOST_GUIDELINES,
+    MOST_NOTE,
+    is_duration,
+    read_examples,
+    read_plan,
+)
 from linkwise.text_files import is_unicode
 from linkwise.types import Labels
 
 KEYS = ("data", "learner", "seed", "source")  # of the table meta
 MOST_JSON = 8 * 2**20  # characters of one JSON value; the fingerprint of many columns may be longer
-MOST_GUIDELINES = 10_000  # characters
 MOST_PARTS = 500_000  # lists and objects in one
 MOST_PARTS_OF_DATA = 16
 MOST_SEED = 2**64 - 1
@@ -60,29 +63,6 @@ MOST_PLACE = 10**15
 RECODED_KEY = "recoded"  # how often the data were replaced by another encoding of their rows
 CHANGEABLE = ("answer", "add")
 TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00", re.ASCII)
-
-
-class Snapshot(NamedTuple):
-    """The labels as of an event, the reason why asking ended by then, and the words of the learner.
-
-    If answers may be wrong, it also holds which ones probably are. How certain the cluster of each row is, it
-    holds only if it was stored when the session was closed.
-
-    `event` is -1 if it is unknown after which event they were stored.
-    """
-
-    event: int
-    reason: str | None
-    shown: Shown
-    description: tuple[str, ...] = ()
-    doubts: Doubts | None = None
-    advice: StopAdvice | None = None
-    confidence: NDArray[np.float64] | None = None
-
-    @property
-    def labels(self) -> Labels:
-        """The cluster of each row."""
-        return read_labels(self.shown)
 
 
 # ---------------------------------------------------------------- settings
@@ -177,7 +157,7 @@ def _parse_json(text: Any, message: str, *, is_long: bool = False) -> Any:
 
 
 def _check_data(data: Any) -> None:
-    """Check the form of a fingerprint, see `linkwise.session.description.fingerprint`."""
+    """Check the form of a fingerprint, see `linkwise.session.journal.description.fingerprint`."""
     try:
         n_rows, n_columns = data["shape"]
         sketch, scale, width = data["sketch"], data["scale"], data.get("width", "float64")
@@ -257,7 +237,7 @@ def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
     return ids
 
 
-def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | None:
+def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> StoredClustering | None:
     """The labels that were stored last."""
     found = db.execute("SELECT event, reason, typeof(labels), length(labels) FROM snapshot").fetchall()
     if not found:
@@ -275,7 +255,7 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
         raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
     event = event if event <= last else -1
     description, doubts, advice = words
-    return Snapshot(
+    return StoredClustering(
         event,
         reason,
         labels,

@@ -33,8 +33,9 @@ from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.rng import rng_at
-from linkwise.session.agreement import wilson_interval
-from linkwise.session.events import REVISIONS, Event
+from linkwise.session.journal.events import REVISIONS, Event
+from linkwise.session.journal.values import AuditPlan
+from linkwise.session.team.agreement import wilson_interval
 from linkwise.wording import count_noun
 
 DOUBTFUL_SHARE = 1 / 3  # of the pairs of an audit
@@ -53,28 +54,6 @@ CONCLUSIONS: Mapping[Finding, str] = {
     "unclear": "These are too few pairs to tell whether its answers add to the distances.",
     "few": "These are too few pairs to tell whether its answers add to the distances.",
 }
-
-
-class AuditPlan(NamedTuple):
-    """The pairs of an audit.
-
-    Attributes
-    ----------
-    source, by : str
-        Who is audited, and who answers.
-    after : int
-        Number of the last event when the pairs were chosen.
-    pairs : tuple of (int, int)
-        In the order in which they are asked, each with its lower row first.
-    is_doubtful : tuple of bool
-        Whether each was chosen for its doubt; the others were drawn at random.
-    """
-
-    source: str
-    by: str
-    after: int
-    pairs: tuple[Pair, ...]
-    is_doubtful: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)

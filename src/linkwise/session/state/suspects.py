@@ -8,37 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from linkwise.constraints.contradictions import Given, count_contradictions
 from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
-from linkwise.session.events import Event, add_event, fallible_facts
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, Grade
+from linkwise.session.state.event_facts import add_event, fallible_facts
 
-Grade = Literal["likely wrong", "very likely wrong"]
-GRADES: tuple[Grade, ...] = get_args(Grade)
 VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
 LEAST_CHANCE: dict[Grade, float] = {"likely wrong": 0.5, "very likely wrong": VERY_LIKELY}
-MOST_RATE = 0.5  # answers that are wrong more often would be right if they were turned round
 OPPOSITE: dict[Answer, Answer] = {"yes": "no", "no": "yes", "unsure": "unsure"}
-
-
-class ErrorRate(NamedTuple):
-    """The share of answers that are wrong.
-
-    Attributes
-    ----------
-    estimate : float
-        The estimate, or the share that the session was begun with.
-    low, high : float
-        Interval that contains the share with a probability of 95 %, where it is estimated.
-    """
-
-    estimate: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +49,6 @@ class SuspectAnswer:
     answer: Answer
     grade: Grade
     because: tuple[Fact, ...] = ()
-
-
-class Doubts(NamedTuple):
-    """What a session whose answers may be wrong stores with its labels.
-
-    Attributes
-    ----------
-    error_rate : ErrorRate or None
-        None before the first answer.
-    suspects : tuple of (int, Grade)
-        Number of the event of each answer that is probably wrong, and how likely it is wrong.
-    """
-
-    error_rate: ErrorRate | None
-    suspects: tuple[tuple[int, Grade], ...]
 
 
 class RecalledEvidence(FallibleEvidence):

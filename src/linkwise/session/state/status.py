@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown, list_sizes
 from linkwise.markup import draw_block
-from linkwise.session.agreement import SourceAgreement, SourceCounts
-from linkwise.session.events import Event
-from linkwise.session.suspects import Doubts, ErrorRate
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate
 from linkwise.wording import count_noun, round_number
 
 LEAST_SHARE = 0.005  # of wrong answers that is put into words: 1 in 200
@@ -176,57 +174,16 @@ def describe_errors(status: Status) -> str:
         return ""
     share, low, high = status.error_rate
     if low == high:
-        return f"linkwise assumes that {_percent(share)} of your answers are wrong."
+        return f"linkwise assumes that {describe_percent(share)} of your answers are wrong."
     if status.n_suspects == 0 or _count_verdicts(status) < ENOUGH:
         return ""
-    return f"About {_one_in(share)} of your answers seems wrong ({_describe_range(low, high)})."
+    return f"About {describe_share(share)} of your answers seems wrong ({describe_range(low, high)})."
 
 
-def describe_source(counts: SourceCounts, rate: SourceRate | None = None) -> str:
-    """Put the answers of a source into words, and how often they are wrong unless they are all certain.
-
-    For example ``24 answers: 10 same, 13 different, 1 not sure. About 1 in 12 seems wrong (at most 1 in 7).``
-    The estimate needs ten answers that say yes or no.
-    """
-    text = count_noun(counts.n_answers, "answer")
-    if counts.n_answers:
-        text += f": {counts.n_yes} same, {counts.n_no} different, {counts.n_unsure} not sure"
-    if counts.n_volunteered:
-        text += f"; {count_noun(counts.n_volunteered, 'pair')} added"
-    if counts.n_gold:
-        text += f"; {counts.n_gold_right} of {count_noun(counts.n_gold, 'gold pair')} right"
-    if counts.median_seconds is not None:
-        text += f"; {describe_pace(counts.median_seconds)}"
-    if rate is None or counts.n_certain == counts.n_answers + counts.n_volunteered + counts.n_gold:
-        return text
-    if rate.low == rate.high:
-        return f"{text}. linkwise assumes that {_percent(rate.rate)} are wrong."
-    if rate.n_answers < ENOUGH:
-        return text
-    return f"{text}. About {_one_in(rate.rate)} seems wrong ({_describe_range(rate.low, rate.high)})."
-
-
-def describe_pace(median_seconds: float) -> str:
-    """Put the median of the seconds per answer into words: ``median 4.2 seconds per answer``."""
-    digits = 1 if median_seconds < 10 else 0
-    return f"median {median_seconds:.{digits}f} seconds per answer"
-
-
-def describe_agreement(agreement: SourceAgreement) -> str:
-    """Put the agreement of two sources into words, without their names.
-
-    For example ``9 of 10 common pairs with the same answer, kappa 0.78 (0.34 to 0.96)``.
-    """
-    n_common = count_noun(agreement.n_common, "common pair")
-    text = f"{agreement.n_agreeing} of {n_common} with the same answer"
-    if agreement.kappa is None:
-        return text
-    return f"{text}, kappa {agreement.kappa:.2f} ({agreement.low:.2f} to {agreement.high:.2f})"
-
-
-def _describe_range(low: float, high: float) -> str:
-    least = f"between {_one_in(low)} and" if low >= LEAST_SHARE else "at most"
-    return f"{least} {_one_in(high)}"
+def describe_range(low: float, high: float) -> str:
+    """Put an interval of a share into words: ``between 1 in 30 and 1 in 7``, ``at most 1 in 7``."""
+    least = f"between {describe_share(low)} and" if low >= LEAST_SHARE else "at most"
+    return f"{least} {describe_share(high)}"
 
 
 def count_suspects(status: Status) -> str:
@@ -247,13 +204,13 @@ def _count_verdicts(status: Status) -> int:
     return status.n_yes + status.n_no + status.n_volunteered + status.n_imported
 
 
-def _one_in(share: float) -> str:
+def describe_share(share: float) -> str:
     """A share as one of a round number: ``1 in 12``, ``1 in 30``."""
     number = 1 / max(share, LEAST_SHARE)
     return f"1 in {round(number) if number < 15 else round(number, -1):.0f}"
 
 
-def _percent(share: float) -> str:
+def describe_percent(share: float) -> str:
     """A share in per cent; a small one is not rounded down to nothing."""
     percent = round(100 * share)
     return f"{max(percent, 1) if share > 0 else 0} %"
