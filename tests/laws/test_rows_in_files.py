@@ -26,7 +26,7 @@ METHODS += [(entry.name, entry.make()) for entry in LEARNERS]
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("method", [method for _, method in METHODS], ids=[name for name, _ in METHODS])
 def test_every_method_names_the_way(method, form):
-    with pytest.raises(TypeError, match=r"summary = linkwise\.summarize\(rows\), and give it summary\.X"):
+    with pytest.raises(TypeError, match=r"summary = linkwise\.summarize\(rows\), and pass summary\.X"):
         method.fit(FORMS[form])
 
 

@@ -24,7 +24,7 @@ from linkwise.large.item_summary import check_same_rows
 from linkwise.large.named_rows import NamedStreamRows
 from linkwise.large.passes import Scaling, Survey, find_among, scale_block
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Labels, Progress
 from linkwise.validation import predicts_under_constraints
 
@@ -108,7 +108,7 @@ def spread_sample(
     sampled: NDArray[np.int64],
     survey: Survey,
     stream: RowStream,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> tuple[SampleRule, NDArray[np.int64]]:
     """Let a model that was fitted to a sample assign all rows, in one pass.
 
