@@ -21,7 +21,7 @@ from linkwise.large.chunks import Chunk, RowStream, read_blocks
 from linkwise.large.nearest import nearest_centers
 from linkwise.large.passes import Scaling, find_among, scale_block
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 
 
 class Assignment(NamedTuple):
@@ -145,7 +145,7 @@ class FarRows(NamedTuple):
 def add_clusters(
     stream: RowStream,
     assignment: Assignment,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
     origin: NDArray[np.float64] | None = None,
 ) -> ClusterTotals:
     """Assign each row, and add up the rows of each cluster, and their squared deviations from an origin."""
@@ -158,7 +158,7 @@ def add_clusters(
 
 
 def find_means(
-    stream: RowStream, assignment: Assignment, totals: ClusterTotals, engine: Engine = HERE
+    stream: RowStream, assignment: Assignment, totals: ClusterTotals, engine: Engine = SERIAL_ENGINE
 ) -> Centers:
     """Compute the mean of each cluster.
 

@@ -20,7 +20,7 @@ from linkwise.errors import DataError
 from linkwise.large import chunks
 from linkwise.large.chunks import NO_ROWS, Chunk, RowStream, read_blocks
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 
 HASHED = 2**20  # numbers of rows that are hashed at once
 LARGEST = float(np.finfo(np.float32).max)
@@ -92,7 +92,7 @@ def survey_rows(
     seed: int,
     scale: Scale,
     step: Callable[[], object],
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> Survey:
     """Learn the scaling of a stream, and draw a uniform sample of its rows.
 

@@ -19,7 +19,7 @@ from linkwise.large.chunks import Chunk, RowStream, read_blocks
 from linkwise.large.item_summary import check_same_rows
 from linkwise.large.passes import Scaling, Survey, find_among, scale_block
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Labels
 
 
@@ -69,7 +69,7 @@ def spread_sample(
     sampled: NDArray[np.int64],
     survey: Survey,
     stream: RowStream,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> tuple[SampleRule, NDArray[np.int64]]:
     """Let the rule of a model that was fitted to a sample assign all rows, in one pass.
 
