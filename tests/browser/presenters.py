@@ -20,8 +20,8 @@ from linkwise.learn.advice import StopAdvice
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.learn.kin.kin import KIN
 from linkwise.learn.oracles import TruthOracle
-from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.session import Session
+from linkwise.session.state.moves import describe_moves, find_moves
 
 READ_MS = 170  # a key that comes sooner after its question is not taken
 QUESTION = "document.querySelector('.lw-eyebrow').textContent"

@@ -31,4 +31,4 @@ def test_all_threads_count():
 
 
 def test_an_answer_is_stored():
-    assert count_walk("answer").get("session/moves.py")  # a refused answer moves no rows
+    assert count_walk("answer").get("session/state/moves.py")  # a refused answer moves no rows

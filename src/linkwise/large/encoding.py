@@ -35,7 +35,7 @@ from linkwise.large.table_files import TableFiles
 if TYPE_CHECKING:
     import polars as pl
 
-WAY_OUT = "Correct the cell, or leave the row out."  # the options of items cannot change any more
+WAY_OUT = "Fix the cell, or remove the row."  # the options of items cannot change any more
 
 Locate = Callable[[int], str]
 """Says in which row of which file a row of a block is."""

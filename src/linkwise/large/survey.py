@@ -327,7 +327,7 @@ def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) 
         name = next(name for name in used if survey.columns[name] is first)
         raise DataError(
             f"{first.where_infinite} holds an infinite value in column '{name}'. Empty these cells and add"
-            " --impute median, or leave the column out with --drop."
+            " --impute median, or remove the column with --drop."
         )
     if impute is None:
         missing = {name: survey.columns[name].n_missing for name in used}

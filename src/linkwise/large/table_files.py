@@ -106,7 +106,7 @@ class TableFiles:
         if len(kinds) > 1:
             names = join_names((path.name for path in paths), 5)
             raise DataError(
-                f"Some files are {' and others '.join(sorted(kinds))}: {names}. Give files of one kind."
+                f"Some files are {' and others '.join(sorted(kinds))}: {names}. Use files of one kind."
             )
         self.files: tuple[TableFile, ...]
         if kinds == {"Parquet"}:
@@ -132,7 +132,7 @@ class TableFiles:
             if mine != theirs and not (_is_number(mine) and _is_number(theirs)):
                 raise DataError(
                     f"{file.path.name}: column '{name}' has type {mine}, but in {first} it has type {theirs}."
-                    " Convert it to one type, or leave the column out."
+                    " Convert it to one type, or remove the column."
                 )
 
     def count_rows(self) -> list[int]:
@@ -439,7 +439,7 @@ class CsvFile:
             raise DataError(
                 f"{self.path.name}: row {first + lost} (counted from 0) has {text[lost]!r:.60} in column"
                 f" '{text.name}', but the first {TYPED_ROWS} rows of {named.path.name} hold"
-                f" {_NAMES[type(kind).__name__]} there. Correct the cell, or leave the column out."
+                f" {_NAMES[type(kind).__name__]} there. Fix the cell, or remove the column."
             )
         return values
 

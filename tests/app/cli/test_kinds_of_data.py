@@ -285,7 +285,7 @@ def test_clusilc_has_no_columns_to_make_rules_of(kind, linkwise):
         ("text", ("--text", "review", "--weight", "stars"), "Invalid value 'stars' for --weight"),
         ("text", ("--text", "review", "--weight", "stars=-1"), "Invalid value 'stars=-1' for --weight"),
         ("text", ("--text", "review", "--weight", "stars=1,stars=2"), "'stars' twice"),
-        ("text", ("--text-by", "letters"), "Add --text"),
+        ("text", ("--text-by", "letters"), "Add --text."),
         ("series", ("--series", "--weight", "t0=2"), "Remove --weight"),
         ("series", ("--series", "--metric", "cosine"), "Remove --metric"),
         ("series", ("--metric", "cosine", "--scale", "unit"), "Remove --scale"),

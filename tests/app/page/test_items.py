@@ -143,7 +143,7 @@ def test_coordinates_keep_their_shape():
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        (np.zeros((3, 3)), r"\(3, 3\)\. Give"),
+        (np.zeros((3, 3)), r"\(3, 3\)\. Pass"),
         (np.zeros(3), "two"),
         ([[0, np.nan]] * 3, "NaN"),
         ([[0, 0]] * 2, "(3, 2)"),

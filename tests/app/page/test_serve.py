@@ -223,7 +223,7 @@ def test_a_port_that_is_taken_is_reported(fruit):
             code, out, err = other.ended()
     assert (code, other.address, out) == (2, "", "")
     assert f"port {port}" in err
-    assert "Leave --port out" in err
+    assert "Remove --port" in err
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1", "example.org"])

@@ -65,8 +65,8 @@ def test_the_page_shows_the_other_columns(tmp_path):
 @pytest.mark.parametrize(
     ("lists", "said"),
     [
-        ([[1.0, 2], [1], [2, 3]], r"row 0 has 2 numbers, and row 1 has 1 .*Give lists of one length"),
-        ([[1.0, 2], None, [2, 3]], r"has no list in 1 of 3 rows \(rows 1, counted from 0\)\. Leave"),
+        ([[1.0, 2], [1], [2, 3]], r"row 0 has 2 numbers, and row 1 has 1 .*Pass lists of one length"),
+        ([[1.0, 2], None, [2, 3]], r"has no list in 1 of 3 rows \(rows 1, counted from 0\)\. Remove"),
         ([[1.0, 2]] * 3, r"All lists of column 'e' are the same\. Compare by"),
     ],
 )

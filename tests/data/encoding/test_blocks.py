@@ -138,7 +138,7 @@ def test_rows_of_zeros_stay_zero_and_are_listed():
         ({**ALL, "weights": {"titel": 2}}, "Did you mean 'title'.*compared by: title, body"),
         ({"weights": {"body": 2}}, "'body' is not compared.*compared by: price, stars, kind"),
         ({"weights": {"columns": 2}}, "no column or block 'columns'"),
-        ({**ALL, "weights": {"columns": 0}}, "Leave the columns out"),
+        ({**ALL, "weights": {"columns": 0}}, "Remove the columns"),
         ({"weights": {"price": -1}}, "weight of 'price' is -1"),
         ({"weights": {"price": float("nan")}}, "weight of 'price' is nan"),
         ({"weights": {"price": True}}, "weight of 'price' is True"),

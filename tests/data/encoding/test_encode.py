@@ -121,7 +121,7 @@ def test_unknown_choices():
 
 def test_neither_tables_nor_what_is_encoded_pass_for_arrays():
     for rows in (table(), encode(table())):
-        with pytest.raises(TypeError, match=r"Give .*encode\(table\)\.X"):
+        with pytest.raises(TypeError, match=r"Pass .*encode\(table\)\.X"):
             lw.KIN().fit(rows)
 
 

@@ -124,7 +124,7 @@ def test_pictures_that_cannot_be_read(path):
     with pytest.raises(ValueError, match="Pictures have no codes"):
         encode(mixed, categories="codes")
     (path.parent / "my pictures/p03.png").write_text("no picture")
-    with pytest.raises(DataError, match=r"p03.png is no picture .* leave these rows out of column 'picture'"):
+    with pytest.raises(DataError, match=r"p03.png is no picture .* remove .* or the column 'picture'"):
         encode(table)
     (path.parent / "my pictures/p03.png").unlink()
     with pytest.raises(DataError, match=r"1 of 24 are not there: my pictures/p03.png"):

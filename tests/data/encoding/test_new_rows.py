@@ -54,7 +54,7 @@ def test_a_tree_judges_new_customers():
     ("change", "message"),
     [
         ({"drop": "age"}, "There is no column 'age'"),
-        ({"age": ["x"]}, "Column 'age' holds words, such as \\['x'\\]. Give numbers"),
+        ({"age": ["x"]}, "Column 'age' holds words, such as \\['x'\\]. Pass numbers"),
         ({"age": [None]}, "missing or infinite in column 'age': rows 0|holds nothing"),
         ({"age": [np.inf]}, "missing or infinite in column 'age'"),
         ({"colour": [None]}, "missing or infinite in column 'colour'"),

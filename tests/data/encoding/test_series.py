@@ -178,12 +178,12 @@ def test_lists_written_in_text_files(tmp_path, form):
     [
         ([[1, 2, 3], [1, 2, 3], [1, 2]], "most have 3 values, but row 2 has 2"),
         ([[1, 2], None, [2, 1]], "Row 1 .* has no curve"),
-        ([[1, 2], [1, "much"], [2, 1]], "Row 1 .*Give a list of numbers"),
-        ([[1, 2], [1, [3]], [2, 1]], "Row 1 .*Give a list of numbers"),
-        ([[1, 2], [True, 3], [2, 1]], "Row 1 .*Give a list of numbers"),
+        ([[1, 2], [1, "much"], [2, 1]], "Row 1 .*Use a list of numbers"),
+        ([[1, 2], [1, [3]], [2, 1]], "Row 1 .*Use a list of numbers"),
+        ([[1, 2], [True, 3], [2, 1]], "Row 1 .*Use a list of numbers"),
         ([[1], [2], [3]], "at least 2 samples"),
         ([[], [], []], "at least 2 samples"),
-        ([[1, 2], {"a": 1}, [2, 1]], "Row 1 .*Give a list of numbers"),
+        ([[1, 2], {"a": 1}, [2, 1]], "Row 1 .*Use a list of numbers"),
         ([[1, 2], [1, 1e999], [2, 1]], "infinite"),
     ],
 )

@@ -90,5 +90,5 @@ def test_tables_keep_the_choice(tmp_path):
 def test_curves_that_differ_only_by_a_shift():
     steps = np.array([[0.0] * (5 + late) + [1.0] * (15 - late) for late in (0, 1, 1)])
     assert encode_series(steps, "none").X.shape == (3, 20)
-    with pytest.raises(DataError, match=r"No curves differ once they are warped. Leave --warp out"):
+    with pytest.raises(DataError, match=r"No curves differ once they are warped. Remove --warp"):
         encode_series(steps, "none", warp=True)

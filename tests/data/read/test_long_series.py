@@ -204,8 +204,8 @@ def test_what_makes_no_curves(tmp_path, ending, change, message):
     ("by", "more", "message"),
     [
         (("house", "hours", "use"), {}, "There is no column 'hours'. Did you mean 'hour'"),
-        (("house", "hour"), {}, "--series-by has house, hour. Give three columns"),
-        (("house", "hour", "hour"), {}, "Give three columns"),
+        (("house", "hour"), {}, "--series-by has house, hour. Use three columns"),
+        (("house", "hour", "hour"), {}, "Use three columns"),
         (BY, {"id_column": "street"}, "--series-by names the column of ids, 'house', and --id another one"),
         (BY, {"text": "street"}, "text compares rows by their words. Remove series_by"),
     ],

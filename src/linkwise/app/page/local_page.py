@@ -70,7 +70,7 @@ def serve(
     """
     if isinstance(port, bool) or not isinstance(port, Integral) or not 0 <= port <= LARGEST_PORT:
         raise DataError(
-            f"port is {short_repr(port)}. Give a whole number from 0 to {LARGEST_PORT}, where 0 takes a free"
+            f"port is {short_repr(port)}. Pass a whole number from 0 to {LARGEST_PORT}, where 0 takes a free"
             " port."
         )
     presenter = present_session(session, items, places=places, title=title)

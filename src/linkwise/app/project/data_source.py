@@ -55,7 +55,7 @@ def read_rows(
     reading = replace(reading, show=reading.shown_columns or None)
     if check_exists(data).is_dir():
         if not reading.settings().keys() <= {"kind", *OF_FOLDERS}:
-            raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
+            raise DataError(f"{data} is a folder, and the session was made for a file. Pass that file.")
         try:
             return read_folder(
                 data, kind=reading.kind, skip_broken=bool(reading.skip_broken), progress=progress
@@ -63,7 +63,7 @@ def read_rows(
         except ImportError as error:
             raise UsageError(str(error)) from error
     if reading.kind is not None:
-        raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
+        raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
     try:
         table = read_table(data, reading)
     except ImportError as error:
@@ -104,9 +104,9 @@ def _check_side_file(side: Path, digest: str | None) -> str:
     """The checksum of a side table, which must be `digest` if that is known."""
     if not side.is_file():
         if digest is None:
-            raise FileNotFoundError(f"There is no file {side}. Give --show a table about the same rows.")
+            raise FileNotFoundError(f"There is no file {side}. Pass a table about the same rows to --show.")
         raise FileNotFoundError(
-            f"{side}, which shows the rows of this session, is not there. Put it back, or {_ANEW}"
+            f"{side}, which shows the rows of this session, is not there. Restore it, or {_ANEW}"
         )
     found = hashlib.sha256(read_bytes(side)).hexdigest()
     if digest is not None and found != digest:
@@ -164,7 +164,7 @@ def read_pairs_file(
     left out without a warning: name them to the person.
     """
     if path.is_dir():
-        raise DataError(f"{path} is a folder. Name a file of pairs (id_a,id_b,kind).")
+        raise DataError(f"{path} is a folder. Pass a file of pairs (id_a,id_b,kind).")
     rows: dict[str, Any] = {"n_rows": n_rows} if ids is None else {"ids": ids}
     if not error_rate:
         return Constraints.read_csv(path, **rows)

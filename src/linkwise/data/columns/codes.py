@@ -53,15 +53,15 @@ def turn_into_categories(
             raise DataError(unknown_column(name, frame.columns))
         if name == names.id_column or name in (*names.drop, *names.show):
             use = "the id" if name == names.id_column else "dropped" if name in names.drop else "only shown"
-            raise DataError(f"Column '{name}' is to be a category and {use}. Name it once.")
+            raise DataError(f"Column '{name}' is to be a category and {use}. Use it in one option.")
         if names.columns is not None and name not in names.columns:
             raise DataError(
-                f"Column '{name}' is to be a category, but you compare other columns. Name it there."
+                f"Column '{name}' is to be a category, but you compare other columns. Add it to them."
             )
         series = frame[name]
         what = value_kind(series)
         if what not in ("number", "words", "bool"):
-            raise DataError(f"Column '{name}' holds {what}, not codes. Leave it out of as_categories.")
+            raise DataError(f"Column '{name}' holds {what}, not codes. Remove it from as_categories.")
         if what == "number":
             texts.append(nw.new_series(name, to_words(series), nw.String, backend=series.implementation))
     return frame.with_columns(*texts) if texts else frame

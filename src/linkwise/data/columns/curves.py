@@ -69,20 +69,20 @@ def _curves_from_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
     if usual < 2:
         raise DataError(
             f"A curve needs at least 2 samples, but the lists of '{series.name}' hold {usual}."
-            " Name another column."
+            " Use another column."
         )
     return np.array(rows, dtype=np.float64)
 
 
 def _parse_list(value: Any, row: int, name: str) -> list[float]:
     if is_missing_cell(value):
-        raise DataError(f"Row {row} (counted from 0) has no curve in column '{name}'. Leave the row out.")
+        raise DataError(f"Row {row} (counted from 0) has no curve in column '{name}'. Remove the row.")
     try:
         cells = _BETWEEN.split(value.strip().strip("[]()").strip()) if isinstance(value, str) else list(value)
         return [_parse_cell(cell) for cell in cells]
     except (TypeError, ValueError):
         raise DataError(
-            f"Row {row} (counted from 0) holds {str(value)[:60]!r} in column '{name}'. Give a list of"
+            f"Row {row} (counted from 0) holds {str(value)[:60]!r} in column '{name}'. Use a list of"
             " numbers, such as [0.1, null, 0.2]."
         ) from None
 

@@ -199,7 +199,9 @@ def read_cycles(given: Sequence[str], frame: nw.DataFrame[Any], drop: Sequence[s
         if column not in frame.columns:
             raise DataError(unknown_column(column, frame.columns))
         if column in drop:
-            raise DataError(f"Column '{column}' is to be compared as a cycle and dropped. Name it once.")
+            raise DataError(
+                f"Column '{column}' is to be compared as a cycle and dropped. Use it in one option."
+            )
         if kinds is not None and kind not in KINDS:
             raise DataError(
                 f"'{kind}' is no cycle of column '{column}'. The cycles are: {join_names(KINDS)}."
@@ -211,7 +213,7 @@ def read_cycles(given: Sequence[str], frame: nw.DataFrame[Any], drop: Sequence[s
 def _choose_kinds(series: nw.Series[Any], kinds: Sequence[str] | None) -> list[Cycle]:
     """The cycles of a column: those that are named, or those that it goes through more than once."""
     possible = _possible_kinds(series)
-    way_out = "Leave it out of --cycles (in Python, cycles=[...])."
+    way_out = "Remove it from --cycles (in Python, cycles=[...])."
     if not possible:
         raise DataError(f"{_describe_others(series)} {way_out}")
     named = [kind for kind in KINDS if kinds is None or kind in kinds]
@@ -284,13 +286,13 @@ def add_cycles(frame: nw.DataFrame[Any], cycles: Sequence[Cycle]) -> nw.DataFram
         if cycle.name in frame.columns:
             raise DataError(
                 f"Column '{cycle.name}' is in the table, and {cycle.option} would add another one."
-                " Rename the column, or leave the cycle out."
+                " Rename the column, or remove the cycle."
             )
         if cycle.column not in frame.columns:
             raise DataError(unknown_column(cycle.column, frame.columns))
         series = frame.get_column(cycle.column)
         if cycle.kind not in _possible_kinds(series) and series.null_count() < len(series):
-            raise DataError(f"{_describe_others(series)} Give values as in the table that was encoded first.")
+            raise DataError(f"{_describe_others(series)} Pass values as in the table that was encoded first.")
         is_empty = series.null_count() == len(series)
         places = np.full(len(series), np.nan) if is_empty else find_places(series, cycle.kind)
         values: Any = places

@@ -50,13 +50,13 @@ def check_log(
             raise DataError(unknown_column(name, frame.columns))
         if roles.get(name) != "numeric" or name in categories or value_kind(frame[name]) != "number":
             raise DataError(
-                f"Column '{name}' is not compared as a number, so it has no logarithm. Leave it out of --log"
+                f"Column '{name}' is not compared as a number, so it has no logarithm. Remove it from --log"
                 " (in Python, log=[...])."
             )
         values = to_numbers(frame[name])
         if (values < 0).any():
             raise DataError(
-                f"Column '{name}' holds negative numbers, which have no logarithm. Leave it out of --log"
+                f"Column '{name}' holds negative numbers, which have no logarithm. Remove it from --log"
                 " (in Python, log=[...])."
             )
 

@@ -55,7 +55,7 @@ def find_pictures(series: nw.Series[Any], folder: Path) -> list[Path]:
     if lost:
         raise DataError(
             f"Column '{series.name}' holds names of pictures, and {len(lost)} of {len(names)} are not there:"
-            f" {join_names(lost, 3)}. Give paths of files, relative ones from the folder of the table, or"
-            " leave the column out."
+            f" {join_names(lost, 3)}. Pass paths of files, relative ones from the folder of the table, or"
+            " remove the column."
         )
     return paths

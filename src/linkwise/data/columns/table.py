@@ -65,7 +65,7 @@ class Table:
         return len(self.frame)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("A Table is not an array. Give its matrix, linkwise.data.encode(table).X.")
+        raise TypeError("A Table is not an array. Pass its matrix, linkwise.data.encode(table).X.")
 
     @property
     def choices(self) -> dict[str, Any]:

@@ -227,7 +227,7 @@ def check_texts(series: nw.Series[Any]) -> None:
     what = value_kind(series)
     if what != "words":
         values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
-        raise DataError(f"Column '{series.name}' holds {values}. Give --text a column of texts.")
+        raise DataError(f"Column '{series.name}' holds {values}. Set --text to a column of texts.")
 
 
 def check_paths(series: nw.Series[Any]) -> None:
@@ -238,7 +238,7 @@ def check_paths(series: nw.Series[Any]) -> None:
     row, wrong = next(((row, word) for row, word in words if not is_picture(word)), (0, None))
     what = "is empty" if is_missing(wrong) else f"holds {wrong!r:.60}, which is no path of a picture"
     raise DataError(
-        f"Column '{series.name}' {what} in row {row} (counted from 0). Give --image a column with a path in"
+        f"Column '{series.name}' {what} in row {row} (counted from 0). Set --image to a column with a path in"
         f" each row, which ends with {', '.join(PICTURES[:-1])} or {PICTURES[-1]}."
     )
 
@@ -252,13 +252,13 @@ def understand_curves(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
     lists = [name for name in free if holds_lists(frame[name])]
     if len(lists) > 1:
         raise DataError(
-            f"There are {len(lists)} columns of lists: {join_names(lists)}. Name one: --columns NAME"
+            f"There are {len(lists)} columns of lists: {join_names(lists)}. Use one: --columns NAME"
         )
     samples = [name for name in free if value_kind(frame[name]) == "number"]
     wrong = [name for name in columns or () if name not in (lists or samples)]
     if wrong:
         raise DataError(
-            f"Column '{wrong[0]}' cannot be part of a curve. Name columns of numbers, or one column of lists."
+            f"Column '{wrong[0]}' cannot be part of a curve. Use columns of numbers, or one column of lists."
         )
     if lists:
         found = _assign_uses(frame, {lists[0]: "curve"}, id_column, drop)
@@ -266,14 +266,14 @@ def understand_curves(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
     if len(samples) < 2:
         only = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
         raise DataError(
-            f"A curve needs at least 2 samples, but {only}. Give a column of numbers for each sample,"
+            f"A curve needs at least 2 samples, but {only}. Use a column of numbers for each sample,"
             " in order, or one column of lists such as [0.1, 0.4, 0.2]."
         )
     found = _assign_uses(frame, dict.fromkeys(samples, "sample"), id_column, drop)
     which = f"{samples[0]} to {samples[-1]}" if len(samples) > 3 else join_names(samples)
     notes = _note_shown_columns(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
     if columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1:
-        notes.append("Leave out what is no part of the curves with --drop, or name what is with --columns.")
+        notes.append("Remove what is no part of the curves with --drop, or set what is with --columns.")
     return found, notes
 
 

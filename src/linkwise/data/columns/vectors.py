@@ -107,20 +107,20 @@ def _read_vectors(series: nw.Series[Any]) -> NDArray[np.float64]:
     if empty:
         raise DataError(
             f"Column '{series.name}' has no list in {len(empty)} of {len(rows)} rows (rows"
-            f" {join_names(empty, 5)}, counted from 0). Leave these rows out, or compare by other columns."
+            f" {join_names(empty, 5)}, counted from 0). Remove these rows, or compare by other columns."
         )
     lengths = np.array([len(value) for value in rows])
     others = np.flatnonzero(lengths != lengths[0])
     if len(others):
         raise DataError(
             f"The lists of column '{series.name}' differ in length: row 0 has {lengths[0]} numbers, and"
-            f" row {others[0]} has {lengths[others[0]]} (rows counted from 0). Give lists of one length."
+            f" row {others[0]} has {lengths[others[0]]} (rows counted from 0). Pass lists of one length."
         )
     try:
         X = np.array([list(value) for value in rows], dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"The lists of column '{series.name}' hold values that are no numbers. Give lists of numbers."
+            f"The lists of column '{series.name}' hold values that are no numbers. Pass lists of numbers."
         ) from None
     if (X[0] == X).all():
         raise DataError(f"All lists of column '{series.name}' are the same. Compare by other columns.")

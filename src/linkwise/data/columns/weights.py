@@ -49,7 +49,7 @@ def check_weighed_names(weights: Mapping[str, float], found: Sequence[Column], l
             continue
         if weight == 0 and name == COLUMNS and name in compared:
             raise DataError(
-                "The block 'columns' has weight 0. Leave the columns out, or give each of them weight 0."
+                "The block 'columns' has weight 0. Remove the columns, or set the weight of each to 0."
             )
         if name in compared:
             continue
@@ -96,7 +96,7 @@ def choose_metric(
     if given == "cosine" and not lists and (others or len(used) < 2):
         why = f"'{others[0].name}' is a {others[0].role}" if others else "there are fewer than 2 such columns"
         raise DataError(
-            f"The cosine compares rows of numbers, but {why}. Name the columns that hold an embedding, or "
+            f"The cosine compares rows of numbers, but {why}. Use the columns that hold an embedding, or "
             "one column of lists, with --columns (in Python, columns=[...])."
         )
     if given is not None:

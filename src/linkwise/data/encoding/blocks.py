@@ -119,7 +119,7 @@ def _mean_squared_distance(X: NDArray[np.float64]) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         spread = 2 * float(X.var(axis=0).sum()) * n_rows / (n_rows - 1)
     if not isfinite(spread):
-        raise DataError("The values are too large to measure distances. Give them in a larger unit.")
+        raise DataError("The values are too large to measure distances. Use a larger unit.")
     return spread
 
 

@@ -108,7 +108,7 @@ class Encoded:
     notes: tuple[str, ...]
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("An Encoded is not an array. Give its matrix, encode(table).X.")
+        raise TypeError("An Encoded is not an array. Pass its matrix, encode(table).X.")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -207,7 +207,7 @@ def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str
     if value_kind(series) in ("words", "nothing"):
         raise DataError(
             f"Column '{feature.source}' holds {value_kind(series)}, such as "
-            f"{series.to_list()[:1]}. Give"
+            f"{series.to_list()[:1]}. Pass"
             " numbers, as in the table that was encoded first."
         )
     values = to_numbers(series)
@@ -236,7 +236,7 @@ def _take_logs(feature: Feature, values: NDArray[np.float64], shift: float) -> N
     if len(rows):
         raise DataError(
             f"Column '{feature.source}' is compared by its logarithm, and rows {join_names(rows, 5)}, counted"
-            f" from 0, are not above {-shift or 0:g}. Correct them, or leave these rows out."
+            f" from 0, are not above {-shift or 0:g}. Fix them, or remove these rows."
         )
     return np.log(values + shift)
 
@@ -257,5 +257,5 @@ def _check_rows(feature: Feature, rows: Sequence[int] | NDArray[np.intp]) -> Non
     if len(rows):
         raise DataError(
             f"Values are missing or infinite in column '{feature.source}': rows {join_names(rows, 5)},"
-            " counted from 0. Fill them in, or leave these rows out."
+            " counted from 0. Fill them in, or remove these rows."
         )

@@ -39,14 +39,14 @@ _COLOUR_WEIGHT = 5.0  # differences of colour are small beside those of brightne
 _SOFT = 0.01  # keeps cells without edges from being made of noise
 _AT_ONCE = 64
 _LUMA = np.array([0.299, 0.587, 0.114])
-WAY_OUT = "Take them away, or leave them out with --skip-broken (in Python: skip_broken=True)."
+WAY_OUT = "Remove them, or skip them with --skip-broken (in Python: skip_broken=True)."
 _DIGITS = 9  # of a value: below them processors differ
 
 
 def encode_pictures(paths: Sequence[Path], column: str) -> Encoded:
     """Encode the pictures of a column as points, one for each row; see `encode_files`."""
     require_pillow()
-    encoded, _ = encode_files(paths, way_out=f"Replace them, or leave these rows out of column '{column}'.")
+    encoded, _ = encode_files(paths, way_out=f"Replace them, or remove these rows or the column '{column}'.")
     features = tuple(
         replace(one, name=f"{column} {k}", source=column) for k, one in enumerate(encoded.features, start=1)
     )

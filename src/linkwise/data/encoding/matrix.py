@@ -102,7 +102,7 @@ def encode(
     others = tuple(name for name in table.features if name not in (*texts, *pictures))
     if categories == "codes" and (texts or pictures) and others:
         what = "Texts" if texts else "Pictures"
-        raise ValueError(f"{what} have no codes, and these rows hold {what.lower()}. Leave categories out.")
+        raise ValueError(f"{what} have no codes, and these rows hold {what.lower()}. Remove categories.")
     if table.kind == "series" or not others:
         _check_no_scale(table, scale, impute)
     if table.kind == "series":
@@ -157,7 +157,7 @@ def _encode_records(
     if log & directions:
         raise DataError(
             f"The cosine compares the numbers in {join_names(sorted(log & directions))} as they are. Add"
-            " --metric euclidean, or leave --log out (in Python, metric and log)."
+            " --metric euclidean, or remove --log (in Python, metric and log)."
         )
     blocks: list[Block] = []
     filled = []
@@ -233,14 +233,14 @@ def _check_no_scale(table: Table, scale: Scale | None, impute: str | None) -> No
     """Refuse what texts and series do not have."""
     if impute is not None:
         raise ValueError(
-            f"impute={impute!r} is for records, but these rows are of kind {table.kind!r}. Leave impute out."
+            f"impute={impute!r} is for records, but these rows are of kind {table.kind!r}. Remove impute."
         )
     if table.kind == "text" and scale is not None:
         raise ValueError(
-            f"scale={scale!r} is not for texts, which all become points of unit length. Leave scale out."
+            f"scale={scale!r} is not for texts, which all become points of unit length. Remove scale."
         )
     if table.kind == "image" and scale is not None:
-        raise ValueError(f"scale={scale!r} is not for pictures. Leave scale out.")
+        raise ValueError(f"scale={scale!r} is not for pictures. Remove scale.")
 
 
 def _encode_series(table: Table, scale: Scale | None) -> Encoded:
@@ -350,7 +350,7 @@ def _scale_column(
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
         raise DataError(
-            f"The values of column '{name}' are too large for scale='{scale}'. Give them in a larger unit."
+            f"The values of column '{name}' are too large for scale='{scale}'. Use a larger unit."
         )
     told = format_cell(fill)
     if value_kind(series) == "duration":

@@ -95,7 +95,7 @@ def _warp(X: NDArray[np.float64], notes: Sequence[str]) -> Encoded:
     places = place_by_warping(X / unit) * unit
     if places.shape[1] == 0:
         raise DataError(
-            "No curves differ once they are warped. Leave --warp out (in Python, warp=True) to compare"
+            "No curves differ once they are warped. Remove --warp (in Python, warp=True) to compare"
             " samples at the same times."
         )
     features = tuple(
@@ -114,17 +114,15 @@ def _check_curves(X: NDArray[np.float64]) -> None:
         row, at = infinite[0].tolist()
         raise DataError(
             f"Curves hold {count_noun(len(infinite), 'infinite value')}, the first in row {row} at sample"
-            f" {at + 1} (rows counted from 0). Leave such values empty, or leave the row out."
+            f" {at + 1} (rows counted from 0). Clear such cells, or remove the row."
         )
     if np.abs(np.nan_to_num(X)).max(initial=0.0) > 1e150:
-        raise DataError(
-            "Curves hold values beyond 1e150, whose squares no float holds. Give them in a larger unit."
-        )
+        raise DataError("Curves hold values beyond 1e150, whose squares no float holds. Use a larger unit.")
     without = np.flatnonzero(np.isnan(X).all(axis=1))
     if len(without):
         raise DataError(
             f"{count_noun(len(without), 'curve')} without any value: rows {join_names(without.tolist(), 5)}"
-            " (counted from 0). Leave these rows out."
+            " (counted from 0). Remove these rows."
         )
 
 

@@ -73,7 +73,7 @@ def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit =
     X = np.divide(places, length, out=np.zeros_like(places), where=length >= _NOTHING)
     if np.ptp(X, axis=0).max() < _NOTHING:
         raise DataError(
-            f"The texts of '{source}' hold the same {unit}, so nothing tells them apart. Name another column."
+            f"The texts of '{source}' hold the same {unit}, so nothing tells them apart. Use another column."
         )
     called = "topic" if unit == "words" else "letters"
     features = [Feature(f"{called} {k}", source, None, "document") for k in range(1, X.shape[1] + 1)]
@@ -114,7 +114,7 @@ def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDAr
         counts = counter.fit_transform(text or "" for text in texts)
     except ValueError:  # there is no other
         raise DataError(
-            f"The texts of '{source}' hold no words (two or more letters in a row). Name another column."
+            f"The texts of '{source}' hold no words (two or more letters in a row). Use another column."
         ) from None
     return counter.get_feature_names_out(), counts
 
@@ -127,7 +127,7 @@ def _count_letters(texts: Sequence[str | None], source: str) -> Any:
     try:
         return counter.fit_transform(text or "" for text in texts)
     except ValueError:  # there is no other
-        raise DataError(f"The texts of '{source}' are empty. Name another column.") from None
+        raise DataError(f"The texts of '{source}' are empty. Use another column.") from None
 
 
 def _select_words(counts: Any) -> tuple[NDArray[np.bool_], str]:

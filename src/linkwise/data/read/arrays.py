@@ -140,12 +140,12 @@ def _check_table(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
             + (
                 "Make each item a row: X.reshape(len(X), -1)."
                 if len(shape) > 2
-                else "Give one row for each item."
+                else "Pass one row for each item."
             )
         )
     if dtype.kind not in "biuf":
         raise DataError(
-            f"The array holds {dtype}. Give an array of numbers, or a DataFrame if its columns differ."
+            f"The array holds {dtype}. Pass an array of numbers, or a DataFrame if its columns differ."
         )
     if shape[1] == 0:
         raise DataError("The array has 0 feature(s), but a minimum of 1 column is required. Add a column.")

@@ -50,7 +50,7 @@ def check_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
         if is_far:
             raise DataError(
                 f"Column '{series.name}' holds dates outside the years 1 to 9999, or durations that nothing"
-                f" can show{where}. Correct or empty these cells, or drop the column."
+                f" can show{where}. Fix or empty these cells, or drop the column."
             )
 
 

@@ -68,7 +68,7 @@ def read_delimited(
             delimiter = detect_delimiter(text, tabs_first)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise DataError(
-            f"delimiter={delimiter!r} is not one character. Give a comma, a tab or another character."
+            f"delimiter={delimiter!r} is not one character. Use a comma, a tab or another character."
         )
     with allow_long_cells():
         header, header_line = _read_header(text, delimiter)

@@ -37,7 +37,7 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
         table = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TypeError(
-            f"frame is a {type(frame).__name__}. Give a pandas or polars DataFrame, or a 2-D array."
+            f"frame is a {type(frame).__name__}. Pass a pandas or polars DataFrame, or a 2-D array."
         ) from error
     return _convert_objects(table)
 

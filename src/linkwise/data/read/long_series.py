@@ -65,7 +65,7 @@ def name_series_by(series_by: Sequence[str], there: Sequence[str], id_column: st
     names = to_names(series_by) or ()
     if len(names) != 3 or len(set(names)) != 3:
         raise DataError(
-            f"--series-by has {join_names(names) or 'no column'}. Give three columns, those of ids, times and"
+            f"--series-by has {join_names(names) or 'no column'}. Use three columns, those of ids, times and"
             " values (in Python, series_by=[id, time, value])."
         )
     for name in names:
@@ -73,8 +73,8 @@ def name_series_by(series_by: Sequence[str], there: Sequence[str], id_column: st
             raise DataError(unknown_column(name, there))
     if id_column not in (None, names[0]):
         raise DataError(
-            f"--series-by names the column of ids, {names[0]!r}, and --id another one, {id_column!r}. Leave"
-            " --id out (in Python, id_column)."
+            f"--series-by names the column of ids, {names[0]!r}, and --id another one, {id_column!r}. Remove"
+            " --id (in Python, id_column)."
         )
     return SeriesBy(*names)
 
@@ -107,7 +107,7 @@ def pivot_series(
         times or values are of a kind that cannot be used.
     """
     if len(frame) == 0:
-        raise DataError("The table has no rows. Give a row for each value of a curve.")
+        raise DataError("The table has no rows. Pass a row for each value of a curve.")
     check_dates(frame.select(*by), ())
     parsed, notes = parse(frame.select(by.time, by.value))
     check_dates(parsed, ())
@@ -177,7 +177,7 @@ def _read_ids(ids: pl.Series) -> pl.Series:
     import polars as pl
 
     if not _is_plain(ids):
-        raise DataError(f"Column {ids.name!r} holds {ids.dtype}, which cannot name curves. Name another one.")
+        raise DataError(f"Column {ids.name!r} holds {ids.dtype}, which cannot name curves. Use another one.")
     return ids if ids.dtype.is_integer() else ids.cast(pl.String)
 
 
@@ -207,11 +207,11 @@ def _check_kinds(times: pl.Series, values: pl.Series) -> None:
     if not (times.dtype.is_numeric() or times.dtype.is_temporal()):
         raise DataError(
             f"Column {times.name!r} cannot be put in order of time, because it holds {_show_no_time(times)}."
-            " Give a column of numbers or dates: --series-by ID,TIME,VALUE (in Python, series_by=)"
+            " Use a column of numbers or dates: --series-by ID,TIME,VALUE (in Python, series_by=)"
         )
     if not values.dtype.is_numeric():
         raise DataError(
-            f"Column {values.name!r} holds {_show_first(values)}, which is no number. Give a column of"
+            f"Column {values.name!r} holds {_show_first(values)}, which is no number. Use a column of"
             " numbers: --series-by ID,TIME,VALUE (in Python, series_by=)"
         )
 
@@ -246,7 +246,7 @@ def _check_complete(series: pl.Series) -> None:
     if len(rows):
         raise DataError(
             f"{count_noun(len(rows), 'row')} without a value in {series.name!r}:"
-            f" {join_names(rows.tolist(), 5)} (counted from 0). Fill it in, or leave these rows out."
+            f" {join_names(rows.tolist(), 5)} (counted from 0). Fill it in, or remove these rows."
         )
 
 
@@ -275,7 +275,7 @@ def _check_grid(
     rest = f" and {len(short) - 5} more" if len(short) > 5 else ""
     raise DataError(
         f"All curves need a value at each of the {n_times} times: {', '.join(which)}{rest}. Add rows with an"
-        " empty value for a gap, or leave these curves out."
+        " empty value for a gap, or remove these curves."
     )
 
 

@@ -124,13 +124,13 @@ def read_sheet(raw: bytes, sheet: str | None = None) -> Sheet:
 
 def _choose_sheet(names: Sequence[str], sheet: str | None) -> str:
     if not names:
-        raise DataError("The file has no sheet with cells. Save the table as CSV and name that file.")
+        raise DataError("The file has no sheet with cells. Save the table as CSV and use that file.")
     if sheet is None:
         return names[0]
     if sheet not in names:
         raise DataError(
             f"There is no sheet {sheet!r}. The sheets are {join_names(map(repr, names), 20)}."
-            " Give one of them: --sheet NAME"
+            " Use one of them: --sheet NAME"
         )
     return sheet
 
@@ -289,7 +289,7 @@ def write_sheet(columns: Mapping[str, Sequence[Any]], title: str) -> bytes:
     if n_rows + 1 > MOST_ROWS or len(columns) > MOST_COLUMNS:
         raise DataError(
             f"A sheet has at most {MOST_ROWS} rows and {MOST_COLUMNS} columns, but the table has"
-            f" {n_rows + 1} and {len(columns)}. Name a file that ends in .parquet."
+            f" {n_rows + 1} and {len(columns)}. Use a file that ends in .parquet."
         )
     checked = [[_to_value(value, name) for value in (name, *cells)] for name, cells in columns.items()]
     book = openpyxl.Workbook(write_only=True)
@@ -309,7 +309,7 @@ def _to_value(value: Any, name: str) -> Any:
         if math.isnan(value):
             return None
         raise DataError(
-            f"A spreadsheet cannot hold infinity, which is in {name!r}. Name a file that ends in .parquet."
+            f"A spreadsheet cannot hold infinity, which is in {name!r}. Use a file that ends in .parquet."
         )
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= MOST_DIGITS:
         return str(value)
@@ -320,11 +320,11 @@ def _to_value(value: Any, name: str) -> Any:
     if len(value) > MOST_IN_CELL:
         raise DataError(
             f"A cell of a spreadsheet holds at most {MOST_IN_CELL} characters, and a text in {name[:40]!r}"
-            f" has {len(value)}. Name a file that ends in .parquet."
+            f" has {len(value)}. Use a file that ends in .parquet."
         )
     if ILLEGAL_CHARACTERS_RE.search(value):
         raise DataError(
-            f"A spreadsheet cannot hold control characters, which are in {name!r}. Name a file that ends in"
+            f"A spreadsheet cannot hold control characters, which are in {name!r}. Use a file that ends in"
             " .parquet."
         )
     return value

@@ -164,11 +164,11 @@ def image_items(images: ArrayLike, fields: Fields = no_fields) -> Items:
         or given.dtype.kind not in "buif"
     ):
         raise DataError(
-            f"The images are an array of shape {given.shape} of {given.dtype}. Give numbers of shape"
+            f"The images are an array of shape {given.shape} of {given.dtype}. Pass numbers of shape"
             " (n_rows, height, width) or (n_rows, height, width, 3)."
         )
     if given.size == 0 or not np.isfinite(given).all():
-        raise DataError("The images are empty, or hold NaN or infinity. Give every pixel a finite number.")
+        raise DataError("The images are empty, or hold NaN or infinity. Set every pixel to a finite number.")
     step = -(-max(given.shape[1:3]) // LARGEST)  # of larger ones every second, third, ... pixel is shown
     pixels = to_bytes(given)[:, ::step, ::step]
     return Items("image", fields, lambda row: png(pixels[row]), pixels.__getitem__)
@@ -214,7 +214,7 @@ def series_items(curves: ArrayLike, fields: Fields = no_fields) -> Items:
     """
     values = np.asarray(curves, dtype=np.float64)
     if values.ndim != 2:
-        raise DataError(f"The curves have shape {values.shape}. Give an array of shape (n_rows, n_samples).")
+        raise DataError(f"The curves have shape {values.shape}. Pass an array of shape (n_rows, n_samples).")
     return Items("series", fields, lambda row: _replace_gaps(values[row]))
 
 

@@ -155,7 +155,7 @@ def _describe_mismatch(n_rows: int, table: Table) -> str:
     return (
         f"The file has {count_noun(n_rows, 'row')} for {len(table)} rows of data, and no column of ids joins"
         f" them. Add a column '{by}' with the id of each row of the data"
-        f"{'' if table.ids is not None else ', its position counted from 0'}, or give as many rows in the"
+        f"{'' if table.ids is not None else ', its position counted from 0'}, or pass as many rows in the"
         " same order."
     )
 

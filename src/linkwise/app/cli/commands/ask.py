@@ -16,7 +16,6 @@ from linkwise.app.cli.commands.column_key import ColumnKey
 from linkwise.app.project.changed_options import ReplayNeeded
 from linkwise.app.project.cluster_search import name_with_text
 from linkwise.app.project.column_offer import describe_proposal
-from linkwise.app.project.data_source import resolve_name
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import Interrupted, break_line, say
 from linkwise.app.project.item_rows import is_in_files, items_folder
@@ -24,9 +23,7 @@ from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import (
     Project,
-    data_of_session,
-    is_session,
-    new_session_path,
+    choose_files,
     open_project,
     session_words,
 )
@@ -42,9 +39,9 @@ from linkwise.data import Encoded
 from linkwise.data.reading import Reading
 from linkwise.learn.learner import Question
 from linkwise.reasons.sentences import describe_shares
-from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Session, Status
-from linkwise.session.status import count_answers
+from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.status import count_answers
 from linkwise.wording import count_noun, quote_command
 
 NOTHING_KEPT = "Interrupted. A demo keeps no answers; add --session PATH to keep them."
@@ -60,11 +57,7 @@ def ask(
     as_json: bool = False,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
-    file = resolve_name(file)
-    if kept.session is None and is_session(file):
-        data, path = data_of_session(file), file
-    else:
-        data, path = file, new_session_path(file, kept.session)
+    data, path = choose_files(file, kept.session)
     show = show_bar if is_in_files(data) or kept.n_items else busy
     with report_early_interrupt(data, path):
         try:

@@ -90,7 +90,7 @@ def doctor(*, as_json: bool = False) -> int:
     else:
         print(f"linkwise {here['linkwise'] or '(not installed)'}, Python {here['python']}, {here['system']}")
         print("\n".join(line for finding in found for line in _format_lines(finding)))
-        print(f"Mend first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
+        print(f"Fix first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
     return int(bool(broken))
 
 
@@ -130,10 +130,10 @@ def check_all() -> list[Finding]:
             "session",
             check_session_file,
             "no session can be written in this folder",
-            "go to another folder, or name one: linkwise ask FILE --session PATH",
+            "go to another folder, or set a file elsewhere: linkwise ask FILE --session PATH",
         ),
         *(
-            check_card()
+            check_gpu()
             if name == "gpu"
             else check_extra(name, [need for need in needs if need.extra == name])
             for name in extras
@@ -222,11 +222,11 @@ def check_extra(name: str, needs: list[Need]) -> Finding:
     return Finding(name, "ok", f"{purpose}: {_list_versions(needs)}")
 
 
-def check_card() -> Finding:
+def check_gpu() -> Finding:
     """Whether there is a graphics card; each version of CUDA has its own package of CuPy."""
-    from linkwise.native.cuda import find_card
+    from linkwise.native.cuda import find_gpu
 
-    card, purpose = find_card(), PURPOSE["gpu"]
+    card, purpose = find_gpu(), PURPOSE["gpu"]
     if card is None:
         way_out = 'if this machine has a card of NVIDIA: pip install "linkwise[gpu]"'
         return Finding("gpu", "absent", f"{purpose}: CuPy finds no card here", way_out)
@@ -266,7 +266,7 @@ def check_sqlite() -> str:
 
 def check_session_file() -> str:
     """Write a session in the current folder, read it, and remove it."""
-    from linkwise.session.store import Store
+    from linkwise.session.journal.store import Store
 
     with tempfile.TemporaryDirectory(prefix=".linkwise-doctor-", dir=Path.cwd()) as folder:
         path = Path(folder, "trial.linkwise")
