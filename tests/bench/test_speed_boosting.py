@@ -8,6 +8,7 @@ from bench.speed import boosting
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_line_for_each_size_and_method(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(boosting, "MOST", 80)
     assert boosting.main(["--sizes", "60", "90", "--repeats", "1", "--out", str(tmp_path)]) == 0
