@@ -50,11 +50,26 @@ def run(command, linkwise, monkeypatch):
 @pytest.mark.slow
 def test_the_commands_of_the_readme_run_as_printed(repository, linkwise, monkeypatch):
     commands = commands_of(README)
-    assert [command[1] for command in commands] == ["demo", "demo", "ask", "explain", "export", "cluster"]
+    assert [command[1] for command in commands] == ["ask", "explain", "export", "cluster"]
     for command in commands:
         run(command, linkwise, monkeypatch)
     assert "cluster" in (repository / "customers-with-clusters.csv").read_text("utf-8").partition("\n")[0]
-    assert (repository / "clusters.csv").is_file()
+    assert (repository / "pairs.csv").is_file()
+
+
+def test_the_two_commands_of_the_readme_are_those_of_ci():
+    commands = re.findall(r"^ {4}(make .*)$", README, re.MULTILINE)
+    assert commands == ["make demo ARGS=--auto", "make test"]
+    run_by_ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert [command for command in commands if not re.search(rf"\b{command}\b", run_by_ci)] == []
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_the_readme_shows(linkwise):
+    first, last = re.findall(r"^ {4} *(\d+ +\d+ +[\d.]+)$", README, re.MULTILINE)
+    printed = [line.split() for line in linkwise("demo", "--auto").output.splitlines()]
+    assert first.split() in printed
+    assert last.split() in printed
 
 
 def commands_of_page(page):
@@ -65,9 +80,7 @@ def commands_of_page(page):
 
 
 def test_the_first_page_has_the_commands_of_the_readme_in_their_order():
-    commands = commands_of_page("index")
-    assert len(commands) == 5
-    assert [command for command in commands_of(README) if command in commands] == commands
+    assert commands_of_page("index") == commands_of(README)
 
 
 @pytest.mark.slow
@@ -85,11 +98,16 @@ def test_the_first_command_of_ten_minutes_asks_in_the_terminal():
 
 
 @pytest.mark.slow
-def test_the_python_of_the_readme_runs(capsys):
-    code = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(code) == 1
-    exec(compile(code[0], "README.md", "exec"), {})
-    assert "after 40 questions" in capsys.readouterr().out
+def test_the_python_of_the_readme_runs(repository, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert re.search(r"customer +cluster +confidence", printed)
+    assert "[300 rows x 3 columns]" in printed
+
+
+def test_the_readme_is_short():
+    assert len(README.split()) <= 500
 
 
 def test_what_the_readme_links_to_exists():

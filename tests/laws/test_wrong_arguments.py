@@ -11,7 +11,6 @@ import sklearn
 
 import linkwise as lw
 from linkwise.data import encode, read_table
-from registry import CLUSTERERS, LEARNERS
 
 ROOTS = [Path(module.__file__).parent for module in (lw, sklearn)]
 LONGEST = 400  # characters of a message
@@ -149,7 +148,7 @@ def test_a_mistake_is_refused_in_own_words(place):
 
 
 def test_an_oracle_given_as_y_is_not_ignored():
-    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give it by name: fit\(X, oracle="):
+    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Pass it by name: fit\(X, oracle="):
         lw.KIN().fit(X, lw.TruthOracle(Y))
 
 
@@ -183,26 +182,3 @@ def test_a_table_in_memory_is_taken_by_from_frame_alone(read):
     for table in (frame, dask.from_pandas(frame, npartitions=2)):
         with pytest.raises(TypeError, match=r"is a DataFrame\. Pass .*from_frame"):
             read(table)
-
-
-# ---------------------------------------------------------------- rows in files
-FORMS = (
-    "events/*.parquet",
-    Path("events"),
-    [Path("a.parquet"), Path("b.parquet")],
-    lambda: iter([np.zeros((3, 2))]),
-)
-METHODS = [(entry.name, entry.make(2)) for entry in CLUSTERERS]
-METHODS += [(entry.name, entry.make()) for entry in LEARNERS]
-
-
-@pytest.mark.parametrize("method", [method for _, method in METHODS], ids=[name for name, _ in METHODS])
-def test_every_method_names_the_way(method):
-    for form in FORMS:
-        with pytest.raises(TypeError, match=r"summary = linkwise\.summarize\(rows\), and give it summary\.X"):
-            method.fit(form)
-
-
-def test_a_session_names_the_way():
-    with pytest.raises(TypeError, match=r"^A session takes an array of rows, but X is 'events/"):
-        lw.Session("events/*.parquet")

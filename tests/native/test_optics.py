@@ -145,14 +145,14 @@ X = np.zeros((6, 2))
         (
             lambda: optics.core_squares(X, 7, 1),
             ValueError,
-            r"k=7, but there are 6 rows\. Give k at most 6",
+            r"k=7, but there are 6 rows\. Use k at most 6",
         ),
         (lambda: optics.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
         (lambda: optics.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
         (
             lambda: optics.walk_from_densest(X, 7, 1, mutual=True),
             ValueError,
-            r"k=7, but there are 6 rows\. Give k at most 6",
+            r"k=7, but there are 6 rows\. Use k at most 6",
         ),
         (
             lambda: optics.walk_from_densest(X, 0, 1, mutual=True),

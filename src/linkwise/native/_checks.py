@@ -48,13 +48,13 @@ def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) 
 
 def check_writable(name: str, array: NDArray[Any]) -> None:
     if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only. Give a writable array.")
+        raise ValueError(f"{name} is read-only. Pass a writable array.")
 
 
 def check_range(name: str, values: NDArray[Any], low: int, high: int) -> None:
     """Check positions: native code would read and write beyond its arrays."""
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
-        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give {low} to {high}.")
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Pass {low} to {high}.")
 
 
 def check_weight(weight: NDArray[np.int64] | None, X: NDArray[Any]) -> None:

@@ -138,7 +138,7 @@ def share_scores(
     """
     check_array("score", score, score.shape[:1] + score.shape[1:2])
     if not (1 <= n_times <= 3 and 0 <= n_quarters <= 2):
-        raise ValueError(f"The power {n_times} + {n_quarters}/4 is not supported. Give 1 to 3.5.")
+        raise ValueError(f"The power {n_times} + {n_quarters}/4 is not supported. Use 1 to 3.5.")
     check_count("n_threads", n_threads)
     return library.share_scores(score, n_times, n_quarters, rest, n_threads)
 

@@ -23,7 +23,7 @@ def mirror_lower(table: NDArray[Any]) -> None:
         It is changed in place.
     """
     if table.dtype not in (np.uint8, np.uint16, np.float32):
-        raise TypeError(f"table has dtype {table.dtype}. Give uint8, uint16 or float32.")
+        raise TypeError(f"table has dtype {table.dtype}. Pass uint8, uint16 or float32.")
     check_layout("table", table, (len(table), len(table)))
     check_writable("table", table)
     library.mirror_lower(table.view(f"u{table.itemsize}"))

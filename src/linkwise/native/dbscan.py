@@ -53,7 +53,7 @@ def all_dbscans(
     check_array("eps", eps, (None,))
     check_array("min_pts", min_pts, (None,), np.int64)
     if len(eps) > 255:
-        raise ValueError(f"eps holds {len(eps)} radii. Give at most 255 at once.")
+        raise ValueError(f"eps holds {len(eps)} radii. Pass at most 255 at once.")
     check_count("the smallest of min_pts", int(min_pts.min()))
     check_count("n_threads", n_threads)
     check_weight(weight, X)

@@ -170,7 +170,7 @@ def count_leaf_mates(
         check_range(name, given, 0, len(leaves) - 1)
     check_range("group", group, 0, n_groups - 1)
     if int(leaves.min()) < 0:
-        raise ValueError(f"leaves holds {leaves.min()}. Give numbers from 0 on.")
+        raise ValueError(f"leaves holds {leaves.min()}. Pass numbers from 0 on.")
     return library.count_leaf_mates(leaves, rows, members, group, n_groups)
 
 
@@ -188,7 +188,7 @@ def pack_leaves(leaves: NDArray[np.int32]) -> PackedLeaves:
     """
     check_array("leaves", leaves, (None, None), np.int32)
     if leaves.shape[1] > MOST_TREES:
-        raise ValueError(f"leaves has {leaves.shape[1]} trees. Give at most {MOST_TREES}.")
+        raise ValueError(f"leaves has {leaves.shape[1]} trees. Pass at most {MOST_TREES}.")
     return PackedLeaves(*library.pack_leaves(leaves))
 
 

@@ -230,4 +230,4 @@ def _check_pairs(name: str, pairs: Pairs, penalty: Table, m: int, k: int) -> Non
 
 def _check_below(name: str, values: NDArray[Any], bound: int) -> None:
     if values.size and (values.min() < 0 or values.max() >= bound):
-        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give 0 to {bound - 1}.")
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Pass 0 to {bound - 1}.")

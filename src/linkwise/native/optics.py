@@ -32,7 +32,7 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
     check_count("k", k)
     check_count("n_threads", n_threads)
     if k > len(X):
-        raise ValueError(f"k={k}, but there are {len(X)} rows. Give k at most {len(X)}.")
+        raise ValueError(f"k={k}, but there are {len(X)} rows. Use k at most {len(X)}.")
     return library.core_squares(X, k, n_threads)
 
 
