@@ -12,9 +12,8 @@ from typing import Any
 
 from linkwise.app.project.data_source import read_rows, recall_reading
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.offered_weights import EARLIER, restore_weights
 from linkwise.app.project.options import DATA_OPTIONS, check_reading, flag_of
-from linkwise.app.project.origin import origin_of
+from linkwise.app.project.origin import EARLIER, origin_of, restore_weights
 from linkwise.data.reading import Reading
 from linkwise.errors import DataMismatchError
 from linkwise.session.session import Session

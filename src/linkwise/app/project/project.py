@@ -29,9 +29,8 @@ from linkwise.app.project.data_source import (
     resolve_name,
     row_ids,
 )
-from linkwise.app.project.divided_items import divide_items
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_files import check_known_files, hold_items
 from linkwise.app.project.item_rows import (
     check_no_engine,
     choose_n_items,
@@ -59,7 +58,7 @@ from linkwise.app.project.options import (
     rate_of_old_session,
 )
 from linkwise.app.project.origin import origin_of
-from linkwise.app.project.session_files import check_known_files
+from linkwise.app.project.row_labels import divide_items
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
