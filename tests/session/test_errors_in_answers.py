@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
-from linkwise.session.journal.clustering import GRADES, ErrorRate
+from linkwise.session.journal.stored_clustering import GRADES, ErrorRate
 from linkwise.session.session import Session
 from linkwise.session.state.suspects import SuspectAnswer
 from session.session_examples import LEARNERS, N_ROWS, X, answer_by, blobs, image, present, true_pairs
@@ -541,7 +541,7 @@ def test_a_client_that_cannot_follow_a_new_learner_says_so(tmp_path):
     for _ in range(2):
         with pytest.raises(SessionError, match="is not part of linkwise"):
             one.status  # noqa: B018
-    one._store.close()
+    one._journal.store.close()
 
 
 def test_a_reader_without_data_takes_up_another_rate(tmp_path):

@@ -11,7 +11,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.kin.confidence import describe_certainty
-from linkwise.session.journal.clustering import Doubts, ErrorRate
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate
 from linkwise.session.state.status import (
     Status,
     build_status,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_sequence, list_names
+from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.files import index_ids
 from linkwise.data.items import Items
 from linkwise.data.table import Table
@@ -33,12 +34,25 @@ ITEMS_WANTED = (
 )
 
 
+def describe_session(
+    X: NDArray[Any], learner: Learner, source: dict[str, Any], error_rate: AssumedRate
+) -> dict[str, Any]:
+    """Describe with what a session begins."""
+    meta = {
+        "data": fingerprint(X),
+        "learner": describe_learner(learner),
+        "seed": seed_of_learner(learner),
+        "source": to_json_value(source, "source"),
+    }
+    return meta if error_rate == 0 else {**meta, "error_rate": error_rate}
+
+
 # ---------------------------------------------------------------- learners
 def describe_learner(learner: Learner) -> dict[str, Any]:
     """Describe a learner by name and parameters, in JSON."""
     if isinstance(learner, type) or not (hasattr(learner, "prepare") and hasattr(learner, "ask")):
         raise TypeError(
-            f"{short_repr(learner)} is not a learner. Give one, for example COBRAS(random_state=0)."
+            f"{short_repr(learner)} is not a learner. Pass one, for example COBRAS(random_state=0)."
         )
     kind = type(learner)
     ours = kind.__module__.startswith("linkwise.")
@@ -67,7 +81,7 @@ def _stored_value(name: str, value: object) -> Any:
     if ours is None or ours.module != kind.__module__:
         raise SessionError(
             f"A session file cannot store {name}={value!r}, which is not part of linkwise. "
-            "Give a clusterer of linkwise, or its name."
+            "Pass a clusterer of linkwise, or its name."
         )
     return {"name": kind.__name__, "parameters": _parameters(value)}
 
@@ -86,12 +100,12 @@ def to_json_value(value: Any, what: str) -> Any:
         text = json.dumps(value, default=_plain_number, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SessionError(
-            f"A session cannot store {what} as JSON ({error}). Give numbers, text and lists."
+            f"A session cannot store {what} as JSON ({error}). Pass numbers, text and lists."
         ) from None
     if len(text) > MOST_JSON or text.count("[") + text.count("{") > MOST_PARTS:
         raise SessionError(
             f"A session cannot store {what}: as JSON it has {len(text)} characters. A session stores up to "
-            f"{MOST_JSON} characters and {MOST_PARTS} lists and objects. Give less."
+            f"{MOST_JSON} characters and {MOST_PARTS} lists and objects. Store less."
         )
     return json.loads(text)
 
@@ -113,13 +127,13 @@ def check_items(items: object, n_rows: int) -> None:
     if not isinstance(items, Sized) or not (is_table or is_list):
         raise DataError(
             f"items is {short_repr(items)}, of type {type(items).__name__}, but a person needs one item for"
-            f" each of {count_noun(n_rows, 'row')}. Give {ITEMS_WANTED}."
+            f" each of {count_noun(n_rows, 'row')}. Pass {ITEMS_WANTED}."
         )
     if len(items) != n_rows:
         raise DataError(
             f"There {'is' if len(items) == 1 else 'are'} {count_noun(len(items), 'item')} for"
             f" {count_noun(n_rows, 'row')}."
-            " Give one for each row, in the order of the rows."
+            " Pass one for each row, in the order of the rows."
         )
     if not is_table and getattr(values, "ndim", 1) == 1:
         _check_item_kinds(values)
@@ -139,7 +153,7 @@ def _check_item_kinds(items: Any) -> None:
     row = kinds.index(single) if single in kinds else [kind == kinds[0] for kind in kinds].index(False)
     raise DataError(
         "items holds values that are neither texts, pictures nor curves, or that mix them, such as"
-        f" {short_repr(items[row])} for row {row}. Give {ITEMS_WANTED}."
+        f" {short_repr(items[row])} for row {row}. Pass {ITEMS_WANTED}."
     )
 
 
@@ -148,18 +162,18 @@ def check_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
     if ids is None:
         return None
     if not is_sequence(ids):
-        raise TypeError(f"ids is {short_repr(ids)}. Give a sequence with the id of every row.")
+        raise TypeError(f"ids is {short_repr(ids)}. Pass a sequence with the id of every row.")
     missing = [row for row, i in enumerate(ids) if i is None or i != i]
     if missing:
-        raise ConstraintError(f"Row {missing[0]} has no id: {ids[missing[0]]!r}. Give each row its own.")
+        raise ConstraintError(f"Row {missing[0]} has no id: {ids[missing[0]]!r}. Pass one id for each row.")
     if len(ids) != n_rows:
-        raise ConstraintError(f"There are {len(ids)} ids for {n_rows} rows. Give each row its own.")
+        raise ConstraintError(f"There are {len(ids)} ids for {n_rows} rows. Pass one id for each row.")
     names = list_names(ids, "ids")
     broken = next((row for row, name in enumerate(names) if not is_unicode(name)), None)
     if broken is not None:
         raise ConstraintError(
             f"The id of row {broken} is not valid Unicode: {names[broken]!a} holds half a character. "
-            "Give the row another id."
+            "Use another id for the row."
         )
     return list(index_ids(names))
 

@@ -23,10 +23,10 @@ from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Reason
-from linkwise.session.journal.clustering import GRADES, MOST_RATE, Doubts, ErrorRate, StoredClustering
 from linkwise.session.journal.events import LASTING, SETTINGS, Event, EventKind, Place
 from linkwise.session.journal.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.journal.schema import Damage
+from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, StoredClustering
 from linkwise.session.journal.values import (
     MOST_EXAMPLES,
     MOST_GUIDELINES,
@@ -237,7 +237,7 @@ def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
     return ids
 
 
-def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> StoredClustering | None:
+def read_clustering(db: sqlite3.Connection, n_rows: int, last: int) -> StoredClustering | None:
     """The labels that were stored last."""
     found = db.execute("SELECT event, reason, typeof(labels), length(labels) FROM snapshot").fetchall()
     if not found:

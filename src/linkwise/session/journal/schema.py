@@ -63,7 +63,7 @@ def check_header(path: Path) -> None:
             f"{path} is not a linkwise session, or it is damaged. Restore a copy of it."
         )
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise SessionDamagedError(f"{path} is a database, but not a linkwise session. Name a session file.")
+        raise SessionDamagedError(f"{path} is a database, but not a linkwise session. Pass a session file.")
     journal = f"{path}-journal"
     if os.path.exists(journal):
         raise SessionError(

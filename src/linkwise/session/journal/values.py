@@ -37,7 +37,7 @@ class Remark(TypedDict):
 def check_source(source: object) -> str:
     """The name of a person or a program that answers, without superfluous spaces."""
     if not isinstance(source, str):
-        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Give its name.")
+        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Pass its name.")
     if not is_unicode(source):
         raise SessionError(
             f"The source {source!a} is not valid Unicode: it holds half a character. Type it again."
@@ -53,7 +53,7 @@ def check_rates(error_rate: object) -> AssumedRate:
     for source, share in error_rate.items():
         name = check_source(source) if isinstance(source, str) else source
         if name in shares:
-            raise ValueError(f"error_rate has two entries for the source {name!r}. Give one.")
+            raise ValueError(f"error_rate has two entries for the source {name!r}. Use one.")
         shares[name] = share
     return check_error_rate(shares)
 
@@ -61,7 +61,7 @@ def check_rates(error_rate: object) -> AssumedRate:
 def check_note(note: object) -> str:
     """Check a note, and return it without spaces around it and with plain line breaks."""
     if not isinstance(note, str):
-        raise TypeError(f"The note is not text: {short_repr(note)}. Give text.")
+        raise TypeError(f"The note is not text: {short_repr(note)}. Pass text.")
     if not is_unicode(note):
         raise SessionError("The note is not valid Unicode: it holds half a character. Type it again.")
     lines = _plain_lines(note)
@@ -75,10 +75,10 @@ def check_seconds(seconds: object) -> float | None:
     if seconds is None:
         return None
     if not isinstance(seconds, Real) or isinstance(seconds, bool):
-        raise TypeError(f"seconds is not a number: {short_repr(seconds)}. Give a number, or leave it out.")
+        raise TypeError(f"seconds is not a number: {short_repr(seconds)}. Pass a number, or None.")
     if not is_duration(seconds):
         raise ValueError(
-            f"seconds is {short_repr(seconds)}. Give a number from 0 to {MOST_SECONDS}, or leave it out."
+            f"seconds is {short_repr(seconds)}. Pass a number from 0 to {MOST_SECONDS}, or None."
         )
     return round(float(seconds), 3)
 
@@ -98,7 +98,7 @@ def shorten_note(text: str) -> str:
 def check_guidelines(text: object) -> str:
     """Check guidelines, and return them without spaces around them and with plain line breaks."""
     if not isinstance(text, str):
-        raise TypeError(f"The guidelines are a {type(text).__name__}. Give text.")
+        raise TypeError(f"The guidelines are a {type(text).__name__}. Pass text.")
     if not is_unicode(text):
         raise SessionError("The guidelines are not valid Unicode: they hold half a character. Type it again.")
     lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
@@ -137,16 +137,16 @@ def check_example(example: object, n_rows: int) -> Example:
     if not isinstance(example, (tuple, list)) or len(example) not in (3, 4):
         raise TypeError(
             f"An example is not a tuple of three or four: {short_repr(example)}. "
-            "Give (first, second, answer) or (first, second, answer, reason)."
+            "Pass (first, second, answer) or (first, second, answer, reason)."
         )
     first, second = (check_row(row, n_rows) for row in example[:2])
     if first == second:
-        raise ConstraintError(f"Row {first} is compared with itself. Give two different rows.")
+        raise ConstraintError(f"Row {first} is compared with itself. Pass two different rows.")
     answer = check_answer(example[2], first, second)
     if answer == "unsure":
         raise TypeError(
             f"The example about rows {first} and {second} is 'unsure', which shows nothing. "
-            "Give 'yes' or 'no'."
+            "Pass 'yes' or 'no'."
         )
     return Example(first, second, answer, check_note(example[3]) if len(example) == 4 else "")
 

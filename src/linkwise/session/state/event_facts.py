@@ -16,7 +16,7 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError, Session
 from linkwise.session.journal.events import ABOUT_PAIRS, ASIDE, LASTING, REVISIONS, WITH_TARGET, Event, Place
 from linkwise.wording import strip_full_stop
 
-CONTRADICTION = "This contradicts earlier answers: {}. Leave it out, or undo or change one of these answers."
+CONTRADICTION = "This contradicts earlier answers: {}. Remove it, or undo or change one of these answers."
 Imported = dict[frozenset[int], tuple[int, Answer]]
 """The number of the event that imported each pair first, and its answer."""
 

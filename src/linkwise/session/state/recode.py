@@ -28,7 +28,7 @@ def match_rows(
     if n_before != n_now:
         raise DataMismatchError(
             f"The session has {count_noun(n_before, 'row')}, and the data have {n_now}. Without ids on both "
-            "sides rows are known by their positions. Give the same rows, or begin a new session and carry "
+            "sides rows are known by their positions. Pass the same rows, or begin a new session and carry "
             "the answers over by id."
         )
     return {row: row for row in range(n_before)}
@@ -51,7 +51,7 @@ def move_events(events: Sequence[Event], here: Mapping[int, int], names: Sequenc
         more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
         raise DataMismatchError(
             f"The session has answers about {count_noun(len(gone), 'row')} that the data lack: "
-            f"{shown}{more}. Give data with all of them, or begin a new session and carry the other answers "
+            f"{shown}{more}. Pass data with all of them, or begin a new session and carry the other answers "
             "over by id."
         )
     latest = next((e.number for e in reversed(drop_undone(events)) if e.kind == "examples"), 0)

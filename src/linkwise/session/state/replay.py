@@ -25,8 +25,8 @@ from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Learner, Question, Reason
 from linkwise.learn.memo import Memo
 from linkwise.learn.run import Run
-from linkwise.session.journal.clustering import Doubts, StoredClustering
 from linkwise.session.journal.events import Event
+from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.colours import Identities, Shade, match_numbers, number_rows, show_numbers
 from linkwise.session.state.event_facts import add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.state.suspects import find_doubts
@@ -253,7 +253,7 @@ class Replay:
         for (number, run), identity in zip(self._retrace(), self._identities.list_steps(), strict=False):
             yield number, read_labels(number_rows(run.shown, show_numbers(identity.numbers, self._numbers)))
 
-    def snapshot(self) -> StoredClustering:
+    def clustering(self) -> StoredClustering:
         """The labels and sentences that can be read later without the data."""
         return StoredClustering(
             self.at, self.reason, self.shown, self.description(), self.doubts(), self.advice()

@@ -179,7 +179,7 @@ def move_examples(examples: Iterable[Example], here: Mapping[int, int]) -> list[
     if gone:
         raise DataMismatchError(
             f"The session has an example about rows {gone[0].first} and {gone[0].second}, and the data lack "
-            "one of them. Give data with all of them, or remove the example first (remove_example)."
+            "one of them. Pass data with all of them, or remove the example first (remove_example)."
         )
     return [each._replace(first=here[each.first], second=here[each.second]) for each in given]
 

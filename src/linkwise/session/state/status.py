@@ -9,8 +9,8 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.item_labels import Shown, list_sizes
 from linkwise.markup import draw_block
-from linkwise.session.journal.clustering import Doubts, ErrorRate
 from linkwise.session.journal.events import Event
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate
 from linkwise.wording import count_noun, round_number
 
 LEAST_SHARE = 0.005  # of wrong answers that is put into words: 1 in 200

@@ -15,8 +15,8 @@ from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
-from linkwise.session.journal.clustering import GRADES, MOST_RATE, Doubts, ErrorRate, Grade
 from linkwise.session.journal.events import Event
+from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, Grade
 from linkwise.session.state.event_facts import add_event, fallible_facts
 
 VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
