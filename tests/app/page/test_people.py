@@ -100,7 +100,7 @@ def test_the_question_of_a_person_who_has_left_goes_to_others(presenter):
     presenter.state(("ben",))
     pairs = [
         {lease.question.first, lease.question.second}
-        for lease in presenter._session._leases.current()
+        for lease in presenter._session._questions.leases.current()
         if lease.question.to == "anna"
     ]
     assert pairs == []
