@@ -7,7 +7,7 @@ import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.journal.values import Example
 from linkwise.session.session import Session
-from linkwise.session.state.state import State
+from linkwise.session.state.session_state import SessionState
 
 X = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8], [0, 9], [1, 9]])
 IDS = list("abcdef")
@@ -104,14 +104,14 @@ def test_a_learner_and_a_rate_come_together_without_an_answer_between(tmp_path):
 def test_a_learner_that_another_client_chose_is_not_chosen_twice(tmp_path, monkeypatch):
     path = keep(begin(), tmp_path / "s")
     with Session.open(path, X) as other:
-        start, done = State.start, []
+        start, done = SessionState.start, []
 
         def start_later(state, *given):
             start(state, *given)
             if not done:
                 done.append(other.set_name(0, "first"))
 
-        monkeypatch.setattr(State, "start", start_later)
+        monkeypatch.setattr(SessionState, "start", start_later)
         with Session.open(path, X, cobras()) as session:
             assert kinds(session) == ["name", "learner"]
             assert other.learner["name"] == "COBRAS"
@@ -141,7 +141,7 @@ def test_a_change_on_which_the_error_rate_rests_is_not_undone(tmp_path, rows):
 
 def test_a_rate_is_checked_again_if_somebody_answers_meanwhile(tmp_path, monkeypatch):
     path = keep(begin(error_rate=None), tmp_path / "s")
-    start, done = State.start, []
+    start, done = SessionState.start, []
 
     def start_later(state, *given):
         start(state, *given)
@@ -151,7 +151,7 @@ def test_a_rate_is_checked_again_if_somebody_answers_meanwhile(tmp_path, monkeyp
                 other.add(0, 1, "must-link")
                 other.add(0, 1, "cannot-link")
 
-    monkeypatch.setattr(State, "start", start_later)
+    monkeypatch.setattr(SessionState, "start", start_later)
     with pytest.raises(InfeasibleConstraintsError, match="cannot all be right"):
         Session.open(path, X, error_rate=0)
     with Session.open(path, X) as session:
@@ -160,7 +160,7 @@ def test_a_rate_is_checked_again_if_somebody_answers_meanwhile(tmp_path, monkeyp
 
 def test_what_another_client_chose_meanwhile_stays_unless_it_was_asked_for(tmp_path, monkeypatch):
     path = keep(begin(), tmp_path / "s")
-    start, done = State.start, []
+    start, done = SessionState.start, []
 
     def start_later(state, *given):
         start(state, *given)
@@ -168,7 +168,7 @@ def test_what_another_client_chose_meanwhile_stays_unless_it_was_asked_for(tmp_p
             done.append(True)
             Session.open(path, X, error_rate=None).close()
 
-    monkeypatch.setattr(State, "start", start_later)
+    monkeypatch.setattr(SessionState, "start", start_later)
     with Session.open(path, X, cobras()) as session:
         assert kinds(session) == ["rate", "learner"]
         assert session.assumed_error_rate is None

@@ -36,8 +36,8 @@ from linkwise.session.state.event_facts import (
     names_of,
     settle_events,
 )
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.settings import apply_settings, begin_settings
-from linkwise.session.state.state import State
 from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong
@@ -57,11 +57,11 @@ class Changes:
     Parameters
     ----------
     journal : Journal
-    state : State
+    state : SessionState
     recorder : Recorder
     """
 
-    def __init__(self, journal: Journal, state: State, recorder: Recorder) -> None:
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
         self._journal, self._state, self._recorder = journal, state, recorder
 
     # ------------------------------------------------------------ pairs

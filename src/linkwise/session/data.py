@@ -34,8 +34,8 @@ from linkwise.session.journal.values import check_rates
 from linkwise.session.recorder import Recorder
 from linkwise.session.snapshot import Snapshots
 from linkwise.session.state.recode import match_rows, move_events
-from linkwise.session.state.state import State
-from linkwise.session.team.questions import Questions
+from linkwise.session.state.session_state import SessionState
+from linkwise.session.team.questionnaire import Questionnaire
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
@@ -52,9 +52,9 @@ class SessionData:
     Parameters
     ----------
     journal : Journal
-    state : State
+    state : SessionState
     recorder : Recorder
-    questions : Questions
+    questions : Questionnaire
     snapshots : Snapshots
 
     Attributes
@@ -66,9 +66,9 @@ class SessionData:
     def __init__(
         self,
         journal: Journal,
-        state: State,
+        state: SessionState,
         recorder: Recorder,
-        questions: Questions,
+        questions: Questionnaire,
         snapshots: Snapshots,
     ) -> None:
         self._journal, self._state, self._recorder = journal, state, recorder

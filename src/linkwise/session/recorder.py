@@ -16,7 +16,7 @@ from linkwise.session.journal.events import Event, EventKind
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
 from linkwise.session.state.event_facts import CONTRADICTION, evidence_of, name_rows_by_id
-from linkwise.session.state.state import State
+from linkwise.session.state.session_state import SessionState
 
 ROUNDING = 1e-9  # of confidences
 MOST_STORED_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
@@ -28,10 +28,10 @@ class Recorder:
     Parameters
     ----------
     journal : Journal
-    state : State
+    state : SessionState
     """
 
-    def __init__(self, journal: Journal, state: State) -> None:
+    def __init__(self, journal: Journal, state: SessionState) -> None:
         self._journal, self._state = journal, state
 
     def write(self, kind: EventKind, **event: Any) -> None:
@@ -75,7 +75,7 @@ class Recorder:
         state, n_rows = self._state, self._journal.n_rows
         if state.replay is not None and (always or n_rows <= MOST_STORED_ROWS):
             with suppress(SessionError):
-                replay = state.follow() if state.has_waiting else state.replay
+                replay = state.follow() if state.is_behind else state.replay
                 clustering = replay.clustering()
                 if always:  # it costs time and room
                     clustering = clustering._replace(confidence=_read_shares(replay.confidence(), n_rows))

@@ -40,11 +40,11 @@ from linkwise.session.journal.store import Store
 from linkwise.session.journal.values import check_rates
 from linkwise.session.recorder import Recorder
 from linkwise.session.snapshot import Snapshots
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.settings import begin_settings
-from linkwise.session.state.state import State
 from linkwise.session.state.status import Status
 from linkwise.session.team.leases import OpenQuestion
-from linkwise.session.team.questions import Questions
+from linkwise.session.team.questionnaire import Questionnaire
 from linkwise.session.team.team import Team
 from linkwise.session.transfer import Transfer
 from linkwise.types import Labels, Progress
@@ -158,7 +158,7 @@ class Session:
         """Read the events of a store, and begin all parts."""
         self._lock = threading.RLock()
         self._journal = journal = Journal(store)
-        self._state = state = State(journal)
+        self._state = state = SessionState(journal)
         self._recorder = Recorder(journal, state)
         self._team = Team(journal, state, self._recorder)
         self._questions = self._team.questions
@@ -309,14 +309,14 @@ class Session:
     propose_columns = call_part("_data", SessionData.propose_columns)
 
     # ------------------------------------------------------------ asking and answering
-    question = ReadPart("_questions", Questions.question)
-    question_id = ReadPart("_questions", Questions.question_id)
-    answer = call_part("_questions", Questions.answer)
-    look_ahead = call_part("_state", State.look_ahead)
-    questions = call_part("_questions", Questions.questions)
-    postpone = call_part("_questions", Questions.postpone)
-    list_postponed = call_part("_questions", Questions.list_postponed)
-    release = call_part("_questions", Questions.release)
+    question = ReadPart("_questions", Questionnaire.question)
+    question_id = ReadPart("_questions", Questionnaire.question_id)
+    answer = call_part("_questions", Questionnaire.answer)
+    look_ahead = call_part("_state", SessionState.look_ahead)
+    questions = call_part("_questions", Questionnaire.questions)
+    postpone = call_part("_questions", Questionnaire.postpone)
+    list_postponed = call_part("_questions", Questionnaire.list_postponed)
+    release = call_part("_questions", Questionnaire.release)
 
     # ------------------------------------------------------------ what follows from the events
     snapshot = ReadPart("_snapshots", Snapshots.show)
@@ -326,25 +326,25 @@ class Session:
     cluster_names = ReadPart("_snapshots", Snapshots.cluster_names)
     cluster_shades = ReadPart("_snapshots", Snapshots.cluster_shades)
     status = ReadPart("_snapshots", Snapshots.status)
-    names = ReadPart("_state", State.names)
-    history = ReadPart("_state", State.history)
-    events = ReadPart("_state", State.events)
-    remaining_events = ReadPart("_state", State.remaining_events)
-    constraints = ReadPart("_state", State.constraints)
-    evidence = ReadPart("_state", State.evidence)
-    representatives = ReadPart("_state", State.representatives)
-    column_shares = ReadPart("_state", State.column_shares)
-    why = call_part("_state", State.why)
-    guidelines = ReadPart("_state", State.guidelines)
-    examples = ReadPart("_state", State.examples)
-    learner = ReadPart("_state", State.learner)
-    costs = ReadPart("_state", State.costs)
+    names = ReadPart("_state", SessionState.names)
+    history = ReadPart("_state", SessionState.history)
+    events = ReadPart("_state", SessionState.events)
+    remaining_events = ReadPart("_state", SessionState.remaining_events)
+    constraints = ReadPart("_state", SessionState.constraints)
+    evidence = ReadPart("_state", SessionState.evidence)
+    representatives = ReadPart("_state", SessionState.representatives)
+    column_shares = ReadPart("_state", SessionState.column_shares)
+    why = call_part("_state", SessionState.why)
+    guidelines = ReadPart("_state", SessionState.guidelines)
+    examples = ReadPart("_state", SessionState.examples)
+    learner = ReadPart("_state", SessionState.learner)
+    costs = ReadPart("_state", SessionState.costs)
 
     # ------------------------------------------------------------ answers that may be wrong
-    error_rate = ReadPart("_state", State.error_rate)
-    error_rates = ReadPart("_state", State.error_rates)
-    assumed_error_rate = ReadPart("_state", State.assumed_error_rate)
-    suspects = ReadPart("_state", State.suspects)
+    error_rate = ReadPart("_state", SessionState.error_rate)
+    error_rates = ReadPart("_state", SessionState.error_rates)
+    assumed_error_rate = ReadPart("_state", SessionState.read_assumed_rate)
+    suspects = ReadPart("_state", SessionState.suspects)
 
     # ------------------------------------------------------------ what people say beside answers
     add = call_part("_changes", Changes.add)

@@ -18,10 +18,10 @@ from linkwise.session.journal.events import Event
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.session.journal.values import Example
-from linkwise.session.state.state import State
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.status import Status, build_status, describe_status
 from linkwise.session.state.suspects import SuspectAnswer, explain_suspects
-from linkwise.session.team.questions import Questions
+from linkwise.session.team.questionnaire import Questionnaire
 from linkwise.types import Labels
 from linkwise.wording import count_noun
 
@@ -106,7 +106,7 @@ class Snapshot:
         )
 
 
-def take_snapshot(journal: Journal, state: State, questions: Questions) -> Snapshot:
+def take_snapshot(journal: Journal, state: SessionState, questions: Questionnaire) -> Snapshot:
     """Derive everything that a session shows from the events that were read."""
     clustering, is_current = state.clustering()
     replay, evidence, doubts, settings = state.replay, state.evidence_now(), state.doubts(), state.settings
@@ -141,11 +141,11 @@ class Snapshots:
     Parameters
     ----------
     journal : Journal
-    state : State
-    questions : Questions
+    state : SessionState
+    questions : Questionnaire
     """
 
-    def __init__(self, journal: Journal, state: State, questions: Questions) -> None:
+    def __init__(self, journal: Journal, state: SessionState, questions: Questionnaire) -> None:
         self._parts = journal, state, questions
         self._taken: tuple[tuple[int, int], Snapshot] | None = None  # as of a generation and an event
 

@@ -32,8 +32,8 @@ from linkwise.session.state.event_facts import (
     name_rows_by_id,
     settle_events,
 )
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.settings import select_settings
-from linkwise.session.state.state import State
 from linkwise.wording import count_noun
 
 DISAGREE = (
@@ -71,12 +71,12 @@ class Transfer:
     Parameters
     ----------
     journal : Journal
-    state : State
+    state : SessionState
     recorder : Recorder
     changes : Changes
     """
 
-    def __init__(self, journal: Journal, state: State, recorder: Recorder, changes: Changes) -> None:
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder, changes: Changes) -> None:
         self._journal, self._state, self._recorder, self._changes = journal, state, recorder, changes
 
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
@@ -192,7 +192,7 @@ class Transfer:
             self._state.certain_evidence().check_constraints(constraints_of(self._journal.n_rows, facts))
 
     @contextmanager
-    def _open_other(self, path: str | os.PathLike[str]) -> Iterator[tuple[Journal, State]]:
+    def _open_other(self, path: str | os.PathLike[str]) -> Iterator[tuple[Journal, SessionState]]:
         """Read the file of another session."""
         here = self._journal.store.path
         if here is not None and Path(path).exists() and here.samefile(path):
@@ -200,7 +200,7 @@ class Transfer:
         store = Store.open(path)
         try:
             journal = Journal(store)
-            yield journal, State(journal)
+            yield journal, SessionState(journal)
         finally:
             store.close()
 

@@ -19,6 +19,7 @@ from linkwise.app.page.cluster_descriptions import (
 )
 from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
 from linkwise.app.page.exports import export_constraints, export_labels, export_session
+from linkwise.app.page.page_state import PageState
 from linkwise.app.page.rendering import (
     describe_doubts,
     render_cluster,
@@ -28,7 +29,6 @@ from linkwise.app.page.rendering import (
 )
 from linkwise.app.page.requests import RefusedRequest, Request
 from linkwise.app.page.row_values import summarize_rows
-from linkwise.app.page.session_state import SessionState
 from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
 from linkwise.reasons.near_rows import describe_near_rows
@@ -38,7 +38,7 @@ from linkwise.session.team.review import ReviewCase
 EXPORTS = ("labels", "constraints", "session", "rules")
 
 
-class Lookups(SessionState):
+class Lookups(PageState):
     """The requests that only read; see `linkwise.app.page.presenter.Presenter`."""
 
     def _item(self, request: Request) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from linkwise.session.journal.events import Place
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.values import AuditPlan, check_note, check_source, write_plan
 from linkwise.session.recorder import Recorder
-from linkwise.session.state.state import State
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.team.agreement import SourceAgreement, measure_agreement
 from linkwise.session.team.audit import (
     AuditReport,
@@ -22,7 +22,7 @@ from linkwise.session.team.audit import (
     verdicts_of,
 )
 from linkwise.session.team.leases import OpenQuestion, time_after
-from linkwise.session.team.questions import LEASE_S, Questions, check_is_integer
+from linkwise.session.team.questionnaire import LEASE_S, Questionnaire, check_is_integer
 from linkwise.session.team.review import ReviewCase, list_cases
 
 AUDIT_REASON = "Your answer shows how often {} is wrong."
@@ -37,18 +37,18 @@ class Team:
     Parameters
     ----------
     journal : Journal
-    state : State
+    state : SessionState
     recorder : Recorder
 
     Attributes
     ----------
-    questions : Questions
+    questions : Questionnaire
         Who gets which question.
     """
 
-    def __init__(self, journal: Journal, state: State, recorder: Recorder) -> None:
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
         self._journal, self._state, self._recorder = journal, state, recorder
-        self.questions = Questions(journal, state, recorder)
+        self.questions = Questionnaire(journal, state, recorder)
         self._cases: tuple[tuple[int, int], list[ReviewCase]] = (-1, -1), []  # as of a generation and event
 
     # ------------------------------------------------------------ agreement and audits

@@ -50,7 +50,7 @@ SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 
 
-class SessionState:
+class PageState:
     """The state of a session; see `linkwise.app.page.presenter.Presenter`."""
 
     def __init__(

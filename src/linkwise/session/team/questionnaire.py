@@ -19,7 +19,7 @@ from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
 from linkwise.session.journal.values import Remark, check_note, check_seconds, check_source
 from linkwise.session.recorder import Recorder
-from linkwise.session.state.state import State
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.team.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.team.leases import Lease, Leases, OpenQuestion
 
@@ -27,13 +27,13 @@ LEASE_S = 600.0  # how long a question is leased, unless the caller says otherwi
 POSTPONED_FOR = 5  # answers after which a question that was put off comes back
 
 
-class Questions:
+class Questionnaire:
     """The questions of a session, for one person or several, and their answers.
 
     Parameters
     ----------
     journal : Journal
-    state : State
+    state : SessionState
     recorder : Recorder
 
     Attributes
@@ -42,7 +42,7 @@ class Questions:
         Who holds which question.
     """
 
-    def __init__(self, journal: Journal, state: State, recorder: Recorder) -> None:
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
         self._journal, self._state, self._recorder = journal, state, recorder
         self._unmet: tuple[int, int, tuple[str, ...]] | None = None  # the last request that got no question
         self.begin_leases()

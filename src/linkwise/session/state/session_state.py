@@ -44,7 +44,7 @@ from linkwise.session.state.suspects import (
 from linkwise.types import Labels, Progress
 
 
-class State:
+class SessionState:
     """What follows from the events of a journal. It reads the journal and stores nothing.
 
     Public methods of `linkwise.Session` have its lock when they are called. They read new events first, and
@@ -125,7 +125,7 @@ class State:
         self.generation += 1
 
     @property
-    def has_waiting(self) -> bool:
+    def is_behind(self) -> bool:
         """Whether there are events of which the learner was not told yet, because nobody has read them."""
         events = self._journal.events
         waits = bool(events) and events[-1].can_wait
@@ -333,7 +333,7 @@ class State:
         doubts = self.doubts()
         return ErrorRate(0.0, 0.0, 0.0) if doubts is None else doubts.error_rate
 
-    def assumed_error_rate(self) -> AssumedRate:
+    def read_assumed_rate(self) -> AssumedRate:
         """The `error_rate` that the session was opened with; None if it is estimated."""
         self.catch_up()
         return self.rate
