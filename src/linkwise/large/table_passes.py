@@ -30,7 +30,7 @@ from linkwise.large.ranges import map_blocks
 from linkwise.large.state_files import State
 from linkwise.large.survey import Draw, TableChoices, TableSurvey, learn_encoding
 from linkwise.large.table_files import BLOCK, Block, TableFiles
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
 from linkwise.wording import join_names
 
@@ -44,7 +44,7 @@ def summarize_tables(
     seed: int,
     folder: Path,
     progress: Progress | None = None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> ItemTable:
     """Summarise tables by items, in two passes, and write the items to a folder.
 

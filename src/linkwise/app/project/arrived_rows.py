@@ -29,14 +29,14 @@ from linkwise.large.item_table import ItemTable
 from linkwise.large.new_rows import Extended, extend_items, remove_checkpoints
 from linkwise.large.repeated_rows import check_new_ids, check_no_copies
 from linkwise.large.table_labels import check_files, check_types
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, join_names, quote_command
 
 
 def extend_session(
-    path: Path, new: Path | None, progress: Progress | None = None, engine: Engine = HERE
+    path: Path, new: Path | None, progress: Progress | None = None, engine: Engine = SERIAL_ENGINE
 ) -> Extended:
     """Add the rows of new files to a session about items.
 

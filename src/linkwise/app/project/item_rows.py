@@ -23,7 +23,7 @@ from linkwise.large.item_table import ITEMS, ItemTable, read_items
 from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.large.table_passes import summarize_tables
-from linkwise.parallel import HERE, Engine, connect_dask
+from linkwise.parallel import SERIAL_ENGINE, Engine, connect_dask
 from linkwise.types import Progress
 from linkwise.whole_files import flush_folder
 from linkwise.wording import count_noun, quote_command
@@ -116,7 +116,7 @@ def open_engine(workers: WorkerOptions) -> Iterator[Engine]:
     if n_jobs is not None and dask is not None:
         raise UsageError("--dask uses the workers of a cluster. Remove --jobs.")
     if dask is None:
-        yield HERE if n_jobs in (None, 1) else Engine("loky", n_jobs)
+        yield SERIAL_ENGINE if n_jobs in (None, 1) else Engine("loky", n_jobs)
         return
     with ExitStack() as stack:
         try:
@@ -166,7 +166,7 @@ def summarize_data(
     n_items: int,
     seed: int,
     progress: Progress | None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> tuple[ItemTable, dict[str, Any]]:
     """Summarise data by items, which are written beside the session `path`.
 

@@ -29,7 +29,7 @@ HEADINGS = (
 )  # fmt: skip
 
 
-class Declared(NamedTuple):
+class CommandOption(NamedTuple):
     """What the command line says of an option.
 
     Attributes
@@ -71,7 +71,7 @@ class Declared(NamedTuple):
 
 def option(flag: str, help: str, heading: str, *, default: object = None, **more: Any) -> Any:
     """Declare a field that an option gives; `default` where the command line says nothing."""
-    return field(default=default, metadata={"option": Declared(flag, help, heading, **more)})
+    return field(default=default, metadata={"option": CommandOption(flag, help, heading, **more)})
 
 
 # ---------------------------------------------------------------- data
@@ -375,9 +375,9 @@ def flag_of(name: str) -> str:
     return find_option(name).flag
 
 
-def find_option(name: str) -> Declared:
+def find_option(name: str) -> CommandOption:
     """The option that gives one part of a `Reading`."""
-    declared: Declared = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
+    declared: CommandOption = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
     return declared
 
 
@@ -400,7 +400,7 @@ def _error_rate(flag: str, given: str) -> float | str:
     return share
 
 
-ERROR_RATE = Declared(
+ERROR_RATE = CommandOption(
     "--error-rate",
     f"share of wrong answers  [default: {ESTIMATE}]",
     OF_SESSION,
@@ -447,7 +447,7 @@ def _overlap(flag: str, given: str) -> float:
 
 
 PERSON = re.compile(r"[\w.-]{1,40}")
-ANNOTATORS = Declared(
+ANNOTATORS = CommandOption(
     "--annotators",
     "people who answer, each at their own address",
     OF_PAGE,
@@ -456,14 +456,14 @@ ANNOTATORS = Declared(
 )
 
 
-OVERLAP = Declared(
+OVERLAP = CommandOption(
     "--overlap",
     "share of questions asked twice  [default: 0]",
     OF_PAGE,
     metavar="SHARE",
     parse=_overlap,
 )
-GOLD = Declared(
+GOLD = CommandOption(
     "--gold",
     "known pairs, to learn how often people err",
     OF_PAGE,
@@ -473,7 +473,7 @@ GOLD = Declared(
 )
 
 
-SESSION = Declared(
+SESSION = CommandOption(
     "--session",
     "session file  [default: FILE.linkwise]",
     OF_SESSION,
@@ -503,7 +503,7 @@ class WorkerOptions:
     )
 
 
-HERE_ALONE = WorkerOptions()
+NO_WORKERS = WorkerOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bo
         The user named a column that cannot be a feature.
     """
     if not named and is_label_like(name, names):
-        return Column(name, "label", "its name says that it holds known groups")
+        return Column(name, "label", "its name suggests known groups")
     if named is False:
         return Column(name, "left out", "not among the columns named")
     what = value_kind(series)
@@ -197,7 +197,9 @@ def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
 
 
 def _unused_id(series: nw.Series[Any], name: str) -> Column:
-    why = "a further id" if is_key(series) else "its name says id, but its values repeat or are missing"
+    why = (
+        "a further id" if is_key(series) else "its name suggests an id, but its values repeat or are missing"
+    )
     return Column(name, "left out", why)
 
 

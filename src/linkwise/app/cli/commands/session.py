@@ -20,7 +20,7 @@ from linkwise.app.project.held_items import hold_items
 from linkwise.app.project.item_rows import check_no_engine, is_of_items, open_engine
 from linkwise.app.project.joined_table import check_ending, join_session, write_joined
 from linkwise.app.project.method_choice import learner_phrase
-from linkwise.app.project.options import HERE_ALONE, WorkerOptions
+from linkwise.app.project.options import NO_WORKERS, WorkerOptions
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.output import (
     STDOUT,
@@ -279,7 +279,7 @@ def export(
     answers: Path | None = None,
     join: Path | None = None,
     new: Path | None = None,
-    workers: WorkerOptions = HERE_ALONE,
+    workers: WorkerOptions = NO_WORKERS,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
@@ -357,7 +357,7 @@ def extend(
     new: Path | None = None,
     session_file: Path | None = None,
     *,
-    workers: WorkerOptions = HERE_ALONE,
+    workers: WorkerOptions = NO_WORKERS,
     as_json: bool = False,
 ) -> None:
     """Add the rows of new files to a session about items, and say how many fit none of them."""

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 import linkwise as lw
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.kin import kernels
-from linkwise.learn.kin.shown_evidence import ShownRowEvidence
+from linkwise.learn.kin.posterior import ShownRowEvidence
 from linkwise.learn.run import Run
 
 

@@ -1,4 +1,4 @@
-"""Calibrate the chances of neighbourhoods by the answers about the places of items.
+"""What answers teach beside the kernel: how sharp chances are, and how often similarity misleads.
 
 The regression scores F_c of an item are not probabilities: they are shrunken, and they say little about an
 item of a class that has not been met. Its chance to belong to neighbourhood c is
@@ -9,6 +9,13 @@ and the rest is the chance that it belongs to none. g sharpens the shares, and f
 Both are chosen from a grid, as those that are likeliest given all answers about places. Each answer is judged
 given the neighbourhoods that earlier answers had ruled out. Older answers count less, because the scores get
 better.
+
+The far rate ρ tells how often two clusters that look different are one all the same. A class may consist of
+several groups that are far apart. No similarity tells that two such groups are one, but the answers about
+such pairs tell how often that happens. The exception rate σ tells how often a row belongs anywhere, whatever
+the rows like it. If σ is large, the answers have little to do with the columns that are compared. Each rate
+has a posterior on a grid: a beta prior, cut off below the least rate of the grid, times the likelihood of the
+answers.
 """
 
 from __future__ import annotations
@@ -29,7 +36,14 @@ DECAY = 0.97  # weight of an answer, relative to the next one
 SURE = 0.995  # no answer is more likely than this
 LEAST = 1e-6  # score
 
+RATES = np.array([0.5, 1, 2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 950]) / 1000
+WIDTH = np.gradient(np.log(RATES))
+FAR = 0.15  # chance by the regression below which a row looks different from a cluster
+FAR_PRIOR, EXCEPTION_PRIOR = (0.2, 1.8), (0.03, 0.97)  # of beta distributions; their means are 0.13 and 0.15
+TINY = 1e-12
 
+
+# ---------------------------------------------------------------- chances
 class Sharpness(NamedTuple):
     """The two numbers of the module's formula."""
 
@@ -97,3 +111,54 @@ def raise_table(table: Table, power: float) -> Table:
     if root is not None:
         table *= root
     return table
+
+
+# ---------------------------------------------------------------- rates
+class FarRate(NamedTuple):
+    """What the answers so far say about the far rate."""
+
+    told: Table
+    """(rates,) log-likelihood."""
+
+    @classmethod
+    def begin(cls) -> FarRate:
+        """No answer yet."""
+        return cls(np.zeros(len(RATES)))
+
+    def learn(self, chance: float, *, is_yes: bool) -> FarRate:
+        """The same after one more answer, which is "yes" with this chance even if the rate is 0."""
+        if chance >= FAR:
+            return self
+        yes = RATES + (1 - RATES) * chance
+        return FarRate(self.told + np.log(yes if is_yes else 1 - yes))
+
+    def weights(self) -> Table:
+        """(rates,) the probability of each rate."""
+        return _weigh(self.told, FAR_PRIOR)
+
+    def mean(self) -> float:
+        """The expected rate."""
+        return float(self.weights() @ RATES)
+
+
+def weigh_exception_rates(predicted: Table, share: Table) -> Table:
+    """(rates,) the probability of each exception rate.
+
+    Parameters
+    ----------
+    predicted : ndarray of shape (m,)
+        How likely some rows belong to their neighbourhoods, by the other rows.
+    share : ndarray of shape (m,)
+        The share of rows in these neighbourhoods, which is the chance of an exception to be there.
+    """
+    chance = np.multiply.outer(1 - RATES, predicted) + np.multiply.outer(RATES, share)
+    told = np.log(np.maximum(chance, TINY)).sum(axis=1)
+    return _weigh(told, EXCEPTION_PRIOR)
+
+
+def _weigh(told: Table, prior: tuple[float, float]) -> Table:
+    """(rates,) the posterior of a rate, given the log-likelihood of each."""
+    a, b = prior
+    log = told + a * np.log(RATES) + (b - 1) * np.log1p(-RATES) + np.log(WIDTH)
+    weight = np.exp(log - log.max())
+    return np.asarray(weight / weight.sum())
