@@ -80,10 +80,6 @@ class Survey(NamedTuple):
     """(n_sample, n_columns) scaled rows, in their order."""
     sample_rows: NDArray[np.int64]
     """(n_sample,) their numbers."""
-    mean: NDArray[np.float64]
-    """(n_columns,) of all rows, in scaled units."""
-    variance: NDArray[np.float64]
-    """(n_columns,) of all rows, in scaled units."""
 
 
 def survey_rows(
@@ -126,14 +122,7 @@ def survey_rows(
     moments, sample = found
     width = len(moments.mean)
     scaling = moments.to_scaling() if scale == "standard" else Scaling(np.zeros(width), np.ones(width))
-    return Survey(
-        moments.n,
-        scaling,
-        scaling.apply(sample.sorted()),
-        np.sort(sample.number),
-        (moments.mean - scaling.offset) / scaling.scale,
-        moments.squares / moments.n / scaling.scale**2,
-    )
+    return Survey(moments.n, scaling, scaling.apply(sample.sorted()), np.sort(sample.number))
 
 
 def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, Sample]:

@@ -142,7 +142,7 @@ def _replace(raw, old, new):
 def test_without_openpyxl_the_message_says_what_to_install(tmp_path, monkeypatch):
     path = book(tmp_path / "t.xlsx", s=[["a"], [1], [2]])
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(ImportError, match=r'pip install "linkwise\[xlsx\]"'):
+    with pytest.raises(ImportError, match=r'pip install "linkwise\[tables\]"'):
         read_table(path)
 
 
