@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 READINGS = [(name, options) for name, some in offered_weights.SETS.items() for options in some]
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize(("name", "options"), READINGS)
 def test_each_reading_opens_its_set(name, options, tmp_path):
     everyday.make(tmp_path, name, 0.1, 0)

@@ -256,9 +256,10 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
     own = data.suffix.lower() if data.is_file() else ""
     if own in DELIMITED or own in JSON:
-        raw, encoding, _ = to_utf8(read_bytes(data), table.choices.get("encoding"))
+        raw, encoding, damage = to_utf8(read_bytes(data), table.choices.get("encoding"))
         content, notes = _join_text(raw, own, table.choices, columns, ending)
-        return Joined(content, notes if encoding in (None, "utf-8") else [*notes, UTF8_NOTE.format(encoding)])
+        said = damage if encoding in (None, "utf-8") else [UTF8_NOTE.format(encoding)]
+        return Joined(content, [*notes, *said])
     if own == SHEET:
         page = read_sheet(read_bytes(data), table.choices.get("sheet"))
         joined = _write_frame(page.frame, columns, ending, ",")

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass, kind, small_blocks
-from linkwise.app.project import arrived_rows, held_items, item_rows
+from linkwise.app.project import arrived_rows, item_files, item_rows
 from linkwise.large import new_rows, repeated_rows, table_files
 from linkwise.large.item_table import read_items
 from linkwise.session.journal.store import Store
@@ -286,14 +286,14 @@ def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_
 def test_two_processes_may_open_a_session_at_once(linkwise, path, tmp_path, monkeypatch):
     """Each holds the items alone for a moment, to remove what a kill left."""
     pauses = []
-    with (tmp_path / "events.linkwise.d" / held_items.LOCK).open("ab") as file:
+    with (tmp_path / "events.linkwise.d" / item_files.LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
 
         def free(seconds):
             pauses.append(seconds)
             fcntl.flock(file, fcntl.LOCK_SH)
 
-        monkeypatch.setattr(held_items.time, "sleep", free)
+        monkeypatch.setattr(item_files.time, "sleep", free)
         assert linkwise("ask", path, "--json").exit_code == 0
     assert pauses
 

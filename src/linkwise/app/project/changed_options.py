@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.offered_weights import EARLIER, restore_weights
 from linkwise.app.project.options import Reading, find_option, flag_of
-from linkwise.app.project.origin import origin_of
+from linkwise.app.project.origin import EARLIER, origin_of, restore_weights
 from linkwise.app.project.reading import read_rows
 from linkwise.errors import DataMismatchError
 from linkwise.session.session import Session

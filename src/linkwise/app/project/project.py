@@ -18,9 +18,8 @@ from linkwise.app.project.changed_options import (
 )
 from linkwise.app.project.changed_rows import describe_stored, open_on_rows, read_options
 from linkwise.app.project.column_advice import Advice, add_way_out, advise
-from linkwise.app.project.divided_items import divide_items
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_files import check_known_files, hold_items
 from linkwise.app.project.item_rows import (
     check_no_engine,
     choose_n_items,
@@ -58,7 +57,7 @@ from linkwise.app.project.reading import (
     resolve_name,
     row_ids,
 )
-from linkwise.app.project.session_files import check_known_files
+from linkwise.app.project.row_labels import divide_items
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table

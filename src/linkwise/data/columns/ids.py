@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.cells import is_missing
+from linkwise.constraints.checks import is_missing
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 

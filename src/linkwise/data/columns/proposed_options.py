@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.data.cells import is_missing
+from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import find_codes
 from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
 from linkwise.data.columns.ids import find_id, is_key

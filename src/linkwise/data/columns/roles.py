@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cells import format_cell, is_missing
+from linkwise.constraints.checks import is_missing
+from linkwise.data.cells import format_cell
 from linkwise.data.columns.ids import is_id_name, is_key
 from linkwise.data.columns.vectors import count_numbers
 from linkwise.errors import DataError

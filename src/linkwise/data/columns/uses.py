@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.cells import is_missing
+from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import propose_categories
 from linkwise.data.columns.curves import holds_lists
 from linkwise.data.columns.cycles import Cycle, read_hours

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.cells import MISSING, format_cell, is_missing
+from linkwise.constraints.checks import is_missing
+from linkwise.data.cells import MISSING, format_cell
 from linkwise.data.columns.ids import find_id, id_texts
 from linkwise.data.columns.named_columns import NamedColumns
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures

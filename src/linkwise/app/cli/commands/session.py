@@ -12,22 +12,26 @@ from typing import Any
 
 from rich.console import Console
 
-from linkwise.app.project.answer_records import is_json_name, list_answers, write_answers
 from linkwise.app.project.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.app.project.changed_options import name_backup
 from linkwise.app.project.exit_codes import UsageError, say
-from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_files import hold_items
 from linkwise.app.project.item_rows import check_no_engine, is_of_items, open_engine
-from linkwise.app.project.joined_table import check_ending, join_session, write_joined
 from linkwise.app.project.method_choice import learner_phrase
 from linkwise.app.project.options import NO_WORKERS, WorkerOptions
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.output import (
     STDOUT,
     check_apart,
+    check_ending,
     check_free,
+    is_json_name,
     is_same_file,
+    join_session,
+    list_answers,
     open_output,
+    write_answers,
+    write_joined,
     write_labels,
 )
 from linkwise.app.project.project import (
@@ -312,7 +316,7 @@ def export(
         if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
-            _write_clusters(session, found, labels, workers, new)
+            _write_clusters(session, found, data, labels, workers, new)
         if constraints is not None:
             with open_output(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
@@ -334,7 +338,7 @@ def export(
 
 
 def _write_clusters(
-    session: Session, path: Path, target: Path, workers: WorkerOptions, new: Path | None
+    session: Session, path: Path, data: Path | None, target: Path, workers: WorkerOptions, new: Path | None
 ) -> None:
     """Write the clusters: of items those of all their rows, to a folder."""
     source = origin_of(session, path)
@@ -342,8 +346,9 @@ def _write_clusters(
         with open_output(target) as file:
             write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
         return
+    assert data is not None  # as the session is about items
     with open_engine(workers) as engine, show_bar("writing clusters") as bar:
-        written, told = write_row_labels(session, path, source, new, target, bar, engine)
+        written, told = write_row_labels(session, path, data, source, new, target, bar, engine)
     for line in told:
         say(line)
     say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
