@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.columns.cycles import CycleKind, add_cycles, read_places
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, to_numbers, to_words
+from linkwise.data.columns.roles import FEATURE_ROLES, Column
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import (
     Encoded,
     Feature,
-    encode_coordinate,
+    block_of,
+    complete_columns,
+    encode_rows,
     list_cycles,
-    list_directions,
-    scale_to_unit_norm,
 )
 from linkwise.data.reading import Reading
 from linkwise.data.show.rows import Rows, items_of
@@ -86,86 +85,24 @@ class Encoding:
         DataError
             A value is missing, infinite or too large, and the error says where.
         """
-        frame = self._add_cycles(frame)
-        X = np.empty((len(frame), len(self.features)))
-        places: dict[str, list[int]] = {}
-        for at, feature in enumerate(self.features):
-            places.setdefault(feature.source, []).append(at)
-        for name, at_all in places.items():
-            if _is_of_words(self.features[at_all[0]]):
-                codes = self._find_codes(frame[name], locate)
-                for at in at_all:
-                    word = self.features[at].category
-                    X[:, at] = (codes.of == codes.number.get(str(word), -1)) / self.features[at].scale
-            elif (kind := self.features[at_all[0]].cycle) is not None:
-                in_cycle = self._find_places(frame[name], kind, locate)
-                for at in at_all:
-                    X[:, at] = encode_coordinate(self.features[at], in_cycle)
-            else:
-                (at,) = at_all
-                feature, values = self.features[at], self._find_numbers(frame[name], locate)
-                X[:, at] = values if feature.is_direction else (values - feature.offset) / feature.scale
-        for block in list_directions(self.features):
-            X[:, block] = scale_to_unit_norm(X[:, block]) / [self.features[at].scale for at in block]
+        import narwhals as nw
+
+        def refuse(name: str, rows: NDArray[np.intp], what: str) -> NoReturn:
+            where = locate(int(rows[0]))
+            if what == "missing":
+                what = f"no value in column '{name}', and the items were made without --impute"
+                raise DataError(f"{where} has {what}. {WAY_OUT}")
+            if what == "infinite":
+                raise DataError(f"{where} holds an infinite value in column '{name}'. {WAY_OUT}")
+            raise DataError(f"{where} holds a value in column '{name}' that is {what}. {WAY_OUT}")
+
+        X = encode_rows(self.features, nw.from_native(frame, eager_only=True), self.fills, refuse)
         size = np.abs(X)
         if X.size and size.max() > LARGEST:
             row, place = divmod(int(size.argmax()), len(self.features))
             name = self.features[place].source
             raise DataError(f"{locate(row)} holds too large a value in column '{name}'. {WAY_OUT}")
         return X
-
-    def _add_cycles(self, frame: pl.DataFrame) -> pl.DataFrame:
-        import narwhals as nw
-
-        cycles = list_cycles(self.features)
-        if not cycles:
-            return frame
-        added: pl.DataFrame = add_cycles(nw.from_native(frame, eager_only=True), cycles).to_native()
-        return added
-
-    def _find_places(self, series: pl.Series, kind: CycleKind, locate: Locate) -> NDArray[np.float64]:
-        import narwhals as nw
-
-        places = read_places(nw.from_native(series, series_only=True), kind)
-        missing = np.isnan(places)
-        if missing.any():  # they stay missing, which is the middle of the circle
-            self._find_fill(series.name, int(missing.argmax()), locate)
-        return places
-
-    def _find_numbers(self, series: pl.Series, locate: Locate) -> NDArray[np.float64]:
-        import narwhals as nw
-
-        values = to_numbers(nw.from_native(series, series_only=True))
-        missing = np.isnan(values)
-        if missing.any():
-            values[missing] = self._find_fill(series.name, int(missing.argmax()), locate)
-        if not np.isfinite(values).all():
-            row = int(np.isinf(values).argmax())
-            raise DataError(f"{locate(row)} holds an infinite value in column '{series.name}'. {WAY_OUT}")
-        return values
-
-    def _find_codes(self, series: pl.Series, locate: Locate) -> _Codes:
-        import narwhals as nw
-        import polars as pl
-
-        number: dict[str, int] = {}
-        unique = series.drop_nulls().unique()
-        words = to_words(nw.from_native(unique, series_only=True))
-        codes = [number.setdefault(str(word), len(number)) for word in words]
-        found = series.replace_strict(unique, pl.Series(codes, dtype=pl.Int32), default=None)
-        if found.null_count():
-            fill = self._find_fill(series.name, int(found.is_null().arg_max() or 0), locate)
-            found = found.fill_null(number.setdefault(str(fill), len(number)))
-        return _Codes(found.to_numpy(), number)
-
-    def _find_fill(self, name: str, row: int, locate: Locate) -> float | str:
-        fill = self.fills.get(name)
-        if fill is None:
-            raise DataError(
-                f"{locate(row)} has no value in column '{name}', and the items were made without --impute."
-                f" {WAY_OUT}"
-            )
-        return fill
 
     def show(self, frame: pl.DataFrame, ids: tuple[str, ...], X: NDArray[np.float64]) -> Rows:
         """Present some encoded rows as those of a table that was read at once."""
@@ -174,7 +111,7 @@ class Encoding:
         names = [column.name for column in self.columns]
         table = Table(
             ids,
-            nw.from_native(self._add_cycles(frame).select(names), eager_only=True),
+            complete_columns(self.features, nw.from_native(frame, eager_only=True)).select(names),
             self.columns,
             self.notes,
             self.reading,
@@ -220,27 +157,20 @@ class Encoding:
     def feature_columns(self) -> tuple[str, ...]:
         """Columns of the files that rows are compared by."""
         compared = {column.name for column in self.columns if column.role in FEATURE_ROLES}
-        compared |= {cycle.column for cycle in list_cycles(self.features)}
+        compared |= {cycle.column for cycle in list_cycles(self.features)} | set(self._lists)
         return tuple(name for name in self.file_columns if name in compared)
 
     @property
     def file_columns(self) -> tuple[str, ...]:
-        """Columns that are read from the files, in their order."""
-        return tuple(column.name for column in self.columns if column.role != "cycle")
+        """Columns that are read from the files, in their order, and those of lists at the end."""
+        made = ("cycle", "vector")
+        return (*(one.name for one in self.columns if one.role not in made), *self._lists)
 
-
-class _Codes:
-    """The words of a column as numbers."""
-
-    def __init__(self, of: NDArray[np.int32], number: dict[str, int]) -> None:
-        self.of, self.number = of, number
-
-
-def _is_of_words(feature: Feature) -> bool:
-    """Whether a number says which word a cell holds; a truth value is a number."""
-    return feature.category is not None and not (
-        feature.category == "true" and feature.name == feature.source
-    )
+    @property
+    def _lists(self) -> tuple[str, ...]:
+        """Columns of lists that rows are compared by."""
+        found = (block_of(one) for one in self.features if one.role == "vector")
+        return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
 # ---------------------------------------------------------------- streams

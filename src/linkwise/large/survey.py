@@ -20,6 +20,7 @@ from linkwise.data.columns.cycles import cycle_of
 from linkwise.data.columns.named_columns import list_names
 from linkwise.data.columns.roles import FEATURE_ROLES, MOST_NAMED_CATEGORIES, to_numbers, to_words, value_kind
 from linkwise.data.columns.table import Table, understand
+from linkwise.data.columns.variants import match_spellings
 from linkwise.data.encoding.cycle_columns import MIDDLE
 from linkwise.data.encoding.encoded import Feature
 from linkwise.data.encoding.matrix import check_complete, encode, median
@@ -298,9 +299,7 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     names = list_names(frame.columns, replace(reading, drop=None))
     table = understand(nw.from_native(frame, eager_only=True), names, reading)
     used = [name for name in table.features if table.roles[name] in FEATURE_ROLES]
-    in_file = {name: cycle_of(name).column if table.roles[name] == "cycle" else name for name in used}
-    if any(table.roles[name] == "vector" for name in used):
-        raise DataError("Lists cannot be compared in data of this size. Make a column of each number.")
+    in_file = {name: _find_file_column(name, table.roles[name]) for name in used}
     _check_values(survey, list(dict.fromkeys(in_file.values())), reading.impute)
     scale = reading.scale or "unit"
     encoded = encode(table)
@@ -308,7 +307,8 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
         _take_exact(feature, encoded.X[:, at], survey.columns[in_file[feature.source]], scale)
         for at, feature in enumerate(encoded.features)
     )
-    fills = {name: _find_fill(name, table, features, survey) for name in used} if reading.impute else {}
+    filled_in = [name for name in used if reading.impute and table.roles[name] != "vector"]
+    fills = {name: _find_fill(name, table, features, survey) for name in filled_in}
     told = [note for note in encoded.notes if not note.startswith("Missing values")]
     filled = [
         f"{name} ({count_noun(survey.columns[in_file[name]].n_missing, 'value')}: {_write_fill(fills[name])})"
@@ -318,6 +318,13 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     if filled:
         told.insert(0, f"Missing values are filled in, by the median of a sample: {join_names(filled)}.")
     return Encoding(table.columns, features, fills, table.reading, (*table.notes, *told))
+
+
+def _find_file_column(name: str, role: str) -> str:
+    """The column of the files that a column of the table was made from."""
+    if role == "vector":
+        return name.rpartition("[")[0]
+    return cycle_of(name).column if role == "cycle" else name
 
 
 def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) -> None:
@@ -335,8 +342,9 @@ def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) 
 
 
 def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTotals, scale: str) -> Feature:
-    """Replace the mean and deviation of a sample by those of all rows."""
+    """Replace the mean and deviation of a sample by those of all rows, but for logarithms and lists."""
     is_number = feature.category is None and feature.cycle is None and not feature.is_direction
+    is_number = is_number and feature.log_shift is None and feature.role != "vector"
     if scale != "standard" or not is_number or not found.n:
         return feature
     spread, exact = float(values.std()), float(np.sqrt(found.squares / found.n))
@@ -358,8 +366,11 @@ def _find_fill(name: str, table: Table, features: Sequence[Feature], survey: Tab
         return median(values[~np.isnan(values)])
     if feature.category == "true" and feature.name == name:
         return float(found.mean > 0.5)
-    words = found.words or {}
-    return min(words, key=lambda word: (-words[word][0], word))
+    match = match_spellings([one.category for one in features if one.source == name and one.category])
+    counts = Counter[str]()
+    for word, (n, _) in (found.words or {}).items():
+        counts[match(word) if feature.has_merged_variants else word] += n
+    return min(counts, key=lambda word: (-counts[word], word))
 
 
 def _write_fill(fill: float | str) -> str:

@@ -31,9 +31,9 @@ from linkwise.wording import count_noun, quote_command
 
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
-UNFIT = (
-    "text", "text_by", "image", "series", "series_by", "warp", "merge_variants", "log", "keep_nested",
-    "encoding", "sheet", "skip_broken",
+UNFIT = (  # what needs all rows at once, or is about files that are always read at once
+    "text", "text_by", "image", "series", "series_by", "warp", "keep_nested", "encoding", "sheet",
+    "skip_broken",
 )  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
 
@@ -198,14 +198,13 @@ def describe_counts(items: ItemTable) -> dict[str, Any]:
 
 def _check_fit(data: Path, reading: Reading) -> None:
     """Check that options can be used for rows that become items, and that they go together."""
-    for name in UNFIT:
-        if getattr(reading, name) is not None:
-            raise UsageError(
-                f"{flag_of(name)} does not go with items. Remove it, or take a sample of {data}."
-            )
+    unfit = [flag_of(name) for name in UNFIT if getattr(reading, name) is not None]
     if reading.side_file is not None:
+        unfit.append("--show with a file")
+    for flag in unfit:
         raise UsageError(
-            f"--show with a file does not go with items. Use columns, or take a sample of {data}."
+            f"{flag} is for data that are read at once, and these rows become items. Remove it, or take a"
+            f" sample of {data}."
         )
     misfit = reading.find_misfit(flag_of)
     if misfit is not None:

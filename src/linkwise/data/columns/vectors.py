@@ -42,7 +42,7 @@ def count_numbers(series: nw.Series[Any]) -> int:
     return len(first) if is_numeric else 0
 
 
-def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str]) -> Expanded:
+def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str], *, may_be_equal: bool = False) -> Expanded:
     """Turn columns of lists of numbers into a column for each number.
 
     Parameters
@@ -51,6 +51,8 @@ def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str]) -> Expanded:
         The table.
     names : sequence of str
         Columns to expand. Those that hold no lists of numbers stay as they are.
+    may_be_equal : bool, default=False
+        Whether all lists may be the same, as in a few new rows.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def expand_lists(frame: nw.DataFrame[Any], names: Sequence[str]) -> Expanded:
     import narwhals as nw
 
     lists = [name for name in names if count_numbers(frame[name])]
-    vectors = {name: _read_vectors(frame[name]) for name in lists}
+    vectors = {name: _read_vectors(frame[name], may_be_equal) for name in lists}
     parts = {name: tuple(f"{name}[{k}]" for k in range(X.shape[1])) for name, X in vectors.items()}
     if not parts:
         return Expanded(frame, parts)
@@ -101,7 +103,7 @@ def append_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) 
     return frame.with_columns(*columns)
 
 
-def _read_vectors(series: nw.Series[Any]) -> NDArray[np.float64]:
+def _read_vectors(series: nw.Series[Any], may_be_equal: bool) -> NDArray[np.float64]:
     rows = series.to_list()
     empty = [row for row, value in enumerate(rows) if is_missing_cell(value)]
     if empty:
@@ -122,6 +124,6 @@ def _read_vectors(series: nw.Series[Any]) -> NDArray[np.float64]:
         raise DataError(
             f"The lists of column '{series.name}' hold values that are no numbers. Pass lists of numbers."
         ) from None
-    if (X[0] == X).all():
+    if not may_be_equal and (X[0] == X).all():
         raise DataError(f"All lists of column '{series.name}' are the same. Compare by other columns.")
     return X

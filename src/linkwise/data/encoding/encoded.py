@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
@@ -139,31 +140,71 @@ class Encoded:
         DataError
             A column is missing or holds words instead of numbers, or values are missing or infinite.
         """
-        return _encode_rows(self.features, rows)
+        import narwhals as nw
+
+        frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)
+        return encode_rows(self.features, frame)
 
 
 # ---------------------------------------------------------------- new rows
-def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
-    """Encode new rows in the columns of `features`; an unknown word belongs to no category."""
-    import narwhals as nw
+Refuse = Callable[[str, NDArray[np.intp], str], NoReturn]
+"""``refuse(name, rows, what)`` raises an error about rows of a column and what they hold."""
 
-    frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)
-    lists = {feature.source.rpartition("[")[0] for feature in features if feature.role == "vector"}
-    frame = expand_lists(frame, [name for name in frame.columns if name in lists]).frame
-    frame = add_cycles(frame, [one for one in list_cycles(features) if one.name not in frame.columns])
-    for feature in features:
+
+def encode_rows(
+    features: Sequence[Feature],
+    frame: nw.DataFrame[Any],
+    fills: Mapping[str, float | str] = MappingProxyType({}),
+    refuse: Refuse | None = None,
+) -> NDArray[np.float64]:
+    """Encode rows in the columns of `features`, as the table was encoded from which these were learned.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        The meaning of each number.
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The rows. A word that is none of the categories belongs to none of them.
+    fills : dict of str to float or str, default={}
+        Number or word that a missing value of a column counts as. A missing value of another column is an
+        error.
+    refuse : callable, optional
+        Raises an error about some rows. By default it says their positions.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features)
+        The rows as numbers.
+    """
+    refuse = refuse or _refuse_rows
+    frame = complete_columns(features, frame)
+    of_source: dict[str, list[int]] = {}
+    for at, feature in enumerate(features):
         if feature.role in ("document", "sample", "image"):
             raise DataError(
                 "Texts, curves and images can only be encoded together. Encode old and new rows at once."
             )
         if feature.source not in frame.columns:
             raise DataError(unknown_column(feature.source, frame.columns))
-    words = _known_words(features)
-    columns = [_encode_column(one, frame[one.source], words.get(one.source, ())) for one in features]
-    X = np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
-    for at in list_directions(features):
-        X[:, at] = scale_to_unit_norm(X[:, at]) / [features[j].scale for j in at]
+        of_source.setdefault(feature.source, []).append(at)
+    X = np.empty((len(frame), len(features)))
+    for name, places in of_source.items():
+        some = [features[at] for at in places]
+        X[:, places] = _encode_column(some, frame[name], fills.get(name, some[0].missing), refuse)
+    for block in list_directions(features):
+        X[:, block] = scale_to_unit_norm(X[:, block]) / [features[at].scale for at in block]
     return X
+
+
+def complete_columns(features: Sequence[Feature], frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Add the columns of a table that are made from others: the numbers of lists, and cycles."""
+    lists = {feature.source.rpartition("[")[0] for feature in features if feature.role == "vector"}
+    if lists:
+        frame = expand_lists(
+            frame, [name for name in frame.columns if name in lists], may_be_equal=True
+        ).frame
+    cycles = [one for one in list_cycles(features) if one.name not in frame.columns]
+    return add_cycles(frame, cycles) if cycles else frame
 
 
 def list_cycles(features: Sequence[Feature]) -> list[Cycle]:
@@ -189,39 +230,39 @@ def scale_to_unit_norm(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return scaled
 
 
-def _known_words(features: Sequence[Feature]) -> dict[str, list[str]]:
-    """The values of each category."""
-    known: dict[str, list[str]] = {}
-    for one in features:
-        words = one.categories or (() if one.category is None else (one.category,))
-        known.setdefault(one.source, []).extend(words)
-    return known
-
-
-def _encode_column(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:
-    if feature.cycle is not None and feature.coordinate is not None:
-        return encode_coordinate(feature, _find_known_places(feature, series))
-    truth = feature.category == "true" and feature.name == feature.source
-    if feature.categories or (feature.category is not None and not truth):
-        return _encode_words(feature, series, known)
+def _encode_column(
+    features: Sequence[Feature], series: nw.Series[Any], fill: float | str | None, refuse: Refuse
+) -> NDArray[np.float64]:
+    """Encode one column of a table, of which one or several features were made."""
+    first = features[0]
+    if first.cycle is not None and first.coordinate is not None:
+        places = read_places(series, first.cycle)
+        missing = np.flatnonzero(np.isnan(places))
+        if fill is None and len(missing):
+            refuse(series.name, missing, "missing")
+        return np.stack([encode_coordinate(one, places) for one in features], axis=1)
+    is_truth = first.category == "true" and first.name == first.source
+    if first.categories or (first.category is not None and not is_truth):
+        return _encode_words(features, series, fill, refuse)
     if value_kind(series) in ("words", "nothing"):
         raise DataError(
-            f"Column '{feature.source}' holds {value_kind(series)}, such as "
-            f"{series.to_list()[:1]}. Pass"
+            f"Column '{series.name}' holds {value_kind(series)}, such as {series.to_list()[:1]}. Pass"
             " numbers, as in the table that was encoded first."
         )
     values = to_numbers(series)
-    _check_rows(feature, np.flatnonzero(~np.isfinite(values)))
-    if feature.log_shift is not None:
-        values = _take_logs(feature, values, feature.log_shift)
-    return values if feature.is_direction else (values - feature.offset) / feature.scale
-
-
-def _find_known_places(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
-    assert feature.cycle is not None
-    places = read_places(series, feature.cycle)
-    _check_rows(feature, np.flatnonzero(np.isnan(places)))
-    return places
+    missing = np.flatnonzero(np.isnan(values))
+    if len(missing):
+        if fill is None:
+            refuse(series.name, missing, "missing")
+        values[missing] = fill
+    if not np.isfinite(values).all():
+        refuse(series.name, np.flatnonzero(~np.isfinite(values)), "infinite")
+    if first.log_shift is not None:
+        rows = np.flatnonzero(values + first.log_shift <= 0)
+        if len(rows):
+            refuse(series.name, rows, f"not above {-first.log_shift or 0:g}, so it has no logarithm")
+        values = np.log(values + first.log_shift)
+    return (values if first.is_direction else (values - first.offset) / first.scale)[:, None]
 
 
 def encode_coordinate(feature: Feature, places: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -231,31 +272,51 @@ def encode_coordinate(feature: Feature, places: NDArray[np.float64]) -> NDArray[
     return to_coordinates(places, feature.cycle)[:, at] / feature.scale
 
 
-def _take_logs(feature: Feature, values: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
-    rows = np.flatnonzero(values + shift <= 0)
-    if len(rows):
+def _encode_words(
+    features: Sequence[Feature], series: nw.Series[Any], fill: float | str | None, refuse: Refuse
+) -> NDArray[np.float64]:
+    """Encode a category, of which there is a feature of codes, or one for each word."""
+    first = features[0]
+    codes, words = _number_words(series)
+    missing = np.flatnonzero(codes < 0)
+    if len(missing):
+        if fill is None:
+            refuse(series.name, missing, "missing")
+        codes[missing] = len(words)
+        words = [*words, str(fill)]
+    known = list(first.categories) or [str(one.category) for one in features]
+    if first.has_merged_variants:
+        match = match_spellings([word for word in known if word != first.missing])
+        words = [match(word) for word in words]
+    position = {word: at for at, word in enumerate(known)}
+    found = np.array([position.get(word, len(known)) for word in words], dtype=np.intp)[codes]
+    if first.categories:
+        return found.astype(np.float64)[:, None]
+    return np.stack([(found == at) / one.scale for at, one in enumerate(features)], axis=1)
+
+
+def _number_words(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
+    """Number the words of a column; -1 where one is missing."""
+    import narwhals as nw
+
+    if series.implementation.is_polars():  # far faster
+        native = series.to_native()
+        unique = native.drop_nulls().unique(maintain_order=True)
+        words = [str(word) for word in to_words(nw.from_native(unique, series_only=True))]
+        codes = native.replace_strict(unique, np.arange(len(unique)), default=None)
+        return codes.fill_null(-1).to_numpy().astype(np.int64), words
+    number: dict[str, int] = {}
+    given = [-1 if word is None else number.setdefault(word, len(number)) for word in to_words(series)]
+    return np.array(given, dtype=np.int64), list(number)
+
+
+def _refuse_rows(name: str, rows: NDArray[np.intp], what: str) -> NoReturn:
+    if what in ("missing", "infinite"):
         raise DataError(
-            f"Column '{feature.source}' is compared by its logarithm, and rows {join_names(rows, 5)}, counted"
-            f" from 0, are not above {-shift or 0:g}. Fix them, or remove these rows."
-        )
-    return np.log(values + shift)
-
-
-def _encode_words(feature: Feature, series: nw.Series[Any], known: Sequence[str]) -> NDArray[np.float64]:
-    words = [feature.missing if word is None else word for word in to_words(series)]
-    _check_rows(feature, [row for row, word in enumerate(words) if word is None])
-    if feature.has_merged_variants:
-        match = match_spellings([word for word in known if word != feature.missing])
-        words = [None if word is None else match(word) for word in words]
-    if feature.category is not None:
-        return np.array([float(word == feature.category) for word in words]) / feature.scale
-    code = {word: at for at, word in enumerate(feature.categories)}
-    return np.array([float(code.get(str(word), len(code))) for word in words])
-
-
-def _check_rows(feature: Feature, rows: Sequence[int] | NDArray[np.intp]) -> None:
-    if len(rows):
-        raise DataError(
-            f"Values are missing or infinite in column '{feature.source}': rows {join_names(rows, 5)},"
+            f"Values are missing or infinite in column '{name}': rows {join_names(rows, 5)},"
             " counted from 0. Fill them in, or remove these rows."
         )
+    raise DataError(
+        f"Column '{name}' is compared by its logarithm. In rows {join_names(rows, 5)}, counted from 0, it is"
+        f" {what}. Fix them, or remove these rows."
+    )
