@@ -7,10 +7,27 @@ import pytest
 from item_files import small_blocks  # noqa: F401  # used by name
 from linkwise.data import Reading, encode, from_frame
 from linkwise.errors import DataError
+from linkwise.large.item_table import read_items
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_passes import summarize_tables
 
 N_ROWS = 300
+WORDS = [
+    "rice",
+    "tea",
+    "oil",
+    "salt",
+    "corn",
+    "milk",
+    "beans",
+    "bread",
+    "soap",
+    "paper",
+    "lamp",
+    "nails",
+    "paint",
+    "wood",
+]
 ALL = 50  # items, so that the sample of 50 rows for each has all rows
 
 
@@ -27,6 +44,7 @@ def make_frame():
             "shop": [None if n % 41 == 3 else word for n, word in enumerate(shop.tolist())],
             "place": rng.normal(size=(N_ROWS, 3)).tolist(),
             "age": rng.integers(20, 70, N_ROWS),
+            "said": [None if n % 50 == 9 else " ".join(rng.choice(WORDS, 6)) for n in range(N_ROWS)],
         }
     )
 
@@ -46,6 +64,8 @@ def open_files(folder, frame):
         {"merge_variants": True, "drop": ["place"], "impute": "category"},
         {"columns": ["place", "age", "shop"], "merge_variants": True},
         {"columns": ["place"], "metric": "cosine"},
+        {"text": ["said"], "impute": None},
+        {"text": ["said"], "text_by": "letters", "columns": ["age", "shop"], "weights": {"said": 2.0}},
         {"columns": ["place", "age"], "weights": {"place": 2.0, "age": 0.5}},
     ],
 )
@@ -54,17 +74,44 @@ def test_the_same_numbers_as_in_memory(tmp_path, options):
     reading = Reading.of(**{"id_column": "key", "impute": "median", **options})
     items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
     rows = pl.concat([frame[at::3] for at in range(3)])
-    in_memory = encode(from_frame(rows, reading))
+    in_memory_table = from_frame(rows, reading)
+    in_memory = encode(in_memory_table)
     found = items.encoding.apply(rows, str)
     assert items.summary.columns == in_memory.feature_names
     np.testing.assert_allclose(found, in_memory.X, atol=1e-9)
     shown = items.rows
-    assert shown.table.kind == "record"
+    assert shown.table.kind == in_memory_table.kind
     assert shown.encoded.X.shape == (len(items.ids), found.shape[1])
 
 
+@pytest.mark.parametrize("scale", [None, "unit", "none"])
+@pytest.mark.parametrize("as_lists", [False, True])
+def test_curves_are_scaled_one_by_one(tmp_path, scale, as_lists):
+    rng = np.random.default_rng(0)
+    curves = rng.normal(size=(N_ROWS, 6)).cumsum(axis=1)
+    curves[4, 2], curves[9] = np.nan, 3.0
+    given = [[None if np.isnan(v) else v for v in curve] for curve in curves.tolist()]
+    columns = {"curve": given} if as_lists else {f"t{at}": [one[at] for one in given] for at in range(6)}
+    frame = pl.DataFrame({"key": [f"k{n}" for n in range(N_ROWS)], **columns})
+    reading = Reading.of(id_column="key", series=True, scale=scale)
+    items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
+    rows = pl.concat([frame[at::3] for at in range(3)])
+    in_memory = encode(from_frame(rows, reading))
+    np.testing.assert_allclose(items.encoding.apply(rows, str), in_memory.X, atol=1e-12)
+    assert items.rows.items.kind == "series"
+
+
+def test_the_directions_of_texts_are_stored(tmp_path):
+    frame = make_frame()
+    reading = Reading.of(id_column="key", text="said")
+    items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
+    again = read_items(tmp_path / "items")
+    assert again.hash == items.hash
+    assert np.array_equal(again.encoding.apply(frame, str), items.encoding.apply(frame, str))
+
+
 def test_what_cannot_be_encoded_later_is_located(tmp_path):
-    frame = make_frame().drop("place", "shop")
+    frame = make_frame().drop("place", "shop", "said")
     reading = Reading.of(id_column="key", impute="median", log="size")
     items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
     later = frame[:3].with_columns(size=pl.Series([1.0, -500.0, 2.0]))

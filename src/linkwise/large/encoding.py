@@ -7,13 +7,15 @@ encoded block by block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.columns.roles import FEATURE_ROLES, Column
+from linkwise.data.columns.curves import read_curves
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, to_words
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import (
     Encoded,
@@ -23,6 +25,8 @@ from linkwise.data.encoding.encoded import (
     encode_rows,
     list_cycles,
 )
+from linkwise.data.encoding.series import scale_curves
+from linkwise.data.encoding.texts import TextSpace
 from linkwise.data.reading import Reading
 from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
@@ -32,6 +36,7 @@ from linkwise.large.ranges import Lengths
 from linkwise.large.table_files import TableFiles
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import polars as pl
 
 WAY_OUT = "Fix the cell, or remove the row."  # the options of items cannot change any more
@@ -57,6 +62,8 @@ class Encoding:
         How the table was read.
     notes : tuple of str
         Sentences on the choices made.
+    spaces : dict of str to TextSpace
+        The directions by which the texts of a column are compared.
     """
 
     columns: tuple[Column, ...]
@@ -64,6 +71,7 @@ class Encoding:
     fills: Mapping[str, float | str]
     reading: Reading
     notes: tuple[str, ...]
+    spaces: Mapping[str, TextSpace] = field(default_factory=dict, repr=False)
 
     def apply(self, frame: pl.DataFrame, locate: Locate) -> NDArray[np.float64]:
         """Encode some rows.
@@ -96,13 +104,24 @@ class Encoding:
                 raise DataError(f"{where} holds an infinite value in column '{name}'. {WAY_OUT}")
             raise DataError(f"{where} holds a value in column '{name}' that is {what}. {WAY_OUT}")
 
-        X = encode_rows(self.features, nw.from_native(frame, eager_only=True), self.fills, refuse)
+        table = nw.from_native(frame, eager_only=True)
+        if self.reading.is_of_series:
+            return self._encode_curves(table, locate)
+        others = {name: partial(_place_texts, space) for name, space in self.spaces.items()}
+        X = encode_rows(self.features, table, self.fills, refuse, others)
         size = np.abs(X)
         if X.size and size.max() > LARGEST:
             row, place = divmod(int(size.argmax()), len(self.features))
             name = self.features[place].source
             raise DataError(f"{locate(row)} holds too large a value in column '{name}'. {WAY_OUT}")
         return X
+
+    def _encode_curves(self, table: nw.DataFrame[Any], locate: Locate) -> NDArray[np.float64]:
+        """Encode curves, each of which has its own level and size."""
+        try:
+            return scale_curves(read_curves(table, self.columns), self.reading.scale or "standard")[0]
+        except DataError as error:
+            raise DataError(f"In the rows from {locate(0)}: {error}") from error
 
     def show(self, frame: pl.DataFrame, ids: tuple[str, ...], X: NDArray[np.float64]) -> Rows:
         """Present some encoded rows as those of a table that was read at once."""
@@ -146,7 +165,7 @@ class Encoding:
         numbers = [number for one in self.features for number in (one.offset, one.scale)]
         is_right = (
             bool(self.features)
-            and all(one.source in names for one in self.features)
+            and all(one.source in names or one.role == "sample" for one in self.features)
             and all(isinstance(one, float) and np.isfinite(one) for one in numbers)
             and all(one.scale != 0 for one in self.features)
         )
@@ -171,6 +190,10 @@ class Encoding:
         """Columns of lists that rows are compared by."""
         found = (block_of(one) for one in self.features if one.role == "vector")
         return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+def _place_texts(space: TextSpace, series: nw.Series[Any]) -> NDArray[np.float64]:
+    return space.place(to_words(series))
 
 
 # ---------------------------------------------------------------- streams

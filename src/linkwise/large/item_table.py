@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.columns.ids import id_texts
+from linkwise.data.encoding.texts import TextSpace
 from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
@@ -102,6 +104,9 @@ class ItemTable:
     def hash(self) -> str:
         """A hash of all that decides the item of a row."""
         found = blake2b(repr(self.encoding.to_json()).encode(), digest_size=16)
+        for space in self.encoding.spaces.values():
+            found.update(repr((space.unit, space.words)).encode() + space.rarity.tobytes())
+            found.update(space.directions.tobytes())
         found.update(self.summary.centers.tobytes())
         found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
@@ -159,11 +164,14 @@ class ItemTable:
             "n_rows": summary.n_rows,
             "id_column": summary.id_column,
             "encoding": self.encoding.to_json(),
+            "texts": [[name, one.unit, list(one.words)] for name, one in self.encoding.spaces.items()],
             "parts": [list(part) for part in self.parts],
             "stamps": self.stamps,
         }
         arrays = {array: getattr(summary, array) for array in ARRAYS}
         arrays |= {array: getattr(self, array) for array in OF_STEPS}
+        for at, space in enumerate(self.encoding.spaces.values()):
+            arrays |= {f"rarity_{at}": space.rarity, f"directions_{at}": space.directions}
         write_state(folder / name, State(values, arrays, self.frame))
 
 
@@ -189,7 +197,8 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
     state = read_state(path)
     try:
         values, arrays = state.values, state.arrays
-        encoding = Encoding.from_json(values["encoding"])
+        encoding = replace(Encoding.from_json(values["encoding"]), spaces=_read_spaces(state))
+        _check_spaces(encoding)
         k, width = len(arrays["sizes"]), len(encoding.features)
         check_arrays(
             state,
@@ -232,6 +241,27 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
         raise DataError(f"'{path}' is damaged. Restore a copy of it.") from error
     steps = {name: arrays[name] for name in OF_STEPS}
     return ItemTable(summary, encoding, frame, parts, stamps=stamps, **steps)
+
+
+def _read_spaces(state: State) -> dict[str, TextSpace]:
+    """The directions by which texts are compared."""
+    spaces = {}
+    for at, (name, unit, words) in enumerate(state.values["texts"]):
+        rarity, directions = f"rarity_{at}", f"directions_{at}"
+        width = state.arrays[directions].shape[1]
+        check_arrays(state, {rarity: ("f", (len(words),)), directions: ("f", (len(words), width))})
+        if unit not in ("words", "letters") or not all(isinstance(word, str) for word in words):
+            raise ValueError("The texts differ.")
+        spaces[str(name)] = TextSpace(unit, tuple(words), state.arrays[rarity], state.arrays[directions])
+    return spaces
+
+
+def _check_spaces(encoding: Encoding) -> None:
+    """Raise `ValueError` unless each text has as many numbers as directions."""
+    of_texts = Counter(one.source for one in encoding.features if one.role == "document")
+    widths = {name: space.directions.shape[1] for name, space in encoding.spaces.items()}
+    if dict(of_texts) != widths:
+        raise ValueError("The texts differ.")
 
 
 def _check_steps(steps: NDArray[np.int64], parents: NDArray[np.int64], cuts: NDArray[np.float64]) -> None:

@@ -24,6 +24,7 @@ from linkwise.data.columns.variants import match_spellings
 from linkwise.data.encoding.cycle_columns import MIDDLE
 from linkwise.data.encoding.encoded import Feature
 from linkwise.data.encoding.matrix import check_complete, encode, median
+from linkwise.data.encoding.texts import learn_texts
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
@@ -300,14 +301,20 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     table = understand(nw.from_native(frame, eager_only=True), names, reading)
     used = [name for name in table.features if table.roles[name] in FEATURE_ROLES]
     in_file = {name: _find_file_column(name, table.roles[name]) for name in used}
-    _check_values(survey, list(dict.fromkeys(in_file.values())), reading.impute)
-    scale = reading.scale or "unit"
+    texts = [name for name in used if table.roles[name] == "document"]
+    numbers = [] if reading.is_of_series else [name for name in used if name not in texts]
+    _check_values(survey, list(dict.fromkeys(in_file[name] for name in numbers)), reading.impute)
     encoded = encode(table)
+    unit = reading.text_by or "words"
+    spaces = {name: learn_texts(to_words(table.frame[name]), name, unit)[1] for name in texts}
+    scale = reading.scale or "unit"
     features = tuple(
         _take_exact(feature, encoded.X[:, at], survey.columns[in_file[feature.source]], scale)
+        if feature.source in numbers
+        else feature
         for at, feature in enumerate(encoded.features)
     )
-    filled_in = [name for name in used if reading.impute and table.roles[name] != "vector"]
+    filled_in = [name for name in numbers if reading.impute and table.roles[name] != "vector"]
     fills = {name: _find_fill(name, table, features, survey) for name in filled_in}
     told = [note for note in encoded.notes if not note.startswith("Missing values")]
     filled = [
@@ -317,7 +324,7 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     ]
     if filled:
         told.insert(0, f"Missing values are filled in, by the median of a sample: {join_names(filled)}.")
-    return Encoding(table.columns, features, fills, table.reading, (*table.notes, *told))
+    return Encoding(table.columns, features, fills, table.reading, (*table.notes, *told), spaces)
 
 
 def _find_file_column(name: str, role: str) -> str:

@@ -31,10 +31,8 @@ from linkwise.wording import count_noun, quote_command
 
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
-UNFIT = (  # what needs all rows at once, or is about files that are always read at once
-    "text", "text_by", "image", "series", "series_by", "warp", "keep_nested", "encoding", "sheet",
-    "skip_broken",
-)  # fmt: skip
+# what needs all rows at once, or is about files that are always read at once
+UNFIT = ("image", "series_by", "warp", "keep_nested", "encoding", "sheet", "skip_broken")
 LINE_BYTES = 2**20  # read at once to count lines
 
 
@@ -217,6 +215,7 @@ def open_tables(files: Sequence[Path], reading: Reading) -> TableFiles:
         *(() if reading.id_column is None else (reading.id_column,)),
         *reading.shown_columns,
         *(reading.as_categories or ()),
+        *(reading.text or ()),
     )
     return TableFiles(files, as_text=as_text, delimiter=reading.delimiter)
 

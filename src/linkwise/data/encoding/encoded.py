@@ -156,6 +156,7 @@ def encode_rows(
     frame: nw.DataFrame[Any],
     fills: Mapping[str, float | str] = MappingProxyType({}),
     refuse: Refuse | None = None,
+    others: Mapping[str, Callable[[nw.Series[Any]], NDArray[np.float64]]] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Encode rows in the columns of `features`, as the table was encoded from which these were learned.
 
@@ -170,6 +171,8 @@ def encode_rows(
         error.
     refuse : callable, optional
         Raises an error about some rows. By default it says their positions.
+    others : dict of str to callable, default={}
+        ``others[name](series)`` returns the numbers of a column of texts, before they are scaled.
 
     Returns
     -------
@@ -180,7 +183,7 @@ def encode_rows(
     frame = complete_columns(features, frame)
     of_source: dict[str, list[int]] = {}
     for at, feature in enumerate(features):
-        if feature.role in ("document", "sample", "image"):
+        if feature.role in ("document", "sample", "image") and feature.source not in others:
             raise DataError(
                 "Texts, curves and images can only be encoded together. Encode old and new rows at once."
             )
@@ -190,6 +193,9 @@ def encode_rows(
     X = np.empty((len(frame), len(features)))
     for name, places in of_source.items():
         some = [features[at] for at in places]
+        if name in others:
+            X[:, places] = others[name](frame[name]) / [one.scale for one in some]
+            continue
         X[:, places] = _encode_column(some, frame[name], fills.get(name, some[0].missing), refuse)
     for block in list_directions(features):
         X[:, block] = scale_to_unit_norm(X[:, block]) / [features[at].scale for at in block]

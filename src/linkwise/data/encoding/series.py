@@ -67,17 +67,7 @@ def encode_series(
     """
     if scale not in SCALES:
         raise ValueError(f"scale must be 'standard', 'unit' or 'none', not {scale!r}.")
-    X = np.array(curves, dtype=np.float64)
-    _check_curves(X)
-    notes = _fill_gaps(X)
-    shift, size = _level_and_size(X, scale)
-    flat = size <= _FLAT * np.abs(X).max(axis=1)
-    X -= shift[:, None]
-    X /= np.where(flat, 1.0, size)[:, None]
-    if scale != "none":
-        X[flat] = 0.0
-        if flat.any():
-            notes.append(f"{count_noun(int(flat.sum()), 'curve')} never change: they become a line at 0.")
+    X, notes = scale_curves(curves, scale)
     if np.ptp(X, axis=0).max() == 0:
         kept = "" if scale == "none" else " once each is scaled. --scale none keeps their level and size"
         raise DataError(f"All curves are the same{kept}.")
@@ -87,6 +77,22 @@ def encode_series(
     features = tuple(Feature(name, name, None, "sample") for name in named)
     compared = f"Curves of {X.shape[1]} samples are compared sample by sample (Euclidean distance)."
     return Encoded(X, features, (compared, SCALES[scale], *notes))
+
+
+def scale_curves(curves: NDArray[Any], scale: str) -> tuple[NDArray[np.float64], list[str]]:
+    """Fill the gaps of each curve, and bring it to its level and size; return sentences on both."""
+    X = np.array(curves, dtype=np.float64)
+    _check_curves(X)
+    notes = _fill_gaps(X)
+    shift, size = _level_and_size(X, scale)
+    flat = size <= _FLAT * np.abs(X).max(axis=1, initial=0.0)
+    X -= shift[:, None]
+    X /= np.where(flat, 1.0, size)[:, None]
+    if scale != "none":
+        X[flat] = 0.0
+        if flat.any():
+            notes.append(f"{count_noun(int(flat.sum()), 'curve')} never change: they become a line at 0.")
+    return X, notes
 
 
 def _warp(X: NDArray[np.float64], notes: Sequence[str]) -> Encoded:

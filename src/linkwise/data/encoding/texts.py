@@ -21,7 +21,7 @@ instead. Texts with an error of typing are then alike, although they share few w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,14 +63,49 @@ def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit =
     DataError
         The texts hold no words, or all hold the same words.
     """
-    counts = word_counts(texts, source)[1] if unit == "words" else _count_letters(texts, source)
+    return learn_texts(texts, source, unit)[0]
+
+
+class TextSpace(NamedTuple):
+    """The directions by which texts are compared, learned once and applied to any number of texts.
+
+    Attributes
+    ----------
+    unit : {"words", "letters"}
+    words : tuple of str
+        The words, or groups of letters, that are compared.
+    rarity : ndarray of shape (n_words,)
+        The weight of each for how rare it is.
+    directions : ndarray of shape (n_words, n_topics)
+    """
+
+    unit: Unit
+    words: tuple[str, ...]
+    rarity: NDArray[np.float64]
+    directions: NDArray[np.float64]
+
+    def place(self, texts: Sequence[str | None]) -> NDArray[np.float64]:
+        """Place texts by their words; a text without any of the words is the origin."""
+        from sklearn.preprocessing import normalize
+
+        counts = _make_counter(self.unit, self.words).transform(text or "" for text in texts)
+        counts.data = np.log(counts.data) + 1.0
+        weights = normalize(counts.multiply(self.rarity).tocsr())
+        with one_blas_thread():
+            return _to_unit_length(np.asarray(weights @ self.directions))
+
+
+def learn_texts(
+    texts: Sequence[str | None], source: str = "text", unit: Unit = "words"
+) -> tuple[Encoded, TextSpace]:
+    """Encode texts, and return the directions that place other texts among them; see `encode_texts`."""
+    words, counts = word_counts(texts, source) if unit == "words" else _count_letters(texts, source)
     kept, chosen = _select_words(counts)
-    weights = _weigh_counts(counts[:, kept])
+    weights, rarity = _weigh_counts(counts[:, kept])
     with one_blas_thread():  # sums are then the same for any number of threads
-        places, share = _find_topics(weights, MOST_TOPICS if unit == "words" else MOST_OF_LETTERS)
-    length = np.linalg.norm(places, axis=1, keepdims=True)
-    empty = np.flatnonzero(length[:, 0] < _NOTHING)
-    X = np.divide(places, length, out=np.zeros_like(places), where=length >= _NOTHING)
+        places, directions, share = _find_topics(weights, MOST_TOPICS if unit == "words" else MOST_OF_LETTERS)
+    empty = np.flatnonzero(np.linalg.norm(places, axis=1) < _NOTHING)
+    X = _to_unit_length(places)
     if np.ptp(X, axis=0).max() < _NOTHING:
         raise DataError(
             f"The texts of '{source}' hold the same {unit}, so nothing tells them apart. Use another column."
@@ -80,7 +115,24 @@ def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit =
     compared, into = ("word", "topic") if unit == "words" else ("letter group", "direction")
     note = f"The texts of '{source}' are compared by {count_noun(int(kept.sum()), compared)} ({chosen})"
     note += f": {count_noun(X.shape[1], into)} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
-    return Encoded(X, tuple(features), (note, *_note_empty_texts(empty, unit)))
+    encoded = Encoded(X, tuple(features), (note, *_note_empty_texts(empty, unit)))
+    return encoded, TextSpace(unit, tuple(words[kept].tolist()), rarity, directions)
+
+
+def _to_unit_length(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    length = np.linalg.norm(places, axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = np.divide(
+        places, length, out=np.zeros_like(places), where=length >= _NOTHING
+    )
+    return scaled
+
+
+def _make_counter(unit: Unit, words: Sequence[str] | None = None) -> Any:
+    """A counter of words, or of the groups of two and three letters within words, in lower case."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    how = {} if unit == "words" else {"analyzer": "char_wb", "ngram_range": (2, 3)}
+    return CountVectorizer(vocabulary=words, dtype=np.float64, **how)
 
 
 def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDArray[Any], Any]:
@@ -107,9 +159,7 @@ def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDAr
     DataError
         No text has a word.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counter = CountVectorizer(dtype=np.float64)
+    counter = _make_counter("words")
     try:
         counts = counter.fit_transform(text or "" for text in texts)
     except ValueError:  # there is no other
@@ -119,15 +169,14 @@ def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDAr
     return counter.get_feature_names_out(), counts
 
 
-def _count_letters(texts: Sequence[str | None], source: str) -> Any:
+def _count_letters(texts: Sequence[str | None], source: str) -> tuple[NDArray[Any], Any]:
     """Count the groups of two and three letters within the words of each text, in lower case."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counter = CountVectorizer(analyzer="char_wb", ngram_range=(2, 3), dtype=np.float64)
+    counter = _make_counter("letters")
     try:
-        return counter.fit_transform(text or "" for text in texts)
+        counts = counter.fit_transform(text or "" for text in texts)
     except ValueError:  # there is no other
         raise DataError(f"The texts of '{source}' are empty. Use another column.") from None
+    return counter.get_feature_names_out(), counts
 
 
 def _select_words(counts: Any) -> tuple[NDArray[np.bool_], str]:
@@ -140,15 +189,16 @@ def _select_words(counts: Any) -> tuple[NDArray[np.bool_], str]:
     return kept, "those in at least 2 texts and in at most half of all"
 
 
-def _weigh_counts(counts: Any) -> Any:
-    """Counts as weights: 1 + log of the count, times the log of rarity, rows of unit length."""
+def _weigh_counts(counts: Any) -> tuple[Any, NDArray[np.float64]]:
+    """Counts as weights, 1 + log of the count, times the rarity, rows of unit length; and the rarity."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+    weigher = TfidfTransformer(sublinear_tf=True)
+    return weigher.fit_transform(counts), weigher.idf_
 
 
-def _find_topics(weights: Any, most: int) -> tuple[NDArray[np.float64], float]:
-    """Compute coordinates on the strongest directions, and their share of the variance."""
+def _find_topics(weights: Any, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Compute coordinates on the strongest directions, these, and their share of the variance."""
     from scipy.sparse.linalg import svds
 
     most = min(most, *weights.shape)
@@ -164,7 +214,7 @@ def _find_topics(weights: Any, most: int) -> tuple[NDArray[np.float64], float]:
     places = np.ascontiguousarray(left[:, order]) * (strength[order] * sign)
     total = weights.multiply(weights).mean() * weights.shape[1] - np.square(weights.mean(axis=0)).sum()
     share = places.var(axis=0).sum() / total if total > _NOTHING else 0.0
-    return places, float(min(share, 1.0))
+    return places, np.ascontiguousarray((right[order] * np.array(sign)[:, None]).T), float(min(share, 1.0))
 
 
 def _note_empty_texts(rows: NDArray[np.intp], unit: Unit) -> list[str]:
