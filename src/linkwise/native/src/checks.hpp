@@ -7,8 +7,8 @@
 #include <nanobind/stl/tuple.h>
 
 #include <array>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <tuple>
 #include <utility>
@@ -21,12 +21,16 @@ namespace linkwise {
 template <typename T>
 using Output = nb::ndarray<nb::numpy, T>;
 
+// An array of any number of dimensions.
+template <typename T>
+using AnyShape = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+
 // A table that is written to.
 template <typename T>
 using Changed = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // ---------------------------------------------------------------- lengths and values
-inline constexpr int64_t kSome = -1;  // a length of at least 1
+inline constexpr int64_t kPositive = -1;  // a length of at least 1
 
 // Raises ValueError.
 template <typename... Parts>
@@ -36,11 +40,17 @@ template <typename... Parts>
     throw nb::value_error(text.str().c_str());
 }
 
-void check_lengths(const char* name, const int64_t* found, size_t ndim, std::initializer_list<int64_t> wanted);
+void check_lengths(const char* name, std::span<const int64_t> found, std::span<const int64_t> wanted);
+
+template <typename Array>
+std::span<const int64_t> lengths_of(const Array& array) {
+    return {array.shape_ptr(), array.ndim()};
+}
 
 template <typename Array, typename... Lengths>
 void check_shape(const char* name, const Array& array, Lengths... lengths) {
-    check_lengths(name, array.shape_ptr(), array.ndim(), {static_cast<int64_t>(lengths)...});
+    const std::array<int64_t, sizeof...(Lengths)> wanted{static_cast<int64_t>(lengths)...};
+    check_lengths(name, lengths_of(array), wanted);
 }
 
 // Optional arrays.
@@ -56,7 +66,7 @@ auto data_or_null(const std::optional<Array>& array) {
 
 template <typename Array>
 void check_rows(const char* name, const Array& array) {
-    check_shape(name, array, kSome, kSome);
+    check_shape(name, array, kPositive, kPositive);
 }
 
 template <typename Array>
@@ -77,6 +87,12 @@ void check_range(const char* name, const T* values, size_t size, int64_t low, in
 template <typename Array>
 void check_range(const char* name, const Array& array, int64_t low, int64_t high) {
     check_range(name, array.data(), array.size(), low, high);
+}
+
+// Pairs of such positions, (q, 2).
+inline void check_pairs(const char* name, const Matrix<int32_t>& pairs, int64_t n) {
+    check_shape(name, pairs, pairs.shape(0), 2);
+    check_range(name, pairs, 0, n - 1);
 }
 
 inline void check_between(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -120,7 +136,7 @@ struct Traits<nb::ndarray<Options...>> {
     static constexpr bool is_array = true;
     using Given = Unchecked<Array>;
     static constexpr auto types = nb::detail::dtype_traits<typename Array::Scalar>::name;
-    static constexpr size_t ndim = Array::Config::N;
+    static constexpr int ndim = Array::Config::N;  // -1: any
     static constexpr bool is_changed = !Array::ReadOnly;
 };
 template <typename Array>
@@ -129,7 +145,7 @@ struct Traits<std::optional<Array>> : Traits<Array> {
 };
 
 // Why an array was not taken: raises TypeError or ValueError.
-[[noreturn]] void refuse_array(const char* name, nb::handle given, const char* types, size_t ndim, bool is_changed);
+[[noreturn]] void refuse_array(const char* name, nb::handle given, const char* types, int ndim, bool is_changed);
 
 template <typename Array>
 bool is_aligned(const Array& array) {
@@ -185,6 +201,12 @@ Names<sizeof...(Args)> names(const Args&... args) {
 
 }  // namespace argument
 
+// One of the arrays in a list.
+template <typename Array>
+Array take_array(const char* name, nb::handle given) {
+    return argument::Take<Array>::from(name, {given}, false);
+}
+
 // Give a function to Python.
 template <typename R, typename... A, typename... Args>
 void define(nb::module_& m, const char* name, R (*function)(A...), const char* doc, const Args&... args) {
@@ -212,7 +234,7 @@ void define(nb::module_& m, const char* name, R (*one)(Matrix<S>, A...), R (*oth
         [one, other, names, first = rows.name_](Unchecked<Either<S, T>> rows,
                                                 typename argument::Traits<A>::Given... given) -> R {
             nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu> array;
-            const bool is_taken = nb::try_cast(rows.given, array, false);
+            const bool is_taken = nb::try_cast(rows.given, array, false) && argument::is_aligned(array);
             const bool is_one = is_taken && array.dtype() == nb::dtype<S>();
             if (!is_one && !(is_taken && array.dtype() == nb::dtype<T>())) {
                 constexpr auto types = nb::detail::dtype_traits<S>::name + nb::detail::const_name(" or ") +
@@ -234,7 +256,7 @@ namespace nanobind::detail {
 
 template <typename T>
 inline constexpr auto array_name = const_name<std::is_void_v<T>>(
-    const_name("numpy.ndarray"), const_name("numpy.ndarray[dtype=") + dtype_traits<T>::name + const_name("]"));
+    const_name("numpy.typing.NDArray[typing.Any]"), const_name("numpy.ndarray[dtype=") + dtype_traits<T>::name + const_name("]"));
 
 template <typename... Options>
 struct type_caster<linkwise::Unchecked<ndarray<Options...>>> {

@@ -9,7 +9,7 @@ namespace {
 
 Output<int32_t> greedy_colours(Vector<int32_t> before, Vector<int32_t> after, int64_t n) {
     const int64_t edges = before.shape(0);
-    check_shape("before", before, kSome);
+    check_shape("before", before, kPositive);
     check_shape("after", after, edges);
     for (int64_t e = 0; e < edges; ++e)
         if (const int32_t from = before.data()[e], to = after.data()[e]; from < 0 || from >= to || to >= n)

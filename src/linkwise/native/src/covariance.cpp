@@ -108,7 +108,7 @@ Output<double> sum_squares(const Squares& squares, int threads) {
 }
 
 Output<double> weighted_squares(Matrix<float> table, Vector<double> weight, int threads) {
-    check_shape("weight", weight, kSome);
+    check_shape("weight", weight, kPositive);
     check_shape("table", table, weight.shape(0), weight.shape(0));
     return sum_squares({const_cast<float*>(table.data()), static_cast<int64_t>(weight.shape(0)), nullptr, 0, weight.data()},
                        threads);
@@ -116,7 +116,7 @@ Output<double> weighted_squares(Matrix<float> table, Vector<double> weight, int 
 
 Output<double> condition_on(Changed<float> table, int64_t item, double ridge, Vector<double> weight, int threads) {
     const int64_t n = table.shape(0);
-    check_shape("weight", weight, kSome);
+    check_shape("weight", weight, kPositive);
     check_shape("table", table, weight.shape(0), weight.shape(0));
     check_between("item", item, 0, n - 1);
     const float* from = table.data();

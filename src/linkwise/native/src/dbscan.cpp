@@ -238,8 +238,8 @@ Output<int32_t> all_dbscans(Matrix<T> X, Vector<double> eps, Vector<int64_t> min
                             std::optional<Vector<int64_t>> weight) {
     const int64_t n = X.shape(0), d = X.shape(1), n_eps = eps.shape(0), n_min_pts = min_pts.shape(0);
     check_rows("X", X);
-    check_shape("eps", eps, kSome);
-    check_shape("min_pts", min_pts, kSome);
+    check_shape("eps", eps, kPositive);
+    check_shape("min_pts", min_pts, kPositive);
     check_shape("weight", weight, n);
     if (n_eps > 255) refuse("eps holds ", n_eps, " radii. Give at most 255 at once.");
     if (const int64_t least = *std::min_element(min_pts.data(), min_pts.data() + n_min_pts); least < 1)

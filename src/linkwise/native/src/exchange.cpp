@@ -152,7 +152,7 @@ double sum_squares(const double* X, int64_t n, int64_t d, const int32_t* labels,
 auto exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int max_passes, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), runs = labels.shape(0);
     check_rows("X", X);
-    check_shape("labels", labels, kSome, n);
+    check_shape("labels", labels, kPositive, n);
     check_range("labels", labels, 0, k - 1);
     Result<int32_t> found(runs * n);
     Result<double> inertia(runs);

@@ -123,7 +123,7 @@ class Search {
 Output<int64_t> farthest_pairs(Matrix<double> X, Matrix<double> scales) {
     const int64_t g = scales.shape(0), d = X.shape(1);
     check_rows("X", X);
-    check_shape("scales", scales, kSome, d);
+    check_shape("scales", scales, kPositive, d);
     Result<int64_t> pairs(2 * g);
     {
         nb::gil_scoped_release release;

@@ -114,7 +114,7 @@ LINKWISE_SIMD void multiply_strip(const Strip& t, double* factors) { multiply(t,
 Output<double> block_product(Matrix<double> block, Matrix<double> matrix, int threads) {
     const int64_t b = block.shape(0), n = matrix.shape(0), m = matrix.shape(1);
     check_rows("matrix", matrix);
-    check_shape("block", block, kSome, n);
+    check_shape("block", block, kPositive, n);
     Result<double> out(b * m);
     {
         nb::gil_scoped_release release;

@@ -17,7 +17,7 @@ auto lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threa
            std::optional<Vector<int64_t>> weight) {
     const int64_t n = X.shape(0), d = X.shape(1), runs = starts.shape(0), k = starts.shape(1);
     check_rows("X", X);
-    check_shape("starts", starts, kSome, kSome, d);
+    check_shape("starts", starts, kPositive, kPositive, d);
     check_shape("weight", weight, n);
     Result<int32_t> labels(runs * n);
     Result<double> centers(runs * k * d), inertia(runs);

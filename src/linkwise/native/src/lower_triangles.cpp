@@ -57,7 +57,7 @@ LINKWISE_SIMD void add_gaussian_rows(const Gaussians& t, int64_t begin, int64_t 
 void add_gaussians(Changed<float> wide, Changed<float> narrow, Changed<float> tuned, Matrix<float> squares, float scale,
                    Vector<float> near, int threads) {
     const int64_t n = near.shape(0), tasks = (n + kRowsOfTask - 1) / kRowsOfTask;
-    check_shape("near", near, kSome);
+    check_shape("near", near, kPositive);
     check_shape("squares", squares, n, n);
     check_shape("wide", wide, n, n);
     check_shape("narrow", narrow, n, n);
@@ -95,7 +95,7 @@ LINKWISE_SIMD void add_part_rows(const Part& t, int64_t begin, int64_t end) {
 void add_scaled_part(Changed<float> out, Matrix<float> table, Vector<float> scale, Vector<int64_t> rows, int threads) {
     const int64_t m = rows.shape(0), n = out.shape(0), tasks = (m + kRowsOfTask - 1) / kRowsOfTask;
     check_square("out", out);
-    check_shape("rows", rows, kSome);
+    check_shape("rows", rows, kPositive);
     check_shape("table", table, m, m);
     check_shape("scale", scale, m);
     check_range("rows", rows, 0, n - 1);

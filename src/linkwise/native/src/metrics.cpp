@@ -128,7 +128,7 @@ template <typename T>
 Output<double> metric_distances(Matrix<T> X, Matrix<double> centers, AnyMaps maps, int threads) {
     const size_t n = X.shape(0), k = centers.shape(0);
     check_rows("X", X);
-    check_shape("centers", centers, kSome, X.shape(1));
+    check_shape("centers", centers, kPositive, X.shape(1));
     check_maps(maps, centers);
     Result<double> squares(n * k);
     {
@@ -142,7 +142,7 @@ template <typename T>
 auto metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vector<double> offset, int threads) {
     const size_t n = X.shape(0);
     check_rows("X", X);
-    check_shape("centers", centers, kSome, X.shape(1));
+    check_shape("centers", centers, kPositive, X.shape(1));
     check_maps(maps, centers);
     check_shape("offset", offset, centers.shape(0));
     Result<int32_t> nearest(n);

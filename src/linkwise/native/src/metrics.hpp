@@ -12,7 +12,7 @@ struct Maps {
     const double* of(int64_t c) const { return data + (count > 1 ? c : 0) * (r ? r : 1) * d; }
 };
 
-using AnyMaps = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using AnyMaps = AnyShape<double>;
 
 inline Maps maps_from(const AnyMaps& maps) {
     const bool full = maps.ndim() == 3;
@@ -23,7 +23,7 @@ inline Maps maps_from(const AnyMaps& maps) {
 inline void check_maps(const AnyMaps& maps, const Matrix<double>& centers) {
     const size_t d = centers.shape(1), count = maps.ndim() > 0 && maps.shape(0) == 1 ? 1 : centers.shape(0);
     if (maps.ndim() < 3) check_shape("maps", maps, count, d);
-    else check_shape("maps", maps, count, kSome, d);
+    else check_shape("maps", maps, count, kPositive, d);
 }
 
 // Without `offset` all squared distances of n rows to k centres, n x k; else for each row the least of distance

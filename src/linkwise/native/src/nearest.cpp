@@ -42,7 +42,7 @@ Output<int64_t> nearest_rows(Matrix<T> X, Vector<int32_t> labels, Matrix<double>
     const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0), chunks = chunk_count(n);
     check_rows("X", X);
     check_shape("labels", labels, n);
-    check_shape("centers", centers, kSome, d);
+    check_shape("centers", centers, kPositive, d);
     check_shape("allowed", allowed, n);
     const bool* may = data_or_null(allowed);
     Result<int64_t> found(k);

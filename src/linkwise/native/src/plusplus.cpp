@@ -334,9 +334,9 @@ Output<int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds, 
                                 std::optional<Vector<int64_t>> weight, std::optional<Matrix<double>> given) {
     const int64_t n = X.shape(0), d = X.shape(1), runs = seeds.shape(0);
     check_rows("X", X);
-    check_shape("seeds", seeds, kSome);
+    check_shape("seeds", seeds, kPositive);
     check_shape("weight", weight, n);
-    check_shape("given", given, kSome, d);
+    check_shape("given", given, kPositive, d);
     const int64_t n_given = given ? given->shape(0) : 0;
     const double* first = data_or_null(given);
     Result<int64_t> chosen(runs * k);

@@ -118,7 +118,7 @@ template <typename T>
 auto nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = points.shape(0);
     check_rows("X", X);
-    check_shape("points", points, kSome, d);
+    check_shape("points", points, kPositive, d);
     Result<int64_t> nearest(n);
     Result<double> square(n);
     {
@@ -160,7 +160,7 @@ template <typename T>
 Output<double> squared_distances(Matrix<T> X, Matrix<double> points, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = points.shape(0);
     check_rows("X", X);
-    check_shape("points", points, kSome, d);
+    check_shape("points", points, kPositive, d);
     Result<double> squares(n * k);
     {
         nb::gil_scoped_release release;

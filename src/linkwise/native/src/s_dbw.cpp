@@ -186,7 +186,7 @@ std::pair<double, double> s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<doub
     const int64_t n = X.shape(0), d = X.shape(1), k = means.shape(0);
     check_rows("X", X);
     check_shape("labels", labels, n);
-    check_shape("means", means, kSome, d);
+    check_shape("means", means, kPositive, d);
     check_range("labels", labels, std::numeric_limits<int32_t>::min(), k - 1);
     check_shape("squares", squares, n, k);
     Spread spread;

@@ -36,7 +36,7 @@ auto label_sums(Matrix<T> X, Vector<int32_t> labels, int64_t k, std::optional<Ve
 Output<int64_t> count_pairs(Vector<int32_t> one, Vector<int32_t> other, int32_t low, int32_t other_low, int64_t k,
                             int64_t m, int threads) {
     const int64_t n = one.shape(0), size = k * m;
-    check_shape("one", one, kSome);
+    check_shape("one", one, kPositive);
     check_shape("other", other, n);
     check_range("one", one, low, low + k - 1);
     check_range("other", other, other_low, other_low + m - 1);

@@ -49,7 +49,7 @@ LINKWISE_SIMD void pack_byte(const Byte& t) {
 Output<uint8_t> pack_together(Matrix<int16_t> labels, Vector<int32_t> first, Vector<int32_t> second, int threads) {
     const int64_t clusterings = labels.shape(0), rows = labels.shape(1), n = first.shape(0);
     check_rows("labels", labels);
-    check_shape("first", first, kSome);
+    check_shape("first", first, kPositive);
     check_shape("second", second, n);
     check_range("first", first, 0, rows - 1);
     check_range("second", second, 0, rows - 1);
@@ -110,8 +110,8 @@ void add_up(const Weighed& t, int64_t begin, int64_t size, uint64_t* sums) {
 }
 
 Output<int64_t> weighted_together(Matrix<uint8_t> bits, Vector<int64_t> weights, int threads) {
-    check_shape("weights", weights, kSome);
-    check_shape("bits", bits, (weights.shape(0) + 7) / 8, kSome);
+    check_shape("weights", weights, kPositive);
+    check_shape("bits", bits, (weights.shape(0) + 7) / 8, kPositive);
     const int64_t n = bits.shape(1), blocks = (n + kBlock - 1) / kBlock;
     Result<int64_t> sums(n);
     {
