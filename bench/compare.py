@@ -130,7 +130,7 @@ def find_base(revision: str | None) -> str:
     if revision is not None:
         found = ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
         if not found:
-            raise SystemExit(f"There is no commit {revision!r}. Give a commit, branch or tag.")
+            raise SystemExit(f"There is no commit {revision!r}. Pass a commit, branch or tag.")
         return found
     head, fork = ask("rev-parse", "HEAD"), ask("merge-base", "HEAD", "main")
     return fork if fork and fork != head else ask("rev-parse", "HEAD~1")

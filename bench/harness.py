@@ -30,7 +30,7 @@ def find_source(options: argparse.Namespace) -> Source:
     """Where the options and the environment say that data come from."""
     folder = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
     if folder is not None and not folder.is_dir():
-        raise SystemExit(f"{folder} is no folder. Give the folder of data sets with --data.")
+        raise SystemExit(f"{folder} is no folder. Pass the folder of data sets with --data.")
     return Source(folder, options.openml)
 
 
@@ -43,7 +43,7 @@ def out_folder(options: argparse.Namespace, name: str, source: Source | None = N
     if source is not None and source.folder is None and options.out is None:
         raise SystemExit(
             f"The results in {RESULTS / name} are about the folder of data sets, and no folder was given."
-            " Give it with --data, or keep these results apart with --out."
+            " Pass it with --data, or keep these results apart with --out."
         )
     folder = (options.out or RESULTS) / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ import typer
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from linkwise.app.cli import typer_options
 from linkwise.app.cli.main import app
 
 MAIN = "ask"  # whose options other commands refer to
@@ -18,14 +19,10 @@ MAIN = "ask"  # whose options other commands refer to
 def list_options(command: str) -> dict[str, list[tuple[str, str]]]:
     """The options of a command with their help, by heading; ``--help`` is left out."""
     group = typer.main.get_command(app)
-    found: dict[str, list[tuple[str, str]]] = {}
     with click.Context(group) as context:
-        for parameter in group.commands[command].params:  # type: ignore[attr-defined]
-            record = parameter.get_help_record(context)
-            if parameter.param_type_name == "option" and record is not None and "--help" not in record[0]:
-                heading = getattr(parameter, "rich_help_panel", None) or "options"
-                found.setdefault(str(heading), []).append(record)
-    return found
+        found = typer_options.list_options(group.commands[command], context)  # type: ignore[attr-defined]
+    kept = {heading: [each for each in all if "--help" not in each[0]] for heading, all in found.items()}
+    return {heading: records for heading, records in kept.items() if records}
 
 
 class OptionsTable(SphinxDirective):
@@ -42,7 +39,7 @@ class OptionsTable(SphinxDirective):
         lines: list[str] = []
         for heading, records in options.items():
             if own := [record for record in records if record not in known]:
-                lines += [f".. rubric:: {heading.capitalize()}", ""] if len(options) > 1 else []
+                lines += [f".. rubric:: {heading}", ""] if len(options) > 1 else []
                 lines += [".. list-table::", "   :widths: 30 70", ""]
                 for flag, words in own:
                     lines += [f"   * - ``{flag}``", f"     - {_escape(words)}"]

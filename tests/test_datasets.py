@@ -44,7 +44,7 @@ def test_images():
 
 
 def test_unknown_name():
-    with pytest.raises(DataError, match=r"'irises'\. Give one of iris, wine, breast_cancer, digits"):
+    with pytest.raises(DataError, match=r"'irises'\. Pass one of iris, wine, breast_cancer, digits"):
         datasets.load("irises")
 
 

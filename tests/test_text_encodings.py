@@ -142,10 +142,10 @@ def test_a_named_encoding_that_does_not_fit(tmp_path):
     with pytest.raises(DataError, match="The file is not utf-8 at byte 12"):
         read_table(path, encoding="utf8")
     for name in ("latin7000", "rot13", "idna", "hex", "../x", "", "unicode_escape"):
-        with pytest.raises(DataError, match=r"is unknown\. Give a name such as utf-8"):
+        with pytest.raises(DataError, match=r"is unknown\. Use a name such as utf-8"):
             read_table(path, encoding=name)
     (tmp_path / "rows.npy").write_bytes(b"x")
-    with pytest.raises(DataError, match="Leave it out"):
+    with pytest.raises(DataError, match="Remove it"):
         read_table(tmp_path / "rows.npy", encoding="utf-8")
 
 

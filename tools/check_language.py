@@ -1,4 +1,4 @@
-"""Check how linkwise speaks: names, docstrings of what is public, and the form of messages.
+"""Check how linkwise speaks: names, docstrings of what is public, messages and remedies.
 
 ``python tools/check_language.py`` prints every finding, and ends with 1 if there is one.
 
@@ -18,6 +18,9 @@ Messages
     It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase. What
     stands in braces, brackets or backticks is code, and its marks do not count. A text that a function
     completes to a message may begin as it likes: ``raise create_error("no rows")``.
+Remedies
+    A sentence of any text but a docstring does not begin with Give, Name, Leave or Mend, and ends with no
+    "or leave it out". A remedy begins with Set, Pass, Use, Add, Remove, Fix or Run.
 """
 
 from __future__ import annotations
@@ -70,6 +73,10 @@ TERMS = {"must-link", "cannot-link"}  # values of a parameter, too
 CODE = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|`[^`]*`")
 BANNED_PHRASES = re.compile(
     r"\b(refused|is said|are said|is told|are told|says|knows|and the like|as before|has it that)\b"
+)
+REMEDY = re.compile(
+    r"(?:^|(?<=[.:!?] )|(?<=\n))(?:Give|Leave|Mend|Name(?! of ))\b(?= [^\W\d]| [\d{`'\"(-])"
+    r"|\bor (?:give|leave|mend|name) "
 )
 
 
@@ -338,6 +345,28 @@ def check_messages(source: Path) -> Iterator[str]:
                 yield f"message {module} {start!r}: {complaint}"
 
 
+def check_remedies(source: Path) -> Iterator[str]:
+    """Findings about the first word of the remedies in all texts under a folder, without docstrings."""
+    for path in sorted(source.rglob("*.py")):
+        module = path.relative_to(source).as_posix()
+        for text in texts_of(ast.parse(path.read_text(encoding="utf-8"))):
+            for found in REMEDY.finditer(text):
+                excerpt = " ".join(text[found.start() :].split())[:50].rstrip()
+                yield f"remedy {module} {excerpt!r}: begin with Set, Pass, Use, Add, Remove, Fix or Run"
+
+
+def texts_of(node: ast.AST) -> Iterator[str]:
+    """Every string and f-string in one piece, except single words and docstrings."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue
+        text = literal_text(child)
+        if text is not None:
+            yield text
+        if not isinstance(child, ast.JoinedStr):
+            yield from texts_of(child)
+
+
 def messages_of(node: ast.AST, names: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
     """The text of each exception and warning, with the words in lower case that it may begin with.
 
@@ -406,7 +435,9 @@ def complaints_about_message(message: str, names: frozenset[str]) -> Iterator[st
 # ------------------------------------------------------------------------------------------------ command
 def main() -> int:
     """Run every check; return 1 if one finds anything."""
-    found = sorted({*check_names(SOURCE), *check_docstrings(), *check_messages(SOURCE)})
+    found = sorted(
+        {*check_names(SOURCE), *check_docstrings(), *check_messages(SOURCE), *check_remedies(SOURCE)}
+    )
     print(*found or ["Names, docstrings and messages are as they should be."], sep="\n")
     return int(bool(found))
 

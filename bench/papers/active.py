@@ -342,7 +342,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder = out_folder(options, "active")
     program = a3s.find_program(options)
     if program is None and set(options.learners) & set(a3s.LEARNERS):
-        print("A3S is left out, since its program was not found. Give its folder with --a3s.")
+        print("A3S is left out, since its program was not found. Pass its folder with --a3s.")
     missed, measured = False, dict[Part, list[Row]]()
     for part in PARTS:
         if tasks := [task for task in chosen if find_part(task) is part]:

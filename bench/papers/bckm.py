@@ -222,7 +222,7 @@ def run_trials(options: argparse.Namespace) -> int:
     folder = find_source(options).folder
     tasks = [name for name in names(folder) if options.tasks is None or name in options.tasks.split(",")]
     if folder is None or not tasks:
-        raise SystemExit(f"None of {', '.join(CLUSTERS)} is there. Give the folder of data sets with --data.")
+        raise SystemExit(f"None of {', '.join(CLUSTERS)} is there. Pass the folder of data sets with --data.")
     if "ecoli" in tasks:
         tasks.insert(tasks.index("ecoli") + 1, SEVEN)
     methods = (*METHODS, *RIVALS) if options.only is None else tuple(options.only.split(";"))

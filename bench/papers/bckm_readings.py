@@ -176,7 +176,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder = find_source(options).folder
     tasks = [name for name in names(folder) if options.tasks is None or name in options.tasks.split(",")]
     if folder is None or not tasks:
-        raise SystemExit(f"None of {', '.join(CLUSTERS)} is there. Give the folder of data sets with --data.")
+        raise SystemExit(f"None of {', '.join(CLUSTERS)} is there. Pass the folder of data sets with --data.")
     readings = READINGS if options.only is None else tuple(options.only.split(";"))
     cells = [
         (task, reading, percent, str(number))

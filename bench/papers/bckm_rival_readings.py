@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = options.tasks.split(",") if options.tasks else UCI
     tasks = [name for name in names(folder) if name in wanted]
     if folder is None or not tasks:
-        raise SystemExit(f"None of {', '.join(UCI)} is there. Give the folder of data sets with --data.")
+        raise SystemExit(f"None of {', '.join(UCI)} is there. Pass the folder of data sets with --data.")
     cells = [
         (task, method, change, percent, str(number))
         for number in range(options.sets)

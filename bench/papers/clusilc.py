@@ -36,7 +36,7 @@ def run_trials(options: argparse.Namespace) -> str:
     folder = find_source(options).folder
     tasks = select_tasks(names(folder), options)
     if folder is None or not tasks:
-        raise SystemExit(f"None of {', '.join(SETS)} is there. Give the folder of data sets with --data.")
+        raise SystemExit(f"None of {', '.join(SETS)} is there. Pass the folder of data sets with --data.")
     methods = list(METHODS) if options.only is None else options.only.split(";")
     if unknown := [method for method in methods if method not in METHODS]:
         raise SystemExit(f"There is no method {unknown[0]!r}. Choose from {'; '.join(METHODS)}.")

@@ -248,7 +248,7 @@ def run_parts(options: argparse.Namespace) -> str:
     limit = QUICK_ROWS if options.quick else sys.maxsize
     here = [name for name in names(folder) if int(SETS[name]["rows"]) < limit]
     if folder is None or not here:
-        raise SystemExit(f"None of {', '.join(SETS)} is there. Give the folder of data sets with --data.")
+        raise SystemExit(f"None of {', '.join(SETS)} is there. Pass the folder of data sets with --data.")
     out = out_folder(options, "clusilc_quick" if options.quick else "clusilc")
     n_sets = min(options.sets, QUICK_SETS) if options.quick else options.sets
 

@@ -93,7 +93,7 @@ def read_setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> 
     tasks = [task for task in wanted if task in data.names(where)]
     missing = [task for task in wanted if task not in tasks]
     if not tasks:
-        raise SystemExit("None of the paper's sets is there. Give their folder with --data, or use --quick.")
+        raise SystemExit("None of the paper's sets is there. Pass their folder with --data, or use --quick.")
     if missing:
         print(f"{len(missing)} of the sets are missing: {', '.join(missing)}")
     folder = out_folder(options, "cobs_quick") if options.quick else out_folder(options, "cobs", where)

@@ -194,7 +194,7 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = options.tasks.split(",") if options.tasks else TASKS
     tasks = [task for task in wanted if task in data.names(where)]
     if not tasks:
-        raise SystemExit("None of the paper's sets is there. Give their folder with --data.")
+        raise SystemExit("None of the paper's sets is there. Pass their folder with --data.")
     clusterers = options.only.split(";") if options.only else list(CLUSTERERS)
     kinds = [options.kind] if options.kind else [WHOLE, FOLDED]
     cells = list_cells(tasks, clusterers, kinds, options.runs)

@@ -241,7 +241,7 @@ def run_figures(options: argparse.Namespace) -> int:
     folder, out = find_source(options).folder, out_folder(options, "halkidi")
     here, wanted = names(folder), options.only.split(",")
     if missing := [name for name in FILES if name not in here]:
-        print(f"Missing sets: {', '.join(missing)}. Give their folder with --data.")
+        print(f"Missing sets: {', '.join(missing)}. Pass their folder with --data.")
     print("Protein, the 116 rows of Xing et al. (2002), are not available.")
     found: Found = {}
     for part in WANTED:

@@ -183,7 +183,7 @@ def parse_numbers(text: str) -> list[int]:
     """Numbers of constraints, ascending."""
     numbers = sorted({int(part) for part in text.split(",")})
     if not 0 < numbers[0] <= numbers[-1] <= MOST:
-        raise SystemExit(f"--constraints {text} is out of range. Give numbers from 1 to {MOST}.")
+        raise SystemExit(f"--constraints {text} is out of range. Pass numbers from 1 to {MOST}.")
     return numbers
 
 

@@ -316,7 +316,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     folder = find_source(options).folder
     if folder is None:
-        raise SystemExit("Give the folder of data sets with --data.")
+        raise SystemExit("Pass the folder of data sets with --data.")
     for method in methods:
         study = STUDIES[method]
         cells = [

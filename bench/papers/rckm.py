@@ -236,7 +236,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folder = find_source(options).folder
     if folder is None:
-        raise SystemExit("Give the folder of data sets with --data.")
+        raise SystemExit("Pass the folder of data sets with --data.")
     tasks = options.tasks.split(",")
     readings = list(READINGS) if options.only is None else options.only.split(";")
     cells = [

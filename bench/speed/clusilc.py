@@ -169,7 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folder = find_source(options).folder
     if folder is None or not names(folder):
-        raise SystemExit(f"None of {', '.join(SETS)} is there. Give the folder of data sets with --data.")
+        raise SystemExit(f"None of {', '.join(SETS)} is there. Pass the folder of data sets with --data.")
     if options.transcribed:
         task, count = options.transcribed
         print(time_transcription(task, int(count), folder))

@@ -144,7 +144,7 @@ def run_suite(options: argparse.Namespace) -> int:
     labelled = read_labels(options.methods or suite.methods)
     methods = tuple(labelled.values())
     if not methods:
-        raise DataError(f"{suite.name} names no methods. Give some with --methods.")
+        raise DataError(f"{suite.name} names no methods. Pass some with --methods.")
     participants = {name: find_participant(name) for name in methods}
     tasks = choose_tasks(suite, source, options.tasks)
     if options.quick:
@@ -202,7 +202,9 @@ def read_labels(named: Sequence[str]) -> dict[str, str]:
     pairs = list(dict.fromkeys(map(split_label, named)))
     for what, values in zip(("label", "method"), zip(*pairs, strict=True), strict=False):
         if twice := [value for value, number in Counter(values).items() if number > 1]:
-            raise DataError(f"The {what} {twice[0]!r} is there twice. Give each method a label of its own.")
+            raise DataError(
+                f"The {what} {twice[0]!r} is there twice. Set a label of its own for each method."
+            )
     return dict(pairs)
 
 
@@ -213,7 +215,7 @@ def keep_finished_tasks(cells: Sequence[Cell], rows: Sequence[Row]) -> list[Row]
     finished = {name for name, number in wanted.items() if there[name] == number}
     if not finished:
         raise DataError(
-            "No task is finished by all methods. Let their runs end, or leave out some with --methods."
+            "No task is finished by all methods. Let their runs end, or remove some with --methods."
         )
     if left := [f"{name} ({there[name]} of {wanted[name]} cells)" for name in wanted if name not in finished]:
         print(f"Not finished: {', '.join(left)}.")
@@ -224,7 +226,7 @@ def find_source(options: argparse.Namespace) -> Source:
     """Find the folder of data sets in the options, or else in the environment."""
     folder = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
     if folder is not None and not folder.is_dir():
-        raise DataError(f"There is no folder {folder}. Give the folder of data sets with --data.")
+        raise DataError(f"There is no folder {folder}. Pass the folder of data sets with --data.")
     return Source(folder if folder is None else folder.resolve(), options.openml)
 
 
@@ -235,7 +237,7 @@ def choose_tasks(suite: Suite, source: Source, wanted: Sequence[str] | None) -> 
     there = available_tasks(suite.tasks, source)
     chosen = [task for task in there if wanted is None or task in wanted]
     if not chosen:
-        raise DataError(f"None of the tasks of {suite.name} is here. Give the folder with --data.")
+        raise DataError(f"None of the tasks of {suite.name} is here. Pass the folder with --data.")
     return chosen
 
 

@@ -75,7 +75,7 @@ def friedman_test(scores: ArrayLike) -> RankTest:
     given = np.asarray(scores, dtype=np.float64)
     if given.ndim != 2 or min(given.shape) < 2:
         raise ValueError(
-            f"scores of shape {given.shape} cannot be tested. Give at least 2 tasks and 2 methods."
+            f"scores of shape {given.shape} cannot be tested. Pass at least 2 tasks and 2 methods."
         )
     if not np.ptp(given, axis=1).any():
         return RankTest(0.0, float("nan"))

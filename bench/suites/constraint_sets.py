@@ -142,7 +142,7 @@ def draw_nested_constraints(
     codes, usable = _list_usable(y, rows)
     counts = [_count_pairs(len(usable), None if percent else int(n), n if percent else None) for n in numbers]
     if counts != sorted(counts):
-        raise ValueError(f"numbers={list(numbers)!r} do not ascend. Give the smallest first.")
+        raise ValueError(f"numbers={list(numbers)!r} do not ascend. Pass the smallest first.")
     most = counts[-1] if counts else 0
     pairs = usable[draw_of_kind(codes[usable], most, kind, np.random.default_rng(random_state))]
     if kind == "balanced":  # both kinds by turns, so that each part is balanced
@@ -211,7 +211,7 @@ def draw_both_kinds(
     is_there = bool((sizes > 1).any()), int((sizes > 0).sum()) > 1
     for number, name, some in zip(wanted, ("must-link", "cannot-link"), is_there, strict=True):
         if number < 0 or (number and not some):
-            raise ValueError(f"{number} {name} pairs cannot be drawn. Give 0{' or more' if some else ''}.")
+            raise ValueError(f"{number} {name} pairs cannot be drawn. Pass 0{' or more' if some else ''}.")
     rng = np.random.default_rng(random_state)
     drawn: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     while len(drawn[0]) < must_link or len(drawn[1]) < cannot_link:
@@ -326,9 +326,9 @@ def close_constraints(constraints: Constraints) -> Constraints:
 
 def _check_wrong(wrong: float, closed: bool) -> None:
     if closed and wrong:
-        raise ValueError("The closure of wrong constraints is not defined. Leave out closed or wrong.")
+        raise ValueError("The closure of wrong constraints is not defined. Remove closed or wrong.")
     if not 0 <= wrong <= 1:
-        raise ValueError(f"wrong={wrong!r} is not a share. Give a number from 0 to 1.")
+        raise ValueError(f"wrong={wrong!r} is not a share. Pass a number from 0 to 1.")
 
 
 def _build_constraints(
@@ -349,7 +349,7 @@ def _list_usable(y: ArrayLike, rows: ArrayLike | None) -> tuple[Classes, NDArray
 
 def _count_pairs(n_rows: int, n: int | None, percent: float | None) -> int:
     if (n is None) == (percent is None):
-        raise ValueError(f"n={n!r} and percent={percent!r} were given. Give one of them.")
+        raise ValueError(f"n={n!r} and percent={percent!r} were given. Pass one of them.")
     if n is not None:
         return n
     assert percent is not None

@@ -72,11 +72,11 @@ def build_declared(built: type[Built], declared: Mapping[str, Any], whose: str) 
         )
     for each in fields(built):  # type: ignore[arg-type]  # no type variable is bound to dataclasses
         if each.name not in declared and each.default is each.default_factory is MISSING:
-            raise DataError(f"{whose} has no {each.name}. Give it.")
+            raise DataError(f"{whose} has no {each.name}. Set it.")
     values = {}
     for field, value in declared.items():
         if expected := _describe_expected(value, types[field]):
-            raise DataError(f"{whose} has {field} = {short_repr(value)}. Give {expected}.")
+            raise DataError(f"{whose} has {field} = {short_repr(value)}. Set {expected}.")
         values[field] = tuple(value) if isinstance(value, list) else value
     return built(**values)
 

@@ -30,7 +30,7 @@ def split_folds(n_rows: int, n_folds: int, repetition: int = 0) -> list[Rows]:
         There are fewer rows than folds, or fewer than two folds.
     """
     if not 2 <= n_folds <= n_rows:
-        raise ValueError(f"{n_rows} rows cannot be split into {n_folds} folds. Give 2 to {n_rows} folds.")
+        raise ValueError(f"{n_rows} rows cannot be split into {n_folds} folds. Pass 2 to {n_rows} folds.")
     order = np.random.default_rng([repetition, n_rows]).permutation(n_rows)
     return [np.sort(part) for part in np.array_split(order, n_folds)]
 

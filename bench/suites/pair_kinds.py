@@ -52,7 +52,7 @@ def _draw_of_kind(codes: Classes, wanted: int, kind: Kind, rng: np.random.Genera
     total = int(ends[-1]) if len(ends) else 0
     if not 0 <= wanted <= total:
         which = "" if kind == "any" else f"{kind} "
-        raise ValueError(f"{wanted} {which}pairs cannot be drawn: there are {total}. Give from 0 to {total}.")
+        raise ValueError(f"{wanted} {which}pairs cannot be drawn: there are {total}. Pass from 0 to {total}.")
     if kind == "any":
         return draw_pairs(len(codes), wanted, rng)
     numbers = np.sort(rng.choice(total, size=wanted, replace=False))
@@ -72,7 +72,7 @@ def _list_blocks(codes: Classes, kind: Kind) -> list[Block]:
         return [(rows, None) for rows in members]
     if kind == "cannot-link":
         return list(combinations(members, 2))
-    raise ValueError(f"kind={kind!r} is unknown. Give 'any', 'must-link', 'cannot-link' or 'balanced'.")
+    raise ValueError(f"kind={kind!r} is unknown. Pass 'any', 'must-link', 'cannot-link' or 'balanced'.")
 
 
 def _count_block(block: Block) -> int:

@@ -106,7 +106,7 @@ def find_participant(name: str) -> Participant:
     if not entries:
         known = sorted({method.class_name for method in methods.METHODS if method.kind != "search"})
         raise DataError(
-            f"There is no method {name!r}. Give one of {', '.join(known)}, or an adapter as FILE.py:FUNCTION."
+            f"There is no method {name!r}. Pass one of {', '.join(known)}, or an adapter as FILE.py:FUNCTION."
         )
     built = entries[0].load()
     parameters = _read_parameters(name, written)

@@ -150,7 +150,7 @@ def read_suite(name: str) -> Suite:
     """
     path = list_suites().get(name, Path(name))
     if not path.is_file():
-        raise DataError(f"There is no suite {name!r}. Give {', '.join(list_suites())}, or a TOML file.")
+        raise DataError(f"There is no suite {name!r}. Pass {', '.join(list_suites())}, or a TOML file.")
     declared = build_declared(_Declaration, read_toml(path), path.name)
     catalogue = read_tasks() | build_specs(declared.task, path.name)
     own = [task["name"] for task in declared.task]
@@ -158,7 +158,7 @@ def read_suite(name: str) -> Suite:
     if unknown := [task for task in names if task not in catalogue]:
         raise DataError(f"{path.name} names the unknown task {unknown[0]!r}. Declare it as [[task]].")
     if not names:
-        raise DataError(f"{path.name} names no task. Give tasks = [...], or declare one as [[task]].")
+        raise DataError(f"{path.name} names no task. Set tasks = [...], or declare one as [[task]].")
     return Suite(
         declared.name or path.stem,
         declared.about,
@@ -183,9 +183,9 @@ class _Declaration:
 def _read_protocol(declared: Mapping[str, Any], where: str) -> Protocol:
     protocol = build_declared(Protocol, declared, f"The protocol of {where}")
     if protocol.score not in SCORES:
-        raise DataError(f"The protocol of {where} has score = {protocol.score!r}. Give {', '.join(SCORES)}.")
+        raise DataError(f"The protocol of {where} has score = {protocol.score!r}. Set {', '.join(SCORES)}.")
     if not protocol.numbers or list(protocol.numbers) != sorted(set(protocol.numbers)):
-        raise DataError(f"The numbers of {where} do not ascend. Give each once, the smallest first.")
+        raise DataError(f"The numbers of {where} do not ascend. Set each once, the smallest first.")
     _check_ranges(protocol, where)
     _check_constraints(protocol, where)
     _check_rows(protocol, where)
@@ -210,13 +210,13 @@ def _check_ranges(protocol: Protocol, where: str) -> None:
         values = given if isinstance(given, tuple) else (given,)
         if outside := [value for value in values if not low <= value <= high]:
             end = "or more" if high == inf else f"to {high}"
-            raise DataError(f"The protocol of {where} has {outside[0]} in {name}. Give {low} {end}.")
+            raise DataError(f"The protocol of {where} has {outside[0]} in {name}. Set {low} {end}.")
     if protocol.folds == 1:
-        raise DataError(f"The protocol of {where} has folds = 1. Give 2 or more, or 0 for none.")
+        raise DataError(f"The protocol of {where} has folds = 1. Set 2 or more, or 0 for none.")
     counts = (*protocol.numbers, *protocol.cannot_links) if protocol.unit == "count" else ()
     if broken := [number for number in counts if not float(number).is_integer()]:
         raise DataError(
-            f"The protocol of {where} has {broken[0]} in numbers. Give whole numbers, or a unit in percent."
+            f"The protocol of {where} has {broken[0]} in numbers. Set whole numbers, or a unit in percent."
         )
 
 
@@ -224,11 +224,11 @@ def _check_rows(protocol: Protocol, where: str) -> None:
     """Check the fields about which rows are in constraints or questions, and which are scored."""
     if protocol.folds and (protocol.share != 1 or protocol.scored != "all"):
         name = "share" if protocol.share != 1 else "scored"
-        raise DataError(f"The protocol of {where} has folds, which replace {name}. Leave out one of them.")
+        raise DataError(f"The protocol of {where} has folds, which replace {name}. Remove one of them.")
     if protocol.kind == "questions" and protocol.scored != "all":
         raise DataError(
             f"The protocol of {where} asks questions, and scored = {protocol.scored!r} is about constraints."
-            " Give folds, to score rows that no question shows."
+            " Set folds, to score rows that no question shows."
         )
 
 
@@ -240,16 +240,16 @@ def _check_constraints(protocol: Protocol, where: str) -> None:
     if protocol.kind == "questions" and any(asked.values()):
         field = next(field for field, value in asked.items() if value)
         raise DataError(
-            f"The protocol of {where} asks questions, and {field} is about constraints. Leave it out."
+            f"The protocol of {where} asks questions, and {field} is about constraints. Remove it."
         )
     if protocol.closed and protocol.wrong:
-        raise DataError(f"The protocol of {where} closes wrong constraints. Leave out closed or wrong.")
+        raise DataError(f"The protocol of {where} closes wrong constraints. Remove closed or wrong.")
     if not protocol.cannot_links:
         return
     if len(protocol.cannot_links) != len(protocol.numbers):
         raise DataError(
             f"The protocol of {where} has {len(protocol.numbers)} numbers and {len(protocol.cannot_links)}"
-            " cannot_links. Give as many."
+            " cannot_links. Set as many."
         )
     if protocol.pairs != "any" or protocol.nested or protocol.wrong:
-        raise DataError(f"The protocol of {where} has cannot_links. Leave out pairs, nested and wrong.")
+        raise DataError(f"The protocol of {where} has cannot_links. Remove pairs, nested and wrong.")

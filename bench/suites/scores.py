@@ -91,7 +91,7 @@ def score_curve(
         curve[at] = curve[at - 1] if same else score(y, labels)
         last = labels
     if last is None:
-        raise ValueError("There is no clustering to score. Give one at least.")
+        raise ValueError("There is no clustering to score. Pass one at least.")
     curve[at + 1 :] = curve[at]
     return curve
 

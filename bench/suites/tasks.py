@@ -213,7 +213,7 @@ def build_specs(declared: Sequence[Mapping[str, Any]], where: str) -> dict[str, 
     for number, values in enumerate(declared, 1):
         name = values.get("name")
         if not isinstance(name, str) or not name:
-            raise DataError(f'Task {number} of {where} has no name. Give name = "...".')
+            raise DataError(f'Task {number} of {where} has no name. Set name = "...".')
         if name in specs:
             raise DataError(f"Two tasks of {where} are named {name!r}. Rename one.")
         specs[name] = build_declared(TaskSpec, values, f"Task {name!r} of {where}")
@@ -227,17 +227,17 @@ def _check_spec(spec: TaskSpec, where: str) -> None:
     for field, low in least.items():
         value = getattr(spec, field)
         if value is not None and value < low:
-            raise DataError(f"Task {spec.name!r} of {where} has {field} = {value}. Give {low} or more.")
+            raise DataError(f"Task {spec.name!r} of {where} has {field} = {value}. Set {low} or more.")
     for each in fields(TaskSpec):
         is_used = each.name not in _ALL_STEPS or each.name in _STEPS[spec.form]
         if not is_used and getattr(spec, each.name) != each.default:
             raise DataError(
                 f"Task {spec.name!r} of {where} has form = {spec.form!r}, which does not use {each.name}."
-                " Leave it out."
+                " Remove it."
             )
     if len(spec.counts) not in (0, 3):
         raise DataError(
-            f"Task {spec.name!r} of {where} has {len(spec.counts)} counts. Give those of rows, features and"
+            f"Task {spec.name!r} of {where} has {len(spec.counts)} counts. Set those of rows, features and"
             " classes."
         )
 
@@ -309,10 +309,10 @@ def load_task(spec: TaskSpec, source: Source = Source()) -> LabelledTask:  # noq
 
 def _way_to(spec: TaskSpec, source: Source) -> str:
     if source.folder is not None:
-        return f"Put {spec.file} into {source.folder}." if spec.file else "Leave out the folder of data sets."
+        return f"Put {spec.file} into {source.folder}." if spec.file else "Remove the folder of data sets."
     if source.openml:
-        return "OpenML holds no copy of it. Give the folder of data sets with --data."
-    return "Give the folder of data sets with --data."
+        return "OpenML holds no copy of it. Pass the folder of data sets with --data."
+    return "Pass the folder of data sets with --data."
 
 
 def read_classes_csv(path: Path, ignored: Container[str] = ()) -> tuple[Rows, NDArray[np.str_], list[str]]:
@@ -349,16 +349,16 @@ def read_classes_csv(path: Path, ignored: Container[str] = ()) -> tuple[Rows, ND
             " Put the classes into a last column of this name, with commas between the columns."
         )
     if not lines[1:]:
-        raise DataError(f"{path.name} has no rows. Give a table with a header and rows.")
+        raise DataError(f"{path.name} has no rows. Pass a table with a header and rows.")
     columns, X, classes = header[:-1], [], []
     for number, values in lines[1:]:
         where = f"Line {number} of {path.name}"
         if len(values) != len(header):
             raise DataError(
-                f"{where} has {len(values)} fields, and the header has {len(header)}. Give as many."
+                f"{where} has {len(values)} fields, and the header has {len(header)}. Set as many."
             )
         if not values[-1]:
-            raise DataError(f"{where} has no class. Give one, or leave out the row.")
+            raise DataError(f"{where} has no class. Pass one, or remove the row.")
         pairs = zip(columns, values[:-1], strict=True)
         X.append([np.nan if name in ignored else _read_number(name, value, where) for name, value in pairs])
         classes.append(values[-1])
@@ -373,8 +373,8 @@ def _read_number(column: str, value: str, where: str) -> float:
         number = np.inf
     if np.isinf(number):
         raise DataError(
-            f"{where} has {value!r} in {column!r}, which is not a finite number. Leave the field of a missing"
-            " value empty, encode categories as numbers, or leave out the column with drop_before."
+            f"{where} has {value!r} in {column!r}, which is not a finite number. Clear the field of a missing"
+            " value, encode categories as numbers, or remove the column with drop_before."
         )
     return number
 
@@ -412,7 +412,7 @@ def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Seque
     X, columns = _drop_columns(X, columns, spec.drop_before)
     complete = ~np.isnan(X).any(axis=1)
     if not complete.any():
-        raise DataError(f"No row of {spec.name!r} is complete. Leave out columns with drop_before.")
+        raise DataError(f"No row of {spec.name!r} is complete. Remove columns with drop_before.")
     X, _ = _drop_columns(X[complete], columns, spec.drop_after)
     classes = classes[complete]
     if spec.distinct:
@@ -425,7 +425,7 @@ def prepare_table(spec: TaskSpec, X: Rows, classes: NDArray[Any], columns: Seque
 def _task(spec: TaskSpec, X: Any, classes: NDArray[Any], features: str) -> LabelledTask:
     y = encode_classes(classes)
     if len(np.unique(y)) < 2:
-        raise DataError(f"All rows of {spec.name!r} are in one class. Give at least two classes.")
+        raise DataError(f"All rows of {spec.name!r} are in one class. Pass at least two classes.")
     return LabelledTask(spec.name, X, y, features, spec.n_clusters, spec.kernel)
 
 

@@ -192,7 +192,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # told by git when linkwise was built
+    if name == "__version__":
         from importlib.metadata import version
 
         return version("linkwise")

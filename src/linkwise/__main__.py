@@ -8,7 +8,7 @@ import signal
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("typer", "rich", "polars", "starlette", "uvicorn", "websockets")  # the extra "app"
+NEEDED = ("typer", "rich", "polars")  # the extra "cli", a part of "app"
 
 
 def main() -> None:

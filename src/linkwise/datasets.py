@@ -69,7 +69,7 @@ def load(name: str) -> Dataset:
     """
     if name not in BUNDLED:
         raise DataError(
-            f"There is no bundled data set {name!r}. Give one of {', '.join(BUNDLED)}, or get one from OpenML"
+            f"There is no bundled data set {name!r}. Pass one of {', '.join(BUNDLED)}, or get one from OpenML"
             " with datasets.fetch(name)."
         )
     from sklearn import datasets

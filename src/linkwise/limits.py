@@ -33,7 +33,7 @@ def check_name_lengths(names: Sequence[str]) -> None:
         if len(name) > MOST_IN_NAME:
             raise DataError(
                 f"The name of column {at} has {len(name)} characters, but at most {MOST_IN_NAME} are allowed:"
-                f" {name[:40]!r}…. Give it a shorter name."
+                f" {name[:40]!r}…. Use a shorter name."
             )
 
 

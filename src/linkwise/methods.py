@@ -89,27 +89,26 @@ class Method(NamedTuple):
 
 
 N_CLUSTERS = Option("--clusters", "n_clusters", "number of clusters")
-ESTIMATOR = Option("--estimator", "estimator", "clusterer that uses the answers", str, "NAME", "mpckmeans")
-SUPER_INSTANCES = Option("--super-instances", "n_super_instances", "number of super-instances", default=25)
+ESTIMATOR = Option("--estimator", "estimator", "clusterer to refit", str, "NAME", "mpckmeans")
+SUPER_INSTANCES = Option("--super-instances", "n_super_instances", "how many super-instances", default=25)
 PRESET = Option(
     "--preset",
     "preset",
-    "try 931 clusterings, or about a quarter of them",
+    "931 tries, or a quarter",
     ("paper", "quick"),
     default="paper",
 )
 NOISE = Option(
     "--noise",
     "noise",
-    "make DBSCAN's noise one cluster, make each noise row a cluster, or assign it to the nearest cluster",
+    "noise of DBSCAN: cluster, singletons or nearest",
     ("cluster", "singletons", "nearest"),
+    "HOW",
     default="cluster",
 )
-CACHE = Option("--cache", "cache", "folder to keep the clusterings in", "folder", "DIR", is_stored=False)
+CACHE = Option("--cache", "cache", "folder for the clusterings", "folder", "DIR", is_stored=False)
 MAX_LEAVES = Option("--max-leaves", "max_leaves", "largest number of rules")
-MIN_SAMPLES = Option(
-    "--min-samples", "min_samples", "minPts, the number of rows in a dense neighbourhood", default=4
-)
+MIN_SAMPLES = Option("--min-samples", "min_samples", "rows in a dense neighbourhood", default=4)
 
 _K = {"options": (N_CLUSTERS,), "needs": ("n_clusters",)}
 _REFITTING = {"options": (N_CLUSTERS, ESTIMATOR), "needs": ("n_clusters",)}

@@ -27,7 +27,7 @@ class Engine(NamedTuple):
     n_jobs: int | None = None
 
 
-HERE = Engine()
+SERIAL_ENGINE = Engine()
 
 
 def n_threads() -> int:
@@ -152,7 +152,7 @@ def map_tasks(
         If the backend is "dask" and dask.distributed is not installed.
     """
     if backend not in BACKENDS:
-        raise ValueError(f"backend is unknown: {backend!r}. Give one of {', '.join(map(repr, BACKENDS))}.")
+        raise ValueError(f"backend is unknown: {backend!r}. Pass one of {', '.join(map(repr, BACKENDS))}.")
     if backend == "serial":
         return ((at, function(shared, task)) for at, task in enumerate(tasks))
     if backend == "loky":
@@ -161,7 +161,10 @@ def map_tasks(
 
 
 def map_in_order(
-    function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task], engine: Engine = HERE
+    function: Callable[[Any, Task], Result],
+    shared: Any,
+    tasks: Sequence[Task],
+    engine: Engine = SERIAL_ENGINE,
 ) -> Generator[Result, None, None]:
     """Call ``function(shared, task)`` for each task, and yield the results in the order of the tasks.
 

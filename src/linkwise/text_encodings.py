@@ -120,9 +120,7 @@ def _decode_as(raw: bytes, name: str) -> str:
         text.encode()
     except UnicodeError as error:
         at = f" at byte {error.start} (counted from 0)" if isinstance(error, UnicodeDecodeError) else ""
-        raise DataError(
-            f"The file is not {name}{at}. Give the encoding that it has: --encoding NAME"
-        ) from None
+        raise DataError(f"The file is not {name}{at}. Set the right encoding: --encoding NAME") from None
     return text
 
 

@@ -54,7 +54,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
         raise DataError(
-            f"This is a {kind}, but linkwise reads only regular files. Write its output to a file, and name"
+            f"This is a {kind}, but linkwise reads only regular files. Write its output to a file, and use"
             " that file."
         )
     try:
@@ -92,8 +92,7 @@ def normalize_encoding(name: str) -> str:
     except (LookupError, ValueError):
         pass
     raise DataError(
-        f"The encoding {name[:60]!r} is unknown."
-        " Give a name such as utf-8, windows-1252, utf-16 or shift_jis."
+        f"The encoding {name[:60]!r} is unknown. Use a name such as utf-8, windows-1252, utf-16 or shift_jis."
     )
 
 

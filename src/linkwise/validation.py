@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, DataError, short_repr
@@ -27,6 +27,12 @@ def resolve_seed(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def predicts_under_constraints(model: object) -> bool:
+    """Whether a model is a clusterer that takes constraints, asks nothing, and assigns new rows."""
+    asks = has_fit_parameter(model, "oracle")
+    return hasattr(model, "predict") and has_fit_parameter(model, "constraints") and not asks
 
 
 def check_rows(
@@ -60,10 +66,10 @@ def check_rows(
     name = "a session" if estimator is None else type(estimator).__name__
     if _names_files(X):
         cluster = "Cluster rows in files by linkwise.cluster_rows(model, rows). Or summarise them"
-        advice = cluster if getattr(estimator, "reads_chunks", False) else "Summarise rows in files"
+        advice = cluster if predicts_under_constraints(estimator) else "Summarise rows in files"
         raise TypeError(
             f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. {advice} first,"
-            " by summary = linkwise.summarize(rows), and give it summary.X."
+            " by summary = linkwise.summarize(rows), and pass summary.X to it."
         )
     if issparse(X) and not sparse:
         raise TypeError(
@@ -117,7 +123,7 @@ def _describe_shape(X: Any) -> str:
     advice = "Reshape your data: numpy.reshape(X, (-1, 1)) for one column, or (1, -1) for one row"
     return (
         f"X is a {type(X).__name__} of shape {shape}, but a table of shape (n_rows, n_features) is needed. "
-        f"{advice if shape else 'Give a row of numbers for each thing to cluster'}."
+        f"{advice if shape else 'Pass a row of numbers for each thing to cluster'}."
     )
 
 
@@ -191,14 +197,14 @@ def refuse_constraints_as_y(y: object) -> None:
     """Raise if constraints are the second positional argument of `fit`, which is ignored."""
     if isinstance(y, Constraints):
         raise TypeError(
-            "The constraints were given as y, which is ignored. Give them by name: fit(X, constraints=...)."
+            "The constraints were given as y, which is ignored. Pass them by name: fit(X, constraints=...)."
         )
 
 
 def refuse_weights(sample_weight: object) -> None:
     """Raise if a score of constraints gets weights of rows."""
     if sample_weight is not None:
-        raise TypeError("sample_weight is not used by score. Give must_link_weight and cannot_link_weight.")
+        raise TypeError("sample_weight is not used by score. Pass must_link_weight and cannot_link_weight.")
 
 
 def check_constraints(constraints: object, X: Any) -> Constraints:

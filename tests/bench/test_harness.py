@@ -15,7 +15,7 @@ def test_the_option_goes_before_the_environment(tmp_path, monkeypatch):
     given = argparse.Namespace(data=None, openml=False)
     assert harness.find_source(given) == Source(tmp_path, False)
     given.data = tmp_path / "other"
-    with pytest.raises(SystemExit, match=r"is no folder\. Give the folder of data sets with --data"):
+    with pytest.raises(SystemExit, match=r"is no folder\. Pass the folder of data sets with --data"):
         harness.find_source(given)
     monkeypatch.delenv("LINKWISE_DATA")
     assert harness.find_source(argparse.Namespace(data=None, openml=True)) == Source(None, True)

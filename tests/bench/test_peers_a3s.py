@@ -113,7 +113,7 @@ def test_it_takes_part_in_the_experiment_if_it_is_there(program, tmp_path, monke
     active.main(asked)
     printed = capsys.readouterr().out
     assert (
-        printed.count("A3S is left out, since its program was not found. Give its folder with --a3s.\n") == 1
+        printed.count("A3S is left out, since its program was not found. Pass its folder with --a3s.\n") == 1
     )
     assert read_learners(tmp_path) == {"COBRAS"}
     active.main([*asked, "--a3s", str(tmp_path / "codac")])

@@ -14,14 +14,14 @@ from linkwise.app.page import opening
 from linkwise.app.page.cards import RowView
 from linkwise.app.page.presenter import Presenter
 from linkwise.data.demo_sets import as_demo
-from linkwise.data.items import Items, value_items
+from linkwise.data.show.items import Items, value_items
 from linkwise.datasets import scale_to_unit
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.learn.kin.kin import KIN
 from linkwise.learn.oracles import TruthOracle
-from linkwise.session.moves import describe_moves, find_moves
 from linkwise.session.session import Session
+from linkwise.session.state.moves import describe_moves, find_moves
 
 READ_MS = 170  # a key that comes sooner after its question is not taken
 QUESTION = "document.querySelector('.lw-eyebrow').textContent"

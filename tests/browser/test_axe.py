@@ -15,7 +15,7 @@ import pytest
 from bench.served import Served
 
 from browser.presenters import Bundled, crowd, doubtful, press_early, read, shown_as
-from linkwise.data.items import image_items, series_items, text_items, value_items
+from linkwise.data.show.items import image_items, series_items, text_items, value_items
 from linkwise.errors import DataError
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.presenters import doubtful, press, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 
 pytestmark = pytest.mark.slow
 

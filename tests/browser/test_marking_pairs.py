@@ -13,7 +13,7 @@ import pytest
 
 from browser.presenters import Bundled, describe_moved, pair, press, shown_as
 from linkwise.app.page.presenter import Presenter
-from linkwise.data.items import Items, image_items, series_items, text_items
+from linkwise.data.show.items import Items, image_items, series_items, text_items
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
 

@@ -8,9 +8,9 @@ import pytest
 from bench.served import Served
 
 from browser.presenters import READ_MS, shown_as
-from linkwise.data.encode import encode
-from linkwise.data.items import Items
-from linkwise.data.table import from_frame
+from linkwise.data.encoding.matrix import encode
+from linkwise.data.read.formats import from_frame
+from linkwise.data.show.items import Items
 from linkwise.errors import DataError
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session

@@ -7,7 +7,7 @@ import pytest
 
 from browser.pixels import agreement, picture, positions
 from browser.presenters import blobs, press, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 

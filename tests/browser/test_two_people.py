@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from browser.presenters import READ_MS, pair, shown_as
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 

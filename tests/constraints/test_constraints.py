@@ -97,8 +97,8 @@ REFUSED = [
     ({"cannot_link": [("0", "1")]}, TypeError, r"cannot-link 0 holds '0' \(str\)"),
     ({"cannot_link": np.array([[0.0, 1.0]])}, TypeError, r"cannot-link 0 holds float64 values\. .*integers"),
     ({"must_link": np.array([[True, False]])}, TypeError, "must-link 0 holds bool values"),
-    ({"must_link": [(0, 1, 2)]}, lw.ConstraintError, r"must-link 0 is not a pair: \(0, 1, 2\)\. Give two"),
-    ({"must_link": [0, 1]}, lw.ConstraintError, r"must-link 0 is not a pair: 0\. Give two"),
+    ({"must_link": [(0, 1, 2)]}, lw.ConstraintError, r"must-link 0 is not a pair: \(0, 1, 2\)\. Pass two"),
+    ({"must_link": [0, 1]}, lw.ConstraintError, r"must-link 0 is not a pair: 0\. Pass two"),
     ({"must_link": np.zeros((2, 3), int)}, lw.ConstraintError, r"must-links have shape \(2, 3\)"),
     ({"cannot_link": [(0, 1), (3, 3)]}, lw.InfeasibleConstraintsError, "1 separates row 3"),
     (
@@ -114,7 +114,7 @@ REFUSED = [
     (
         {"must_link": [(0, 1)], "must_link_weight": [1, 2]},
         lw.ConstraintError,
-        r"for 1 pairs\. Give one weight",
+        r"for 1 pairs\. Pass one weight",
     ),
     ({"must_link": [(0, 1)], "must_link_weight": [0]}, lw.ConstraintError, r"must_link_weight\[0\] is 0\.0"),
     ({"cannot_link": [(0, 1)], "cannot_link_weight": [np.nan]}, lw.ConstraintError, r"\[0\] is nan"),
@@ -122,12 +122,12 @@ REFUSED = [
     (
         {"on_conflict": "ignore"},
         ValueError,
-        r"on_conflict is unknown: 'ignore'\. Give 'raise', 'keep' or 'believe'\.",
+        r"on_conflict is unknown: 'ignore'\. Pass 'raise', 'keep' or 'believe'\.",
     ),
     (
         {"on_conflict": "believe", "error_rate": 0},
         ValueError,
-        r"not a share of wrong pairs: 0\. Give a number",
+        r"not a share of wrong pairs: 0\. Pass a number",
     ),
     ({"on_conflict": "believe", "error_rate": 0.5}, ValueError, r"not a share of wrong pairs: 0\.5\."),
     ({"on_conflict": "believe", "error_rate": "a"}, ValueError, r"not a share of wrong pairs: 'a'\."),
@@ -138,8 +138,8 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("row", "kind", "words"),
     [
-        (True, TypeError, r"not an integer: True \(bool\). Give positions"),
-        ("a", TypeError, r"not an integer: 'a' \(str\). Give positions"),
+        (True, TypeError, r"not an integer: True \(bool\). Pass positions"),
+        ("a", TypeError, r"not an integer: 'a' \(str\). Pass positions"),
         (1.0, TypeError, r"not an integer: 1\.0 \(float\)"),
         (5, lw.ConstraintError, "no row 5: the rows are 0 to 4"),
         (-1, lw.ConstraintError, "no row -1: the rows are 0 to 4"),
@@ -153,7 +153,7 @@ def test_rows_that_do_not_exist_raise_errors(row, kind, words):
 
 @pytest.mark.parametrize("n", [2**31, 2**63, 10**30])
 def test_too_many_rows_raise_errors(n):
-    with pytest.raises(lw.ConstraintError, match=rf"out of range: {n}\. Give .* at most 2147483647"):
+    with pytest.raises(lw.ConstraintError, match=rf"out of range: {n}\. Pass .* at most 2147483647"):
         Constraints(n)
     with pytest.raises(lw.ConstraintError, match=f"must-link 0 names row {n}, but data have at most"):
         Constraints(5, [(n, -1)])
@@ -169,7 +169,7 @@ def test_bad_constraints_raise_errors_that_name_them(options, kind, words):
     ("n", "kind"), [(-1, lw.ConstraintError), (3.0, TypeError), (True, TypeError), ("3", TypeError)]
 )
 def test_bad_numbers_of_rows_raise_errors(n, kind):
-    with pytest.raises(kind, match="Give the number of rows"):
+    with pytest.raises(kind, match="Pass the number of rows"):
         Constraints(n)
 
 

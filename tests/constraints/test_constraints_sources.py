@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +36,17 @@ SAME = [
     pd.Series(["a", "a", "b", None, None]),
     pd.Series([5, 5, 6, None, None], dtype="Int64"),
     pd.Categorical(["x", "x", "y", None, None]),
+    pd.Series(["x", "x", "y", None, None], dtype="string"),
+    pd.Series([True, True, False, pd.NA, None], dtype="boolean"),
+    pd.Series(["x", "x", "y", pd.NA, np.nan], dtype=object),
+    pd.to_datetime(pd.Series(["2024-01-31", "2024-01-31", "2024-02-01", None, None])),
+    np.array(["2024-01-31", "2024-01-31", "2024-02-01", "NaT", "NaT"], dtype="M8[ns]"),
+    np.ma.masked_array([1, 1, 2, 2, 1], mask=[0, 0, 0, 1, 1]),
+    np.ma.masked_array(["a", "a", "b", "b", "a"], mask=[0, 0, 0, 1, 1]),
+    pl.Series(["a", "a", "b", None, None]),
+    pl.Series([1.0, 1.0, 2.0, None, float("nan")]),
+    pl.Series(["2024-01-31", "2024-01-31", "2024-02-01", None, None]).str.to_date(),
+    pa.chunked_array([["a", "a"], ["b", None, None]]),
 ]
 
 
@@ -43,7 +56,7 @@ def test_labels_may_have_any_type(y):
 
 
 def test_labels_must_have_one_entry_for_each_row():
-    with pytest.raises(ValueError, match=r"labels have shape \(2, 2\)\. Give one label for each row"):
+    with pytest.raises(ValueError, match=r"labels have shape \(2, 2\)\. Pass one label for each row"):
         Constraints.from_labels([[0, 1], [1, 0]])
 
 
@@ -63,7 +76,7 @@ def test_samples_are_distinct_correct_and_repeatable(y, data, seed):
     assert c == Constraints.sample(y, n, seed) == Constraints.sample(y, n, np.random.default_rng(seed))
     if n == total:
         assert len({tuple(pair) for pair in pairs.tolist()}) == total
-    with pytest.raises(ValueError, match=f"Give an integer from 0 to {total}"):
+    with pytest.raises(ValueError, match=f"Pass an integer from 0 to {total}"):
         Constraints.sample(y, total + 1, seed)
     with pytest.raises(ValueError, match="pairs cannot be drawn"):
         Constraints.sample(y, -1, seed)
@@ -144,7 +157,7 @@ FILES = [
     ("a,b,kind\n", "Line 1 of .* has no column 'id_a': 'a,b,kind'"),
     (
         "id_a,id_b,kind\n0,1,must-link\n0,9,must-link\n",
-        r"Line 3 of .*: id_b is '9', .* '0', '1', …\. Correct the id",
+        r"Line 3 of .*: id_b is '9', .* '0', '1', …\. Fix the id",
     ),
     (
         "id_a,id_b,kind\n0,1,must link\n",
@@ -186,7 +199,7 @@ def test_binary_files_and_duplicate_ids_raise_errors(tmp_path):
         Constraints.read_csv(path, ids=["fur", "für"])
     with pytest.raises(lw.ConstraintError, match="Rows 0 and 2 have the same id: 'a'"):
         Constraints.read_csv(path, ids=["a", "b", "a"])
-    with pytest.raises(TypeError, match=r"Give n_rows .*, or ids"):
+    with pytest.raises(TypeError, match=r"Pass n_rows .*, or ids"):
         Constraints.read_csv(path)
     with pytest.raises(ValueError, match="2 ids for 3 rows"):
         Constraints(3).to_csv(path, ids=["a", "b"])

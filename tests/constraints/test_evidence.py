@@ -367,11 +367,11 @@ def test_unsure_answers_settle_nothing():
         ((0, 0, "yes"), lw.ConstraintError, "Row 0 is compared with itself"),
         ((0, 3, "yes"), lw.ConstraintError, "no row 3: the rows are 0 to 2"),
         ((-1, 0, "no"), lw.ConstraintError, "no row -1: the rows are 0 to 2"),
-        ((True, 0, "no"), TypeError, r"not an integer: True \(bool\). Give positions"),
+        ((True, 0, "no"), TypeError, r"not an integer: True \(bool\). Pass positions"),
         ((0, 1.0, "no"), TypeError, r"not an integer: 1\.0 \(float\)"),
-        ((0, 1, "maybe"), TypeError, "'maybe'. Give 'yes', 'no' or 'unsure'"),
-        ((0, 1, True), TypeError, "True. Give 'yes', 'no' or 'unsure'"),
-        ((0, 1, None), TypeError, "None. Give"),
+        ((0, 1, "maybe"), TypeError, "'maybe'. Pass 'yes', 'no' or 'unsure'"),
+        ((0, 1, True), TypeError, "True. Pass 'yes', 'no' or 'unsure'"),
+        ((0, 1, None), TypeError, "None. Pass"),
     ],
 )
 def test_bad_answers_raise_errors(arguments, kind, words):
@@ -392,7 +392,7 @@ def test_rows_that_do_not_exist_have_no_verdict(row):
     ("n", "kind"), [(-1, ValueError), (2.0, TypeError), (True, TypeError), ("3", TypeError)]
 )
 def test_bad_numbers_of_rows_raise_errors(n, kind):
-    with pytest.raises(kind, match="Give the number of rows"):
+    with pytest.raises(kind, match="Pass the number of rows"):
         Evidence(n)
 
 

@@ -206,7 +206,7 @@ def test_constraints_that_contradict_each_other_raise_errors():
 # ---------------------------------------------------------------- errors
 @pytest.mark.parametrize("rate", [-0.1, 0.5, 1, 2.0, float("nan"), True, "0.1", [0.1], 1j])
 def test_bad_error_rates_raise_errors(rate):
-    message = r"error_rate is not a share of wrong answers: .*Give a number from 0 up to 0\.5, or None"
+    message = r"error_rate is not a share of wrong answers: .*Pass a number from 0 up to 0\.5, or None"
     with pytest.raises(ValueError, match=message):
         make_evidence(3, error_rate=rate)
     with pytest.raises(ValueError, match=message):
@@ -238,7 +238,7 @@ def test_with_errors_it_is_fallible_evidence(rate):
         ((0, 3, "yes"), lw.ConstraintError, "no row 3: the rows are 0 to 2"),
         ((-1, 0, "no"), lw.ConstraintError, "no row -1: the rows are 0 to 2"),
         ((0, 1.0, "no"), TypeError, r"not an integer: 1\.0 \(float\)"),
-        ((0, 1, "maybe"), TypeError, "'maybe'. Give 'yes', 'no' or 'unsure'"),
+        ((0, 1, "maybe"), TypeError, "'maybe'. Pass 'yes', 'no' or 'unsure'"),
     ],
 )
 def test_bad_answers_raise_errors(arguments, kind, words):

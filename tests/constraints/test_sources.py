@@ -105,7 +105,7 @@ def test_evidence_keeps_source_and_time(rate):
 @pytest.mark.parametrize("source", [None, 3, b"anna"])
 def test_a_source_is_text(rate, source):
     evidence = make_evidence(3, None, rate)
-    with pytest.raises(TypeError, match=r"The source of an answer is not text: .* Give its name\."):
+    with pytest.raises(TypeError, match=r"The source of an answer is not text: .* Pass its name\."):
         evidence.add(0, 1, "yes", source=source)
     with pytest.raises(TypeError, match="is not text"):
         evidence.check(0, 1, "yes", source=source)
@@ -135,7 +135,7 @@ def test_bad_rates_of_sources_raise_errors():
     for rate in ({"anna": 0.5}, {"anna": "often"}, {"": -1}, {"anna": True}, {"anna": {"bot": 0.1}}):
         with pytest.raises(ValueError, match="error_rate is not a share of wrong answers"):
             make_evidence(3, None, rate)
-    with pytest.raises(TypeError, match=r"error_rate has a source that is not text: 3\. Give its name\."):
+    with pytest.raises(TypeError, match=r"error_rate has a source that is not text: 3\. Pass its name\."):
         make_evidence(3, None, {3: 0.1})
 
 

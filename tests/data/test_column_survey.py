@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from linkwise.data import encode, from_frame, proposed_options, survey_columns
+from linkwise.data import encode, from_frame, survey_columns
 from linkwise.data.column_survey import ColumnSurvey
-from linkwise.data.proposed_options import propose_options
-from linkwise.data.roles import decide_column
+from linkwise.data.columns import proposed_options
+from linkwise.data.columns.proposed_options import propose_options
+from linkwise.data.columns.roles import decide_column
 from linkwise.errors import DataError
 
 TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]

@@ -123,7 +123,7 @@ def test_json_refuses_what_it_would_lose(tmp_path):
 def test_objects_of_json_fit_into_json_alone(tmp_path):
     path = write(tmp_path, "t.jsonl", '{"n": 1, "o": {"a": 1}}\n{"n": 2}\n{"n": 3}\n')
     for ending in (".csv", ".parquet"):
-        with pytest.raises(DataError, match=r"Name a file that ends in .*\.jsonl"):
+        with pytest.raises(DataError, match=r"Use a file that ends in .*\.jsonl"):
             joined(path, ending, keep_nested=True)
     assert joined(path, ".csv").content.decode().startswith("n,o.a,cluster,")  # with a column for each field
 
@@ -186,7 +186,7 @@ def test_a_session_joins_by_position_or_by_id():
         session.join(pl.DataFrame({"key": ["a", "e"]}), id_column="key")
     with pytest.raises(DataError, match="no column 'kye'"):
         session.join(frame, id_column="kye")
-    with pytest.raises(TypeError, match="Give a pandas or polars DataFrame"):
+    with pytest.raises(TypeError, match="Pass a pandas or polars DataFrame"):
         session.join([1, 2, 3, 4])
 
 

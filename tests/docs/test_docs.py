@@ -18,7 +18,7 @@ import linkwise.data
 from linkwise.app.cli.main import app
 from linkwise.app.project import exit_codes
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
-from linkwise.session import schema
+from linkwise.session.journal import schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 REPRODUCTION = sorted(f"reproduction/{page.name}" for page in (DOCS / "reproduction").glob("*.rst"))

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import linkwise as lw
 from fuzz.session_edits import build_session
 from linkwise.errors import SessionError
-from linkwise.session import registry
+from linkwise.session.journal import registry
 from linkwise.session.session import Session
 from session.session_examples import X
 

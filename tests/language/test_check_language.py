@@ -9,6 +9,7 @@ from tools.check_language import (
     check_class,
     check_module_names,
     check_names,
+    check_remedies,
     complaints_about_docstring,
     complaints_about_message,
     complaints_about_name,
@@ -91,7 +92,7 @@ def add(first: int, second: int = 1) -> int:
         If `second` is negative.
     """
     if second < 0:
-        raise ValueError("second is negative. Give 0 or more.")
+        raise ValueError("second is negative. Pass 0 or more.")
     return first + second
 
 
@@ -166,17 +167,17 @@ def test_a_method_that_implements_a_protocol_needs_a_summary_alone(monkeypatch):
 def test_good_messages():
     code = """
 def fit(budget, *, kind):
-    raise ValueError("budget is -1. Give 0 or more.")
+    raise ValueError("budget is -1. Pass 0 or more.")
     raise ValueError(f"{kind} 7 joins row 3 to itself. Remove it.")
     raise ValueError("Row 17 has no value in column 3: it is empty. Drop it.")
-    raise TypeError("n_rows is 1.5. Give a whole number.")
-    raise ValueError("metric='x' is unknown. Give another one.")
+    raise TypeError("n_rows is 1.5. Pass a whole number.")
+    raise ValueError("metric='x' is unknown. Use another one.")
     raise ValueError("must-link 3 joins row 1 to itself. Remove it.")
-    raise ValueError("fit takes no weights. Give them to the constraints.")
+    raise ValueError("fit takes no weights. Pass them to the constraints.")
     raise AttributeError("module has no attribute x")
     raise KeyError("stale")
-    raise ValueError(f"The steps are {steps}: it is no mapping. Give {{name: step, other: step}}.")
-    raise ValueError("The list has no pairs: it is empty. Give [(first, second)], `[a: b; c]` or more.")
+    raise ValueError(f"The steps are {steps}: it is no mapping. Pass {{name: step, other: step}}.")
+    raise ValueError("The list has no pairs: it is empty. Pass [(first, second)], `[a: b; c]` or more.")
     raise ValueError(text)
     warnings.warn("Nothing was asked. Pass an oracle.", UserWarning)
 """
@@ -195,6 +196,32 @@ def fit(budget, *, kind):
 )
 def test_messages_that_are_found(message, complaint):
     assert complaint in " ".join(complaints_about_message(message, frozenset()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Row 3 has no id. Give it one.",
+        "--sheet names no sheet. Name one of them.",
+        "--text is about texts. Leave --log out.",
+        "The line is broken.\\nMend the line.",
+        "Warping is for curves. Set series, or leave warp out.",
+        "Some are missing: {count}. Give {count} more.",
+    ],
+)
+def test_remedies_that_are_found(tmp_path, text):
+    (tmp_path / "one.py").write_text(f'count = 1\nTEXT = f"{text}"\n')
+    assert len(list(check_remedies(tmp_path))) == 1
+
+
+def test_other_words_are_no_remedies(tmp_path):
+    code = '''"""Give it."""
+TEXT = ("Pass one.", "Name of the set", "They give and leave out", "Name", "Choose and give each a name.")
+def read():
+    """Leave the rest out."""
+'''
+    (tmp_path / "one.py").write_text(code)
+    assert not list(check_remedies(tmp_path))
 
 
 def test_a_text_that_a_function_completes_may_begin_as_it_likes():
@@ -216,15 +243,16 @@ def test_a_message_may_begin_with_a_parameter_of_the_constructor():
 class Learner:
     def __init__(self, budget): ...
     def fit(self):
-        raise ValueError("budget is -1. Give 0 or more.")
+        raise ValueError("budget is -1. Pass 0 or more.")
 """
-    assert messages(code) == [("budget is -1. Give 0 or more.", [])]
+    assert messages(code) == [("budget is -1. Pass 0 or more.", [])]
 
 
 def test_every_finding_is_printed_once_and_fails(monkeypatch, capsys):
     monkeypatch.setattr(check_language, "check_names", lambda _: iter(["name b", "name a", "name b"]))
     monkeypatch.setattr(check_language, "check_docstrings", lambda: iter([]))
     monkeypatch.setattr(check_language, "check_messages", lambda _: iter([]))
+    monkeypatch.setattr(check_language, "check_remedies", lambda _: iter([]))
     assert check_language.main() == 1
     assert capsys.readouterr().out.splitlines() == ["name a", "name b"]
     monkeypatch.setattr(check_language, "check_names", lambda _: iter([]))

@@ -114,7 +114,7 @@ def test_empty_cells_are_named(folder):
 
 
 def test_columns_that_hold_no_numbers(folder):
-    with pytest.raises(lw.DataError, match=r"hold no numbers: key. Name those to use by columns"):
+    with pytest.raises(lw.DataError, match=r"hold no numbers: key. Set those to use by columns"):
         open_stream(folder)
     with pytest.raises(lw.DataError, match=r"has no column z. It has key, x, y"):
         open_stream(folder, columns=["z"])

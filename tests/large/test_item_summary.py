@@ -207,7 +207,7 @@ def test_rows_that_cannot_be_clustered(source, message):
 
 def test_values_too_large_for_32_bits_need_scaling():
     table = np.array([[0.0], [1e60], [2e60]])
-    with pytest.raises(lw.DataError, match="Give scale='standard'"):
+    with pytest.raises(lw.DataError, match="Set scale='standard'"):
         lw.summarize(table, 2, scale="none")
     assert len(lw.summarize(table, 3).sizes) == 3
 
@@ -232,7 +232,7 @@ def test_wrong_arguments():
         lw.summarize(X, 0)
     with pytest.raises(ValueError, match="scale must be"):
         lw.summarize(X, scale="unit")
-    with pytest.raises(TypeError, match="Leave them out for arrays"):
+    with pytest.raises(TypeError, match="Remove them for arrays"):
         lw.summarize(X, columns=["a"])
     with pytest.raises(lw.DataError, match="2 columns, but the summary has 3"):
         lw.summarize(X, 10).assign(X[:, :2])

@@ -150,7 +150,7 @@ def test_the_budget_counts_every_question(entry, budget, unsure):
 )
 @pytest.mark.parametrize("oracle", [None, lambda i, j: True])
 def test_no_such_budget(entry, budget, kind, oracle):
-    with pytest.raises(kind, match=r"budget=.*Give"):
+    with pytest.raises(kind, match=r"budget=.*Pass"):
         entry.make().fit(np.eye(4), oracle=oracle, budget=budget)
 
 

@@ -148,7 +148,7 @@ def test_a_mistake_is_refused_in_own_words(place):
 
 
 def test_an_oracle_given_as_y_is_not_ignored():
-    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give it by name: fit\(X, oracle="):
+    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Pass it by name: fit\(X, oracle="):
         lw.KIN().fit(X, lw.TruthOracle(Y))
 
 

@@ -18,7 +18,7 @@ from linkwise.learn.item_labels import (
 )
 from linkwise.learn.learner import Question
 from linkwise.learn.run import Run
-from linkwise.session.colours import number_rows
+from linkwise.session.state.colours import number_rows
 
 
 @st.composite

@@ -367,21 +367,21 @@ def test_an_answer_is_wrong_if_it_contradicts_the_classes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hard": "bord"}, r"hard is unknown: 'bord'\. Give one of 'border', 'classes', .*, or None"),
-        ({"hard": "border"}, r"hard is 'border', but X is missing\. Give the rows as X"),
+        ({"hard": "bord"}, r"hard is unknown: 'bord'\. Pass one of 'border', 'classes', .*, or None"),
+        ({"hard": "border"}, r"hard is 'border', but X is missing\. Pass the rows as X"),
         (
             {"hard": "classes"},
-            r"hard is 'classes', but X is missing\. Give the rows as X, or two classes as confused",
+            r"hard is 'classes', but X is missing\. Pass the rows as X, or two classes as confused",
         ),
-        ({"confused": (0, 1)}, r"confused is given, but hard is None\. Give hard='classes'"),
+        ({"confused": (0, 1)}, r"confused is given, but hard is None\. Pass hard='classes'"),
         ({"hard": "rows", "confused": (0, 1)}, r"confused is given, but hard is 'rows'"),
-        ({"hard": "classes", "confused": 0}, r"confused is not two classes: 0\. Give two labels of y"),
+        ({"hard": "classes", "confused": 0}, r"confused is not two classes: 0\. Pass two labels of y"),
         ({"hard": "classes", "confused": (1, 1)}, r"confused is not two classes: \(1, 1\)"),
         ({"hard": "classes", "confused": (0, 7)}, r"confused names 7, but y has no such class"),
         ({"hard": "classes", "confused": (0, -1)}, r"confused names -1, but y has no such class"),
         (
             {"hard": "border", "X": np.eye(2)},
-            r"X has 2 rows, but y has 3 labels\. Give one row for each label",
+            r"X has 2 rows, but y has 3 labels\. Pass one row for each label",
         ),
         ({"hard": "classes", "X": [[0], [np.nan], [1]]}, "X"),
     ],
@@ -393,6 +393,6 @@ def test_what_an_oracle_needs_for_its_errors(options, message):
 
 def test_rows_must_be_dense():
     with pytest.raises(
-        TypeError, match=r"X is sparse, but TruthOracle needs dense data\. Give X.toarray\(\)"
+        TypeError, match=r"X is sparse, but TruthOracle needs dense data\. Pass X.toarray\(\)"
     ):
         lw.TruthOracle(Y, hard="border", X=csr_array(X))

@@ -271,7 +271,7 @@ def test_the_truth_oracle_makes_errors_at_its_rates():
 
 @pytest.mark.parametrize("options", [{"noise": -0.1}, {"noise": 1.1}, {"unsure": 2}, {"unsure": np.nan}])
 def test_values_that_are_not_probabilities_raise_errors(options):
-    with pytest.raises(ValueError, match=r"(noise|unsure) is not a probability: .*Give a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"(noise|unsure) is not a probability: .*Pass a number from 0 to 1"):
         TruthOracle([0, 1], **options)
 
 

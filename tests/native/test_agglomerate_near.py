@@ -64,7 +64,7 @@ START, COLUMN, DATA = TABLE.indptr.astype(np.int32), TABLE.indices.astype(np.int
     [
         ((DATA, COLUMN.astype(np.int64), START), TypeError, "column .* int32"),
         ((DATA[:2], COLUMN, START), ValueError, r"distances must have shape \(4\)"),
-        ((DATA, COLUMN + 1, START), ValueError, r"column holds 1 to 3\. Give 0 to 2"),
+        ((DATA, COLUMN + 1, START), ValueError, r"column holds 1 to 3\. Pass 0 to 2"),
         ((DATA, COLUMN, START[::-1].copy()), ValueError, "start must rise from 0 to 4"),
         ((DATA, COLUMN, np.array([0, 3, 1, 4], "i4")), ValueError, "start must rise from 0 to 4"),
         ((DATA, COLUMN[[0, 2, 1, 3]], START), ValueError, "column must be ascending"),

@@ -106,5 +106,5 @@ def test_otherwise_all_usable_cores_are_used(monkeypatch, variable):
 @pytest.mark.parametrize("row", [-1, 6])
 def test_orders_of_a_leaf_name_rows(row):
     order, rank = np.array([[0, 1, row]], np.int32), np.zeros((1, 6), np.int32)
-    with pytest.raises(ValueError, match=r"order holds .*\. Give 0 to 5\."):
+    with pytest.raises(ValueError, match=r"order holds .*\. Pass 0 to 5\."):
         native.leaf_squares(np.zeros((6, 8)), order, rank, np.ones(1, np.uint8), None, LABELS, 1.0, 0.0, 1)

@@ -5,7 +5,7 @@ import pytest
 from numpy.polynomial.chebyshev import chebval
 
 from linkwise import native
-from linkwise.learn.kin.sharpness import raise_table
+from linkwise.learn.kin.calibration import raise_table
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0, 0), (5, 13), (300, 41)])

@@ -124,7 +124,7 @@ def test_more_neighbours_than_rows_leave_noise_only():
         (
             lambda X: native.all_dbscans(X, np.zeros(256), MIN_PTS, 1),
             ValueError,
-            r"256 radii\. Give at most 255",
+            r"256 radii\. Pass at most 255",
         ),
         (lambda X: native.all_dbscans(X, np.zeros(2), MIN_PTS - 2, 1), ValueError, "at least 1, got 0"),
         (lambda X: native.all_dbscans(X, np.zeros(2, "f4"), MIN_PTS, 1), TypeError, "eps .* float64, got"),

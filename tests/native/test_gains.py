@@ -243,12 +243,12 @@ def test_groups_that_differ_leave_a_cluster(seed):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"order": np.array([2])}, r"order holds 2 to 2\. Give 0 to 0"),
-        ({"some": np.array([3])}, r"some holds 3 to 3\. Give 0 to 2"),
+        ({"order": np.array([2])}, r"order holds 2 to 2\. Pass 0 to 0"),
+        ({"some": np.array([3])}, r"some holds 3 to 3\. Pass 0 to 2"),
         ({"begin": np.array([0, 2])}, "begin must rise from 0 to 1"),
         ({"begin": np.array([1, 0])}, "begin must rise from 0 to 1"),
-        ({"differs": np.array([-1])}, r"differs holds -1 to -1\. Give 0 to 2"),
-        ({"label": np.array([0, 2, 1])}, r"label holds 0 to 2\. Give 0 to 1"),
+        ({"differs": np.array([-1])}, r"differs holds -1 to -1\. Pass 0 to 2"),
+        ({"label": np.array([0, 2, 1])}, r"label holds 0 to 2\. Pass 0 to 1"),
         ({"gain": np.zeros((2, 2))}, "gain must have shape"),
     ],
 )

@@ -69,8 +69,8 @@ GOOD = chain(3, 1.0)
     [
         (0, GOOD[0].astype("f4"), TypeError, "costs .* float64, got"),
         (1, GOOD[1].astype("i8"), TypeError, "labels .* int32, got"),
-        (1, GOOD[1] + 2, ValueError, r"labels holds 2 to 2\. Give 0 to 1"),
-        (2, GOOD[2] + 1, ValueError, r"must holds 1 to 3\. Give 0 to 2"),
+        (1, GOOD[1] + 2, ValueError, r"labels holds 2 to 2\. Pass 0 to 1"),
+        (2, GOOD[2] + 1, ValueError, r"must holds 1 to 3\. Pass 0 to 2"),
         (3, GOOD[3][:1], ValueError, r"must_penalty .* \(2, 1\), got \(1, 1\)"),
         (5, np.empty((1, 1)), ValueError, r"cannot_penalty .* \(0, 1\), got"),
         (6, GOOD[6] - 1, ValueError, "group holds -1"),

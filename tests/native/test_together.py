@@ -85,7 +85,7 @@ def weigh(bits, weights, n_threads=1):
         (
             lambda: pack(LABELS, ROWS, ROWS + 4),
             ValueError,
-            r"second holds 4 to 4\. Give 0 to 3",
+            r"second holds 4 to 4\. Pass 0 to 3",
         ),
         (lambda: pack(LABELS, ROWS - 1, ROWS), ValueError, "first holds -1 to -1"),
         (lambda: pack(LABELS, ROWS, ROWS, 0), ValueError, "n_threads must be at least 1"),

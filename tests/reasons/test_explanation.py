@@ -275,7 +275,7 @@ X, Y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
     ("call", "error", "words"),
     [
         (lambda: lw.explain(Y[:5], X), ValueError, "shape \\(5,\\), but X has 6 rows"),
-        (lambda: lw.explain([Y, Y], X), ValueError, "Give one label for each row"),
+        (lambda: lw.explain([Y, Y], X), ValueError, "Pass one label for each row"),
         (lambda: lw.explain([0.5, *Y[1:]], X), ValueError, "label of row 0 is 0.5"),
         (lambda: lw.explain([np.nan, *Y[1:]], X), ValueError, "label of row 0 is nan"),
         (lambda: lw.explain(Y, X, feature_names=["a"]), ValueError, "1 names, but X has 2 columns"),

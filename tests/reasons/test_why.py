@@ -235,7 +235,7 @@ def test_a_fitted_learner_brings_its_own_answers():
         (lambda: lw.why([0, 1], 0, 1.0), TypeError, r"not an integer: 1\.0"),
         (lambda: lw.why([0, 1], True, 0), TypeError, "not an integer: True"),
         (lambda: lw.why([0, 1], 0, 1, constraints=lw.Constraints(3)), ValueError, "about 3 rows"),
-        (lambda: lw.why([0, 1], 0, 1, constraints=[(0, 1)]), TypeError, "Give Constraints or Evidence"),
+        (lambda: lw.why([0, 1], 0, 1, constraints=[(0, 1)]), TypeError, "Pass Constraints or Evidence"),
         (lambda: lw.why([0, 1], 0, 1, representatives=[0]), ValueError, "representatives has shape"),
         (
             lambda: lw.why([0, 1], 0, 1, explanation=lw.explain([0, 1, 1], np.eye(3))),

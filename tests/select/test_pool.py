@@ -262,10 +262,10 @@ def test_noise_is_settled_as_asked():
 @pytest.mark.parametrize(
     ("settings_", "words"),
     [
-        ({"preset": "all"}, r"preset is unknown: 'all'\. Give one of 'paper', 'quick', or a Preset"),
-        ({"noise": "drop"}, r"noise is unknown: 'drop'\. Give 'cluster', 'singletons' or 'nearest'"),
-        ({"max_rows": 0}, r"max_rows is out of range: 0\. Give 1 to 32767"),
-        ({"backend": "threads"}, r"backend is unknown: 'threads'\. Give one of 'serial', 'loky', 'dask'"),
+        ({"preset": "all"}, r"preset is unknown: 'all'\. Pass one of 'paper', 'quick', or a Preset"),
+        ({"noise": "drop"}, r"noise is unknown: 'drop'\. Pass 'cluster', 'singletons' or 'nearest'"),
+        ({"max_rows": 0}, r"max_rows is out of range: 0\. Pass 1 to 32767"),
+        ({"backend": "threads"}, r"backend is unknown: 'threads'\. Pass one of 'serial', 'loky', 'dask'"),
         ({"backend": "dask"}, r"needs a client\. Start one first"),
     ],
 )

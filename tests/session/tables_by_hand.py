@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from linkwise.session.deserialize import read_events
-from linkwise.session.schema import Damage, create_tables
+from linkwise.session.journal.deserialize import read_events
+from linkwise.session.journal.schema import Damage, create_tables
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 DATA = {

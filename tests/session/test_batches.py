@@ -14,10 +14,10 @@ import linkwise as lw
 from linkwise import Session
 from linkwise.constraints import fallible
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError, StaleAnswerError
-from linkwise.session import leases
-from linkwise.session.events import Place
-from linkwise.session.leases import Leases
-from linkwise.session.replay import Replay
+from linkwise.session.journal.events import Place
+from linkwise.session.state.replay import Replay
+from linkwise.session.team import leases
+from linkwise.session.team.leases import Leases
 
 X = np.random.default_rng(0).normal(size=(15, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 5, axis=0)
 Y = np.repeat([0, 1, 2], 5)

@@ -8,7 +8,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError, SessionLockedError, StaleAnswerError
-from linkwise.session import store
+from linkwise.session.journal import store
 from linkwise.session.session import Session
 from session.session_examples import LEARNERS, TRUTH, X, Y, answer_by, image, present, true_pairs
 

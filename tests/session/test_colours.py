@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise.learn.cobras.cobras import COBRAS
-from linkwise.session.colours import (
+from linkwise.session.journal.events import Event
+from linkwise.session.session import Session
+from linkwise.session.state.colours import (
     Identities,
     Identity,
     carry_identity,
@@ -20,8 +22,6 @@ from linkwise.session.colours import (
     number_rows,
     show_numbers,
 )
-from linkwise.session.events import Event
-from linkwise.session.session import Session
 
 MANY = [-1] * 20  # rows without a cluster, so that there are more rows than numbers
 

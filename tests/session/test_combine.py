@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import DataMismatchError, InfeasibleConstraintsError, SessionError, UnnamedAnswersError
-from linkwise.session.store import Store, WriteConflict
+from linkwise.session.journal.store import Store, WriteConflict
 from linkwise.session.transfer import Combined
 from session.test_session import IDS, Neighbours, X
 

@@ -90,7 +90,7 @@ def test_what_is_no_pair_of_rows(session):
     ):
         with pytest.raises(kind, match=words):
             session.add(*pair, "must-link")
-    with pytest.raises(ConstraintError, match="Give must-link or cannot-link"):
+    with pytest.raises(ConstraintError, match="Pass must-link or cannot-link"):
         session.add(0, 7, "yes")
     with pytest.raises(ConstraintError, match="about 3 rows, but the data have 14"):
         session.import_constraints(lw.Constraints(3))

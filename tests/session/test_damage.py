@@ -13,7 +13,7 @@ import pytest
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.schema import APPLICATION_ID, find_version
+from linkwise.session.journal.schema import APPLICATION_ID, find_version
 from linkwise.session.session import Session
 from patience import patience
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
@@ -66,7 +66,7 @@ def test_an_empty_file(tmp_path):
 def test_a_database_of_something_else(tmp_path):
     path = tmp_path / "s.linkwise"
     execute(path, "CREATE TABLE event (number INTEGER)")
-    refused(path, SessionDamagedError, "a database, but not a linkwise session. Name a session file.")
+    refused(path, SessionDamagedError, "a database, but not a linkwise session. Pass a session file.")
 
 
 def test_a_database_that_only_says_it_is_ours(tmp_path):
@@ -87,7 +87,7 @@ def test_a_folder(tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     path = tmp_path / "s.linkwise"
     for given in ((), (X,)):
-        with pytest.raises(FileNotFoundError, match=r"s\.linkwise\. Give X and a learner"):
+        with pytest.raises(FileNotFoundError, match=r"s\.linkwise\. Pass X and a learner"):
             Session.open(path, *given)
     assert list(tmp_path.iterdir()) == []
 

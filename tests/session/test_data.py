@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError
-from linkwise.session.description import data_difference, fingerprint, fingerprint_difference
+from linkwise.session.journal.description import data_difference, fingerprint, fingerprint_difference
 from linkwise.session.session import Session
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
 
@@ -103,7 +103,7 @@ def test_any_exchange_of_rows_is_seen(seed, n, columns):
 def test_a_fingerprint_does_not_depend_on_blocks(monkeypatch):
     data = np.random.default_rng(0).normal(size=(1000, 3))
     was = fingerprint(data)
-    monkeypatch.setattr("linkwise.session.description.BLOCK_ROWS", 7)
+    monkeypatch.setattr("linkwise.session.journal.description.BLOCK_ROWS", 7)
     assert fingerprint_difference(was, fingerprint(data)) is None
 
 
@@ -297,7 +297,7 @@ def test_files_whose_names_are_no_unicode(tmp_path):
 
 @pytest.mark.parametrize("source", [["a"], "a.csv", 5])
 def test_a_source_that_is_no_object_is_refused(source):
-    with pytest.raises(TypeError, match="Give a dict"):
+    with pytest.raises(TypeError, match="Pass a dict"):
         lw.Session(X, LEARNERS["COBRAS"](), source=source)
 
 

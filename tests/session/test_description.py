@@ -5,8 +5,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ConstraintError, SessionError
-from linkwise.session import description as module
-from linkwise.session.description import (
+from linkwise.session.journal import description as module
+from linkwise.session.journal.description import (
     check_ids,
     data_difference,
     describe_learner,
@@ -15,14 +15,14 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
-from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
+from linkwise.session.journal.deserialize import MOST_JSON, MOST_PARTS
 from linkwise.text_files import is_unicode
 
 
 # ---------------------------------------------------------------- learners
 @pytest.mark.parametrize("wrong", [lw.COBRAS, lw.PCKMeans(), object(), 5, None])
 def test_only_a_learner_can_be_described(wrong):
-    with pytest.raises(TypeError, match=r"is not a learner\. Give one, for example COBRAS"):
+    with pytest.raises(TypeError, match=r"is not a learner\. Pass one, for example COBRAS"):
         describe_learner(wrong)
 
 
@@ -72,7 +72,7 @@ def test_a_generator_of_random_numbers_is_not_kept():
 def test_a_clusterer_of_somebody_else_cannot_be_kept():
     from sklearn.cluster import KMeans
 
-    with pytest.raises(SessionError, match=r"estimator=.*KMeans.* not part of linkwise.*Give a clusterer"):
+    with pytest.raises(SessionError, match=r"estimator=.*KMeans.* not part of linkwise.*Pass a clusterer"):
         describe_learner(lw.MinMax(3, estimator=KMeans(3)))
     kept = describe_learner(lw.MinMax(3, estimator=lw.PCKMeans(w=2.0)))["parameters"]["estimator"]
     assert (kept["name"], kept["parameters"]["w"]) == ("PCKMeans", 2.0)
@@ -98,7 +98,7 @@ def test_numbers_of_numpy_become_plain():
 
 @pytest.mark.parametrize("wrong", [{"x": object()}, {"x": np.zeros(2)}, {"x": float("nan")}, {"x": {1, 2}}])
 def test_what_json_cannot_hold_is_refused(wrong):
-    with pytest.raises(SessionError, match=r"cannot store source as JSON .*Give numbers, text and lists"):
+    with pytest.raises(SessionError, match=r"cannot store source as JSON .*Pass numbers, text and lists"):
         to_json_value(wrong, "source")
 
 
@@ -107,7 +107,7 @@ def test_json_has_a_largest_number_of_parts(parts):
     each = 1 + (parts == [[]])
     most = (MOST_PARTS - 1) // each  # one is the list around them
     assert len(to_json_value([parts] * most, "source")) == most
-    with pytest.raises(SessionError, match=r"cannot store source: .*Give less"):
+    with pytest.raises(SessionError, match=r"cannot store source: .*Store less"):
         to_json_value([parts] * (most + 1), "source")
 
 
@@ -131,7 +131,7 @@ def test_whole_characters_are_unicode(whole):
 # ---------------------------------------------------------------- ids
 @pytest.mark.parametrize("wrong", [5, "abc", {"a", "b", "c"}])
 def test_ids_are_a_sequence(wrong):
-    with pytest.raises(TypeError, match=r"ids is .*. Give a sequence with the id of every row."):
+    with pytest.raises(TypeError, match=r"ids is .*. Pass a sequence with the id of every row."):
         check_ids(wrong, 3)
 
 
@@ -144,13 +144,13 @@ def test_ids_become_text():
 @pytest.mark.parametrize(
     ("ids", "words"),
     [
-        (["a", None, "c"], "Row 1 has no id: None. Give each row its own."),
-        (["a", "b", float("nan")], "Row 2 has no id: nan. Give each row its own."),
-        (["a", "b"], "There are 2 ids for 3 rows. Give each row its own."),
-        (["a", "b", "a"], "Rows 0 and 2 have the same id: 'a'. Give every row its own id."),
+        (["a", None, "c"], "Row 1 has no id: None. Pass one id for each row."),
+        (["a", "b", float("nan")], "Row 2 has no id: nan. Pass one id for each row."),
+        (["a", "b"], "There are 2 ids for 3 rows. Pass one id for each row."),
+        (["a", "b", "a"], "Rows 0 and 2 have the same id: 'a'. Use a different id for each row."),
         (
             ["a", "\ud800", "c"],
-            "The id of row 1 is not valid Unicode: .* holds half a character. Give the row another",
+            "The id of row 1 is not valid Unicode: .* holds half a character. Use another id",
         ),
     ],
 )

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from linkwise.learn.advice import StopAdvice
-from linkwise.session.deserialize import (
+from linkwise.session.journal.deserialize import (
     MOST_JSON,
-    Snapshot,
     are_labels,
     check_size,
     read_ids,
     read_meta,
     read_snapshot,
 )
-from linkwise.session.suspects import Doubts, ErrorRate
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, StoredClustering
 from session.tables_by_hand import DATA, META, damage, put, tables
 
 TOO_LONG = "Table meta has no text of a length that a session stores for 'source'"
@@ -326,7 +325,7 @@ def test_there_are_no_more_clusters_than_rows(labels, right):
 
 
 def test_a_snapshot_may_have_no_description():
-    assert Snapshot(0, None, np.zeros(1)).description == ()
+    assert StoredClustering(0, None, np.zeros(1)).description == ()
 
 
 # ---------------------------------------------------------------- what the learner said

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from linkwise.constraints.facts import Fact
-from linkwise.session.deserialize import read_events
-from linkwise.session.events import Event, Place
+from linkwise.session.journal.deserialize import read_events
+from linkwise.session.journal.events import Event, Place
 from session.tables_by_hand import (
     ADD,
     ANSWER,

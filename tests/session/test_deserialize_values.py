@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from linkwise.session.deserialize import MOST_GUIDELINES, MOST_JSON, read_events
+from linkwise.session.journal.deserialize import MOST_JSON, read_events
+from linkwise.session.journal.values import MOST_GUIDELINES
 from session.tables_by_hand import (
     ADD,
     ANSWER,

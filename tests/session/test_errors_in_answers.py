@@ -22,8 +22,9 @@ from hypothesis.stateful import (
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, SessionError
+from linkwise.session.journal.stored_clustering import GRADES, ErrorRate
 from linkwise.session.session import Session
-from linkwise.session.suspects import GRADES, ErrorRate, SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer
 from session.session_examples import LEARNERS, N_ROWS, X, answer_by, blobs, image, present, true_pairs
 
 ROWS = st.integers(0, N_ROWS - 1)

@@ -4,8 +4,8 @@ import pytest
 
 from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.session.events import (
-    Event,
+from linkwise.session.journal.events import Event
+from linkwise.session.state.event_facts import (
     drop_undone,
     evidence_of,
     facts_of,
@@ -118,7 +118,7 @@ def test_a_contradiction_is_reported_in_ids(ids, words):
     with pytest.raises(InfeasibleConstraintsError) as told, name_rows_by_id(ids):
         raise InfeasibleConstraintsError("rows 3, 7, 9", (3, 7, 9))
     assert str(told.value) == (
-        f"This contradicts earlier answers: {words}. Leave it out, or undo or change one of these answers."
+        f"This contradicts earlier answers: {words}. Remove it, or undo or change one of these answers."
     )
     assert told.value.chain == (3, 7, 9)
     assert told.value.__cause__ is None

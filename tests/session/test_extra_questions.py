@@ -9,9 +9,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionError
-from linkwise.session.agreement import count_by_source
-from linkwise.session.events import Event, Place
-from linkwise.session.extra_questions import (
+from linkwise.session.journal.events import Event, Place
+from linkwise.session.team.agreement import count_by_source, describe_source
+from linkwise.session.team.extra_questions import (
     NARROW,
     WHY,
     WIDE,
@@ -19,7 +19,6 @@ from linkwise.session.extra_questions import (
     choose_second_opinions,
     scale_share,
 )
-from linkwise.session.status import describe_source
 
 N = 60
 Y = np.arange(N) % 6
@@ -221,7 +220,7 @@ def test_without_overlap_nothing_changes():
 
 @pytest.mark.parametrize("overlap", [-0.1, 1.1, float("nan")])
 def test_overlap_is_a_share(overlap):
-    with pytest.raises(ValueError, match=r"overlap is .*Give a share of the questions, from 0 to 1\."):
+    with pytest.raises(ValueError, match=r"overlap is .*Pass a share of the questions, from 0 to 1\."):
         begin().questions(overlap=overlap)
 
 

@@ -19,8 +19,8 @@ from hypothesis.stateful import (
 import linkwise as lw
 from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
-from linkwise.session.events import facts_of, names_of
 from linkwise.session.session import Session
+from linkwise.session.state.event_facts import facts_of, names_of
 from session.session_examples import (
     ALL_LEARNERS,
     LEARNERS,

@@ -12,8 +12,8 @@ from linkwise.errors import ConstraintError, SessionError
 from linkwise.learn.base import ActiveLearner
 from linkwise.learn.known_k import estimators
 from linkwise.learn.learner import Question
-from linkwise.session import registry
-from linkwise.session.description import describe_learner
+from linkwise.session.journal import registry
+from linkwise.session.journal.description import describe_learner
 from linkwise.session.session import Session
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, true_pairs
 

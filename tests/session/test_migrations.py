@@ -8,8 +8,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session import migrations, schema
-from linkwise.session.migrations import Migration
+from linkwise.session.journal import migrations, schema
+from linkwise.session.journal.migrations import Migration
 
 X = np.arange(12.0).reshape(6, 2)
 FORMAT_1 = schema.SCHEMA.replace(", reliability REAL,", ",")  # made up: as if no answer had had a reliability

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from linkwise.session.moves import (
+from linkwise.session.state.moves import (
     Moves,
     count_moved_rows,
     describe_moves,

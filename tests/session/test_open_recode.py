@@ -5,8 +5,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import DataMismatchError, SessionError
-from linkwise.session.colours import find_heirs
 from linkwise.session.session import Session
+from linkwise.session.state.colours import find_heirs
 
 RNG = np.random.default_rng(0)
 KIND = RNG.integers(3, size=60)

@@ -7,10 +7,14 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.agreement import count_by_source, measure_agreement
-from linkwise.session.deserialize import MOST_GUIDELINES
-from linkwise.session.events import Event
-from linkwise.session.status import describe_agreement, describe_source
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.values import MOST_GUIDELINES
+from linkwise.session.team.agreement import (
+    count_by_source,
+    describe_agreement,
+    describe_source,
+    measure_agreement,
+)
 
 X = [[0.0], [0.1], [5.0], [5.1]]
 WHEN = "2026-01-01T00:00:00.000+00:00"
@@ -58,7 +62,7 @@ def test_a_session_without_guidelines_has_no_word_of_them(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        (7, TypeError, "The guidelines are a int. Give text."),
+        (7, TypeError, "The guidelines are a int. Pass text."),
         ("\ud800", SessionError, "not valid Unicode"),
         ("a" * (MOST_GUIDELINES + 1), SessionError, "have 10001 characters. Shorten them to 10000 or fewer."),
     ],

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 from session.session_examples import LEARNERS, TRUTH, X, answer_by, told
 from session.workers import do
 

@@ -11,8 +11,8 @@ import pytest
 
 from full_disk import full_disk
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
-from linkwise.session import file_image, store
-from linkwise.session.file_image import read_image
+from linkwise.session.journal import file_image, store
+from linkwise.session.journal.file_image import read_image
 from linkwise.session.session import Session
 from session.session_examples import LEARNERS, TRUTH, X, answer_by, image
 

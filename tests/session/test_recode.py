@@ -131,7 +131,7 @@ def test_rows_that_are_gone_are_named(tmp_path):
         session.undo()
     content = path.read_bytes()
     left = [1, 2, 3, 4, 9]
-    gone = r"answers about 2 rows that the data lack: 'r0', 'r5'\. Give"  # also of what was undone
+    gone = r"answers about 2 rows that the data lack: 'r0', 'r5'\. Pass"  # also of what was undone
     with pytest.raises(DataMismatchError, match=gone):
         Session.open(path, OTHER[left], ids=[IDS[row] for row in left], recode=True)
     assert path.read_bytes() == content

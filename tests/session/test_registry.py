@@ -4,7 +4,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionError
-from linkwise.session.registry import (
+from linkwise.session.journal.registry import (
     build_learner,
     check_kind,
     check_kinds,
@@ -149,7 +149,7 @@ def unfit(described, n_columns=None):
         (
             text("ActiveCOBS", preset="slow"),
             2,
-            "preset is unknown: 'slow'. Give one of 'paper', 'quick', or a Preset",
+            "preset is unknown: 'slow'. Pass one of 'paper', 'quick', or a Preset",
         ),
     ],
 )

@@ -8,10 +8,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.agreement import count_by_source
-from linkwise.session.remarks import MOST_NOTE, MOST_SECONDS, check_note, check_seconds, shorten_note
+from linkwise.session.journal.values import MOST_NOTE, MOST_SECONDS, check_note, check_seconds, shorten_note
 from linkwise.session.session import Session
-from linkwise.session.status import describe_pace, describe_source
+from linkwise.session.team.agreement import count_by_source, describe_pace, describe_source
 from session.session_examples import remark
 
 X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.2]])

@@ -9,10 +9,11 @@ from linkwise.constraints.facts import Fact
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.batches import PATH
 from linkwise.learn.learner import Question
-from linkwise.session import replay as module
-from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, Place, settle_events
-from linkwise.session.replay import Replay
+from linkwise.session.journal.events import Event, Place
+from linkwise.session.journal.stored_clustering import StoredClustering
+from linkwise.session.state import replay as module
+from linkwise.session.state.event_facts import settle_events
+from linkwise.session.state.replay import Replay
 
 X = np.arange(12.0).reshape(6, 2)
 SEED = 7
@@ -332,7 +333,7 @@ def test_a_learner_that_has_nothing_to_tell(replay):
         assert replay.representatives() is None
         assert replay.column_shares() is None
         assert replay.description() == ()
-    assert replay.snapshot() == Snapshot(1, None, replay.shown, ())
+    assert replay.snapshot() == StoredClustering(1, None, replay.shown, ())
 
 
 def test_what_a_learner_tells_is_as_of_the_last_event():

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError
-from linkwise.session.agreement import count_by_source
-from linkwise.session.status import describe_source
+from linkwise.session.team.agreement import count_by_source, describe_source
 from session.session_examples import N_ROWS, TRUTH, X, image
 
 ROWS = st.integers(0, N_ROWS - 1)

@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session import schema
-from linkwise.session.schema import Damage
+from linkwise.session.journal import schema
+from linkwise.session.journal.schema import Damage
 
 TABLES = {"meta", "row_id", "event", "imported", "snapshot"}
 
@@ -95,7 +95,7 @@ def test_the_magic_alone_is_no_session(path):
 def test_a_database_of_another_application_is_no_session(path):
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA application_id=1")
-    damaged(path, f"{path} is a database, but not a linkwise session. Name a session file.")
+    damaged(path, f"{path} is a database, but not a linkwise session. Pass a session file.")
 
 
 def test_only_four_bytes_name_the_application(folder):

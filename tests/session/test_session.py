@@ -17,8 +17,8 @@ from linkwise.errors import (
 )
 from linkwise.learn.learner import Question
 from linkwise.session import writer as module
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 from session.session_examples import told
 
 X = np.array([[0.0, 1.0], [0.5, 1.0], [2.0, 0.0], [3.0, 1.5], [4.0, 2.5], [7.0, 0.5]])
@@ -147,7 +147,7 @@ def test_kin_asks_and_no_source_is_known_by_default():
 
 
 def test_a_source_is_an_object_in_json():
-    assert message_of(TypeError, lambda: Session(X, source=["a.csv"])) == "source is a list. Give a dict."
+    assert message_of(TypeError, lambda: Session(X, source=["a.csv"])) == "source is a list. Pass a dict."
     words = message_of(SessionError, lambda: Session(X, source={"file": object()}))
     assert words.startswith("A session cannot store source as JSON")
 
@@ -168,7 +168,7 @@ def test_a_file_is_begun_with_all_that_was_given(path):
 @pytest.mark.parametrize("given", [(), (X,), (None, Neighbours())])
 def test_a_file_is_begun_with_data_and_a_learner_alone(path, given):
     words = message_of(FileNotFoundError, lambda: Session.open(path, *given))
-    assert words == f"There is no session file {path}. Give X and a learner to begin one."
+    assert words == f"There is no session file {path}. Pass X and a learner to begin one."
     assert not path.exists()
 
 
@@ -403,7 +403,7 @@ def test_volunteered_pairs_are_stored(session):
     session.add(5, 0, "cannot-link")
     assert last(session) == ("add", 5, 0, "no", None, (), "")
     words = message_of(ConstraintError, lambda: session.add(1, 2, "maybe"))
-    assert words == "The kind of a pair is unknown: 'maybe'. Give must-link or cannot-link."
+    assert words == "The kind of a pair is unknown: 'maybe'. Pass must-link or cannot-link."
     assert session.constraints == lw.Constraints(6, [(3, 0)], [(5, 0)])
 
 
@@ -506,7 +506,7 @@ def test_answers_are_carried_over_to_a_file(elsewhere, tmp_path):
 def test_a_session_is_not_carried_over_to_itself(elsewhere):
     with Session.open(elsewhere) as session:
         words = message_of(SessionError, lambda: session.carry_over(elsewhere))
-        assert words == f"{elsewhere} is this session itself. Name another one."
+        assert words == f"{elsewhere} is this session itself. Pass another one."
 
 
 # ---------------------------------------------------------------- clusters
@@ -575,7 +575,7 @@ def test_a_name_is_stored_again_only_where_another_came_later(session):
 
 def test_a_name_is_text(session):
     assert message_of(TypeError, lambda: session.set_name(0, 7)) == (
-        "The name of a cluster is a int. Give text."
+        "The name of a cluster is a int. Pass text."
     )
     words = message_of(SessionError, lambda: session.set_name(0, "\ud83c"))
     assert words == "The name '\\ud83c' is not valid Unicode: it holds half a character. Type it again."

@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError
-from linkwise.session.examples import Example
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Session
 
 X = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8], [0, 9], [1, 9]])

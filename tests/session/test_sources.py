@@ -81,7 +81,7 @@ def test_sessions_that_take_all_answers_as_right_store_sources_too():
 def test_a_wrong_source_raises_an_error(error_rate):
     session = Session(X, learner(), error_rate=error_rate)
     for source in (None, 3, ["anna"]):
-        with pytest.raises(TypeError, match=r"The source of an answer is not text: .*Give its name\."):
+        with pytest.raises(TypeError, match=r"The source of an answer is not text: .*Pass its name\."):
             session.answer("yes", source=source)
         with pytest.raises(TypeError, match="is not text"):
             session.add(0, 1, "must-link", source=source)
@@ -238,7 +238,7 @@ def test_a_rate_is_found_by_the_name_that_is_stored(tmp_path):
 
 @pytest.mark.parametrize("names", [("anna", " anna"), ("", " ")])
 def test_two_rates_for_one_source_raise_an_error(names):
-    with pytest.raises(ValueError, match=r"error_rate has two entries for the source '(anna)?'\. Give one\."):
+    with pytest.raises(ValueError, match=r"error_rate has two entries for the source '(anna)?'\. Use one\."):
         Session(X, learner(), error_rate=dict.fromkeys(names, 0.1))
     with pytest.raises(SessionError, match=r"The source '\\udc80' is not valid Unicode"):
         Session(X, learner(), error_rate={"\udc80": 0.1})

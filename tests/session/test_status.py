@@ -11,19 +11,17 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Fact
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.kin.confidence import describe_certainty
-from linkwise.session.agreement import SourceCounts
-from linkwise.session.status import (
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate
+from linkwise.session.state.status import (
     Status,
     build_status,
     count_answers,
     count_suspects,
     describe_advice,
     describe_errors,
-    describe_pace,
-    describe_source,
     describe_status,
 )
-from linkwise.session.suspects import Doubts, ErrorRate
+from linkwise.session.team.agreement import SourceCounts, describe_pace, describe_source
 from session.test_events import event
 
 HISTORY = [

@@ -12,9 +12,9 @@ import pytest
 import linkwise as lw
 from linkwise.constraints.facts import Fact
 from linkwise.learn.learner import Question
-from linkwise.session.schema import APPLICATION_ID, find_version
+from linkwise.session.journal.schema import APPLICATION_ID, find_version
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 from linkwise.session.writer import SNAPSHOT_MAX_ROWS
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 

@@ -18,10 +18,10 @@ import pytest
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.learn.advice import StopAdvice
-from linkwise.session import schema, store
-from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Place
-from linkwise.session.store import Store, WriteConflict
+from linkwise.session.journal import schema, store
+from linkwise.session.journal.events import Place
+from linkwise.session.journal.store import Store, WriteConflict
+from linkwise.session.journal.stored_clustering import StoredClustering
 
 IDS = ["a", "b", "ä", "d"]
 META = {
@@ -152,11 +152,11 @@ def test_a_file_that_is_not_there_is_not_made(folder):
 
 
 def test_a_folder_is_no_session(folder):
-    opening_fails(folder, IsADirectoryError, f"{folder} is a folder. Name a session file.")
+    opening_fails(folder, IsADirectoryError, f"{folder} is a folder. Pass a session file.")
 
 
 def test_a_device_is_no_session():
-    words = f"{os.devnull} is not a regular file. Name a session file."
+    words = f"{os.devnull} is not a regular file. Pass a session file."
     opening_fails(os.devnull, SessionDamagedError, words)
 
 
@@ -358,7 +358,7 @@ def test_a_table_that_changes_while_it_is_open_is_damage(path, one):
 
 
 def test_every_event_waits_for_the_disk_and_labels_do_not(one):
-    one.put_snapshot(Snapshot(3, None, LABELS))
+    one.put_snapshot(StoredClustering(3, None, LABELS))
     assert one._db.execute("PRAGMA synchronous").fetchone() == (1,)  # NORMAL
     one.append("undo", after=3, target=3)
     assert one._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
@@ -395,7 +395,7 @@ def kept(store):
 
 
 def test_labels_are_read_with_what_the_learner_said(path, one):
-    one.put_snapshot(Snapshot(2, "exhausted", LABELS, ("Done.", "Well döne.")))
+    one.put_snapshot(StoredClustering(2, "exhausted", LABELS, ("Done.", "Well döne.")))
     assert kept(one) == (2, "exhausted", [0, 1, -1, 1], ("Done.", "Well döne."))
     ((blob,),) = query(path, "SELECT labels FROM snapshot")
     assert np.frombuffer(blob, "<i4").tolist() == [0, 1, -1, 1]
@@ -406,41 +406,41 @@ def test_labels_are_read_with_what_the_learner_said(path, one):
 
 def test_labels_are_read_with_the_advice_of_the_learner(path, one):
     for advice in (StopAdvice(True, 0.25, 0.5, 3), StopAdvice(False, None)):
-        one.put_snapshot(Snapshot(2, None, LABELS, advice=advice))
+        one.put_snapshot(StoredClustering(2, None, LABELS, advice=advice))
         assert one.snapshot().advice == advice
-    one.put_snapshot(Snapshot(3, None, LABELS))
+    one.put_snapshot(StoredClustering(3, None, LABELS))
     assert one.snapshot().advice is None
 
 
 @pytest.mark.parametrize("word", ["description", "doubts", "advice"])
 def test_damaged_words_of_the_learner_are_found(path, one, word):
-    one.put_snapshot(Snapshot(2, None, LABELS))
+    one.put_snapshot(StoredClustering(2, None, LABELS))
     execute(path, f"UPDATE snapshot SET {word} = '5'")
     with pytest.raises(SessionDamagedError, match=f"{path} is damaged"):
         one.snapshot()
 
 
 def test_later_labels_stay(one):
-    one.put_snapshot(Snapshot(2, None, LABELS, ("two",)))
-    one.put_snapshot(Snapshot(1, None, LABELS[::-1], ("one",)))
+    one.put_snapshot(StoredClustering(2, None, LABELS, ("two",)))
+    one.put_snapshot(StoredClustering(1, None, LABELS[::-1], ("one",)))
     assert kept(one) == (2, None, [0, 1, -1, 1], ("two",))
-    one.put_snapshot(Snapshot(2, "exhausted", LABELS[::-1], ("two again",)))
+    one.put_snapshot(StoredClustering(2, "exhausted", LABELS[::-1], ("two again",)))
     assert kept(one) == (2, "exhausted", [1, -1, 1, 0], ("two again",))
-    one.put_snapshot(Snapshot(3, None, LABELS, ("three",)))
+    one.put_snapshot(StoredClustering(3, None, LABELS, ("three",)))
     assert kept(one) == (3, None, [0, 1, -1, 1], ("three",))
 
 
 def test_labels_after_an_event_that_is_not_there_give_way(one):
     """An older copy of the file came back."""
-    one.put_snapshot(Snapshot(9, None, LABELS, ("nine",)))
+    one.put_snapshot(StoredClustering(9, None, LABELS, ("nine",)))
     assert kept(one) == (-1, None, [0, 1, -1, 1], ("nine",))
-    one.put_snapshot(Snapshot(1, None, LABELS[::-1], ("one",)))
+    one.put_snapshot(StoredClustering(1, None, LABELS[::-1], ("one",)))
     assert kept(one) == (1, None, [1, -1, 1, 0], ("one",))
 
 
 def test_labels_that_are_no_numbers_of_clusters_are_not_kept(one):
     for wrong in ([0, 1, 2, 4], [0, 1, 2, -2]):
-        one.put_snapshot(Snapshot(3, None, np.array(wrong, dtype=np.int32)))
+        one.put_snapshot(StoredClustering(3, None, np.array(wrong, dtype=np.int32)))
         assert one.snapshot() is None
 
 

@@ -12,8 +12,8 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
 from linkwise.learn.learner import Question
-from linkwise.session.events import drop_undone, settle_events
 from linkwise.session.session import Session
+from linkwise.session.state.event_facts import drop_undone, settle_events
 from linkwise.session.view import synchronized
 
 X = np.arange(10.0).reshape(5, 2)

@@ -55,7 +55,7 @@ def test_equal_scores_cannot_be_tested():
     assert np.isnan(friedman_test([[0.5, 0.5], [0.1, 0.1]]).p_value)
     assert np.isnan(p_value_of_pairs([0.0, 0.0, 0.0]))
     assert np.isnan(p_value_of_pairs([0.3]))
-    with pytest.raises(ValueError, match="Give at least 2 tasks and 2 methods"):
+    with pytest.raises(ValueError, match="Pass at least 2 tasks and 2 methods"):
         friedman_test([[0.5, 0.2]])
 
 

@@ -137,8 +137,8 @@ def test_the_same_seed_draws_the_same():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "Give one of them"),
-        ({"n": 3, "percent": 3}, "Give one of them"),
+        ({}, "Pass one of them"),
+        ({"n": 3, "percent": 3}, "Pass one of them"),
         ({"percent": 101}, "percent=101 is not from 0 to 100"),
         ({"n": 1, "wrong": 2}, "wrong=2 is not a share"),
         ({"n": 1, "kind": "odd"}, "kind='odd' is unknown"),
@@ -249,9 +249,9 @@ def test_each_pair_of_a_kind_is_as_likely():
 @pytest.mark.parametrize(
     ("y", "must", "cannot", "message"),
     [
-        ([0, 0], 1, 1, "1 cannot-link pairs cannot be drawn. Give 0."),
-        ([0, 1], 2, 1, "2 must-link pairs cannot be drawn. Give 0."),
-        ([0, 0, 1], -1, 1, "-1 must-link pairs cannot be drawn. Give 0 or more."),
+        ([0, 0], 1, 1, "1 cannot-link pairs cannot be drawn. Pass 0."),
+        ([0, 1], 2, 1, "2 must-link pairs cannot be drawn. Pass 0."),
+        ([0, 0, 1], -1, 1, "-1 must-link pairs cannot be drawn. Pass 0 or more."),
         ([], 0, 3, "3 cannot-link pairs cannot be drawn"),
     ],
 )

@@ -14,7 +14,7 @@ from linkwise import COBRAS, TruthOracle
 @given(st.integers(2, 60), st.integers(2, 10), st.integers(0, 5))
 def test_folds_cut_the_rows(n_rows, n_folds, repetition):
     if n_folds > n_rows:
-        with pytest.raises(ValueError, match=f"Give 2 to {n_rows} folds"):
+        with pytest.raises(ValueError, match=f"Pass 2 to {n_rows} folds"):
             split_folds(n_rows, n_folds, repetition)
         return
     cut = split_folds(n_rows, n_folds, repetition)

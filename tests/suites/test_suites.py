@@ -467,7 +467,7 @@ def test_without_data_it_says_so(place, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('kind = "constraints"', 'kind = "odd"', "kind = 'odd'. Give questions, constraints"),
+        ('kind = "constraints"', 'kind = "odd"', "kind = 'odd'. Set questions, constraints"),
         ("numbers = [5, 20]", "numbers = [20, 5]", "The numbers of mine.toml do not ascend"),
         ("numbers = [5, 20]", "", "has no numbers"),
         ("runs = 2", "run = 2", "unknown field 'run'"),
@@ -485,9 +485,9 @@ def test_without_data_it_says_so(place, capsys):
             "asks questions, and nested is about constraints",
         ),
         ('kind = "constraints"', 'kind = "questions"\nstarts = 2', "starts is about constraints"),
-        ("runs = 2", "cannot_links = [5]", "has 2 numbers and 1 cannot_links. Give as many."),
-        ("runs = 2", "cannot_links = [5, 6]\nwrong = 0.1", "Leave out pairs, nested and wrong."),
-        ("runs = 2", 'unit = "rows"', "unit = 'rows'. Give count, percent of pairs, percent of rows"),
+        ("runs = 2", "cannot_links = [5]", "has 2 numbers and 1 cannot_links. Set as many."),
+        ("runs = 2", "cannot_links = [5, 6]\nwrong = 0.1", "Remove pairs, nested and wrong."),
+        ("runs = 2", 'unit = "rows"', "unit = 'rows'. Set count, percent of pairs, percent of rows"),
         ("[protocol]", "[protocol", "mine.toml is no TOML file"),
         (
             "[protocol]",
@@ -497,28 +497,28 @@ def test_without_data_it_says_so(place, capsys):
         (
             'methods = ["PCKMeans"]',
             'methods = "PCKMeans"',
-            "methods = 'PCKMeans'. Give a list of texts in quotes",
+            "methods = 'PCKMeans'. Set a list of texts in quotes",
         ),
         ("[[task]]", "[task]", "is no TOML file"),
         (
             'kind = "constraints"',
             'kind = "questions"',
-            "scored = 'elsewhere' is about constraints. Give folds",
+            "scored = 'elsewhere' is about constraints. Set folds",
         ),
         ('kind = "constraints"', 'kind = "questions"\npairs = "must-link"', "pairs is about constraints"),
         ("share = 0.7", "folds = 2", "has folds, which replace scored"),
         ('scored = "elsewhere"', "folds = 2", "has folds, which replace share"),
-        ("share = 0.7", "share = 7", "has 7 in share. Give 0 to 1."),
-        ("runs = 2", "runs = 0", "has 0 in runs. Give 1 or more."),
-        ("runs = 2", 'runs = "2"', "has runs = '2'. Give a whole number."),
-        ("runs = 2", "folds = 1", "has folds = 1. Give 2 or more, or 0 for none."),
-        ("runs = 2", "wrong = 0.1\nclosed = true", "closes wrong constraints. Leave out closed or wrong."),
-        ("runs = 2", "nested = 1", "has nested = 1. Give true or false."),
-        ("runs = 2", 'score = "arri"', "has score = 'arri'. Give ari, rand, nmi, nmi_geometric"),
-        ("numbers = [5, 20]", "numbers = 5", "has numbers = 5. Give a list of numbers."),
-        ("numbers = [5, 20]", "numbers = [2.5]", "has 2.5 in numbers. Give whole numbers, or a unit"),
-        ("numbers = [5, 20]", "numbers = [-5]", "has -5 in numbers. Give 0 or more."),
-        ("numbers = [5, 20]", 'unit = "percent of rows"\nnumbers = [101]', "101 in numbers. Give 0 to 100."),
+        ("share = 0.7", "share = 7", "has 7 in share. Set 0 to 1."),
+        ("runs = 2", "runs = 0", "has 0 in runs. Set 1 or more."),
+        ("runs = 2", 'runs = "2"', "has runs = '2'. Set a whole number."),
+        ("runs = 2", "folds = 1", "has folds = 1. Set 2 or more, or 0 for none."),
+        ("runs = 2", "wrong = 0.1\nclosed = true", "closes wrong constraints. Remove closed or wrong."),
+        ("runs = 2", "nested = 1", "has nested = 1. Set true or false."),
+        ("runs = 2", 'score = "arri"', "has score = 'arri'. Set ari, rand, nmi, nmi_geometric"),
+        ("numbers = [5, 20]", "numbers = 5", "has numbers = 5. Set a list of numbers."),
+        ("numbers = [5, 20]", "numbers = [2.5]", "has 2.5 in numbers. Set whole numbers, or a unit"),
+        ("numbers = [5, 20]", "numbers = [-5]", "has -5 in numbers. Set 0 or more."),
+        ("numbers = [5, 20]", 'unit = "percent of rows"\nnumbers = [101]', "101 in numbers. Set 0 to 100."),
         ("numbers = [5, 20]", "numbers = [5, 2000]", "lines does not suit this protocol. 2000 pairs cannot"),
         ('"PCKMeans"', '"PCKMeans(k=3)"', "PCKMeans(k=3) does not have these parameters."),
         (
@@ -526,14 +526,14 @@ def test_without_data_it_says_so(place, capsys):
             '"peers.py:final"',
             "For constraints write a function of (X, constraints, n_clusters, seed)",
         ),
-        ('"dots.csv"', '"dots.csv"\nkernel = "poly"', "kernel = 'poly'. Give linear, rbf."),
-        ('"dots.csv"', '"dots.csv"\nrows = -1', "rows = -1. Give 1 or more."),
+        ('"dots.csv"', '"dots.csv"\nkernel = "poly"', "kernel = 'poly'. Set linear, rbf."),
+        ('"dots.csv"', '"dots.csv"\nrows = -1', "rows = -1. Set 1 or more."),
         (
             '"dots.csv"',
             '"dots.csv"\ncounts = [40, 2]',
-            "has 2 counts. Give those of rows, features and classes.",
+            "has 2 counts. Set those of rows, features and classes.",
         ),
-        ('"dots.csv"', '"dots.csv"\ndrop_before = "x"', "drop_before = 'x'. Give a list of texts in quotes."),
+        ('"dots.csv"', '"dots.csv"\ndrop_before = "x"', "drop_before = 'x'. Set a list of texts in quotes."),
     ],
 )
 def test_what_is_wrong_is_named(place, capsys, old, new, message):
@@ -545,7 +545,7 @@ def test_what_is_wrong_is_named(place, capsys, old, new, message):
 def test_no_question_is_no_number_of_questions(place, capsys):
     (place / "mine.toml").write_text(QUESTIONS.replace("[5, 20]", "[0, 20]"))
     assert run("--methods", "KIN") == 2
-    assert "has 0 in numbers. Give 1 or more." in capsys.readouterr().err
+    assert "has 0 in numbers. Set 1 or more." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--runs", "--jobs"])
@@ -591,7 +591,7 @@ def test_labels_and_methods_are_there_once(place, capsys):
     assert run("--methods", "a=PCKMeans", "a=MPCKMeans") == 2
     assert "The label 'a' is there twice." in capsys.readouterr().err
     assert run("--methods", "a=PCKMeans", "b=PCKMeans") == 2
-    assert "The method 'PCKMeans' is there twice. Give each" in capsys.readouterr().err
+    assert "The method 'PCKMeans' is there twice. Set a label" in capsys.readouterr().err
 
 
 def test_finished_tasks_have_tables_before_the_others(place, capsys):
@@ -632,7 +632,7 @@ def test_a_clusterer_is_not_asked(place, capsys):
 
 def test_an_unknown_suite_is_refused(place, capsys):
     assert main(["run", "moons"]) == 2
-    assert "There is no suite 'moons'. Give bckm2018, clusilc2007" in capsys.readouterr().err
+    assert "There is no suite 'moons'. Pass bckm2018, clusilc2007" in capsys.readouterr().err
     assert main(["run", "mine.toml", "--data", ".", "--tasks", "moon"]) == 2
     assert "mine has no task 'moon'" in capsys.readouterr().err
 

@@ -48,7 +48,7 @@ def test_bundled_counts(name, counts):
 
 def test_without_a_folder_there_is_what_scikit_learn_has():
     assert available_tasks(CATALOGUE, Source()) == list(datasets.BUNDLED)
-    with pytest.raises(DataError, match=r"no task 'glass' here\. Give the folder of data sets with --data"):
+    with pytest.raises(DataError, match=r"no task 'glass' here\. Pass the folder of data sets with --data"):
         load_task(CATALOGUE["glass"])
 
 
@@ -242,8 +242,8 @@ def test_sets_with_many_classes_are_read_as_arrays(tmp_path, name):
     [
         ([{"file": "a.csv"}], "Task 1 of my.toml has no name"),
         ([{"name": "a", "colour": 3}], "unknown field 'colour'"),
-        ([{"name": "a", "form": "song"}], "form = 'song'. Give table, arrays, pixels, texts, counts"),
-        ([{"name": "a", "scale": "log"}], "scale = 'log'. Give unit, standard, none"),
+        ([{"name": "a", "form": "song"}], "form = 'song'. Set table, arrays, pixels, texts, counts"),
+        ([{"name": "a", "scale": "log"}], "scale = 'log'. Set unit, standard, none"),
         ([{"name": "a", "form": "counts", "scale": "none"}], "form = 'counts', which does not use scale"),
         ([{"name": "a", "components": 3}], "form = 'table', which does not use components"),
         ([{"name": "a"}, {"name": "a"}], "Two tasks of my.toml are named 'a'"),

@@ -48,8 +48,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """Whether no constraint is ever broken."""
     is_sampled: ClassVar[bool] = True
     """Whether a learner that refits it fits only a sample of very many rows and predicts the others."""
-    reads_chunks: ClassVar[bool] = False
-    """Whether `linkwise.cluster_rows` fits it to rows that stay in files."""
     leaves_noise: ClassVar[bool] = False
     """Whether rows may be in no cluster, label -1: apart from all others, as `isolate_noise` says."""
 
@@ -268,8 +266,7 @@ def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
     """Raise if `n_clusters` is above the number of rows."""
     if n_clusters > n_rows:
         raise DataError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Give more rows, or ask for"
-            " fewer clusters."
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Pass more rows, or use fewer clusters."
         )
 
 

@@ -46,12 +46,12 @@ def check_row_count(n_rows: object) -> int:
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)):
         raise TypeError(
             f"n_rows is not an integer: {short_repr(n_rows)} ({type(n_rows).__name__})."
-            " Give the number of rows."
+            " Pass the number of rows."
         )
     if not 0 <= n_rows <= MAX_ROWS:
         raise ConstraintError(
             f"n_rows is out of range: {short_repr(int(n_rows))}."
-            f" Give the number of rows, 0 or more, at most {MAX_ROWS}."
+            f" Pass the number of rows, 0 or more, at most {MAX_ROWS}."
         )
     return int(n_rows)
 
@@ -61,7 +61,7 @@ def check_row(row: object, n_rows: int) -> int:
     if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
         raise TypeError(
             f"A row position is not an integer: {short_repr(row)} ({type(row).__name__})."
-            " Give positions that count from 0."
+            " Pass positions that count from 0."
         )
     if not 0 <= row < n_rows:
         raise ConstraintError(
@@ -87,10 +87,10 @@ def check_pairs(given: Any, n: int, kind: ConstraintKind) -> tuple[Pairs, int]:
 def _as_integers(given: Any, kind: ConstraintKind) -> Pairs:
     """Return pairs as int64; check a list entry by entry, since NumPy converts True and 3.0 to integers."""
     if given is None:
-        raise TypeError(f"The {kind}s are None. Give pairs of row positions, or () for none.")
+        raise TypeError(f"The {kind}s are None. Pass pairs of row positions, or () for none.")
     if not hasattr(given, "__array__"):
         if not isinstance(given, Iterable):
-            raise TypeError(f"The {kind}s are not a list of pairs: {short_repr(given)}. Give row positions.")
+            raise TypeError(f"The {kind}s are not a list of pairs: {short_repr(given)}. Pass row positions.")
         given = list(given)
         for at, pair in enumerate(given):
             _check_pair(pair, at, kind)
@@ -98,13 +98,13 @@ def _as_integers(given: Any, kind: ConstraintKind) -> Pairs:
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ConstraintError(f"The {kind}s have shape {pairs.shape}. Give pairs, shape (n_pairs, 2).")
+        raise ConstraintError(f"The {kind}s have shape {pairs.shape}. Pass pairs, shape (n_pairs, 2).")
     if pairs.dtype.kind in "uO" and all(isinstance(v, SupportsIndex) for v in pairs.ravel()):
         far = [(at, v) for at, v in enumerate(pairs.ravel().tolist()) if v > np.iinfo(np.int64).max]
         if far:
             raise ConstraintError(_describe_far_row(kind, far[0][0] // 2, str(far[0][1])))
     if pairs.dtype.kind not in "iu":
-        raise TypeError(f"{kind} 0 holds {pairs.dtype} values. Give row positions, which are integers.")
+        raise TypeError(f"{kind} 0 holds {pairs.dtype} values. Pass row positions, which are integers.")
     return pairs.astype(np.int64)
 
 
@@ -112,12 +112,12 @@ def _check_pair(pair: Any, at: int, kind: ConstraintKind) -> None:
     """Raise unless an entry of a list is a pair of row positions."""
     ends = list(pair) if is_sequence(pair) else []
     if len(ends) != 2:
-        raise ConstraintError(f"{kind} {at} is not a pair: {short_repr(pair)}. Give two row positions.")
+        raise ConstraintError(f"{kind} {at} is not a pair: {short_repr(pair)}. Pass two row positions.")
     for value in ends:
         if type(value) is not int and not is_integer(value):
             raise TypeError(
                 f"{kind} {at} holds {short_repr(value)} ({type(value).__name__})."
-                " Give row positions, which are integers."
+                " Pass row positions, which are integers."
             )
         if not -MAX_ROWS <= value <= MAX_ROWS:  # NumPy would convert it to a float or an object
             raise ConstraintError(_describe_far_row(kind, at, short_repr(int(value))))
@@ -135,16 +135,16 @@ def check_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[n
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ConstraintError(
-            f"{name} holds no weights: {short_repr(given)}. Give one number above 0 for each pair."
+            f"{name} holds no weights: {short_repr(given)}. Pass one number above 0 for each pair."
         ) from None
     if weights.shape != (n_pairs,):
         raise ConstraintError(
-            f"{name} has shape {weights.shape} for {n_pairs} pairs. Give one weight for each pair."
+            f"{name} has shape {weights.shape} for {n_pairs} pairs. Pass one weight for each pair."
         )
     wrong = np.flatnonzero(~((weights > 0) & (weights <= MAX_WEIGHT)))
     if len(wrong):
         raise ConstraintError(
-            f"{name}[{wrong[0]}] is {weights[wrong[0]]}. Give weights above 0, at most {MAX_WEIGHT:g}."
+            f"{name}[{wrong[0]}] is {weights[wrong[0]]}. Pass weights above 0, at most {MAX_WEIGHT:g}."
         )
     return weights
 
@@ -193,7 +193,7 @@ def merge_duplicates(
 def check_ids(ids: Any) -> list[str]:
     """Return the ids of all rows as texts."""
     if not is_sequence(ids):
-        raise TypeError(f"ids is not a sequence: {short_repr(ids)}. Give the id of every row.")
+        raise TypeError(f"ids is not a sequence: {short_repr(ids)}. Pass the id of every row.")
     return list_names(ids, "ids")
 
 
@@ -202,20 +202,29 @@ def list_names(names: Iterable[object], argument: str) -> list[str]:
     try:
         return [str(name) for name in names]
     except ValueError:
-        raise ValueError(f"{argument} holds a number with too many digits. Give shorter names.") from None
+        raise ValueError(f"{argument} holds a number with too many digits. Use shorter names.") from None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether one value is none: None, NaN, NaT, pandas' NA or NumPy's masked."""
+    if value is None or type(value).__name__ in ("NAType", "MaskedConstant"):  # they refuse to be compared
+        return True
+    differs = value != value
+    return type(differs).__name__ in ("bool", "bool_") and bool(differs)
 
 
 def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
-    """Number classes 0 .. k-1; an unknown class (-1, None, NaN) becomes -1."""
-    values = np.asarray(y)
-    if values.dtype.kind == "U" and not hasattr(y, "__array__"):
-        values = np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts
+    """Number classes 0 .. k-1; an unknown class (-1, or a missing value of any library) becomes -1."""
+    values = _list_labels(y)
     if values.ndim != 1:
-        raise ValueError(f"The labels have shape {values.shape}. Give one label for each row.")
+        raise ValueError(f"The labels have shape {values.shape}. Pass one label for each row.")
     if values.dtype.kind == "O":
-        unknown = np.array([v is None or v != v or v == -1 for v in values], dtype=bool)
+        listed = values.tolist()
+        unknown = np.array([is_missing(v) or v == -1 for v in listed], dtype=bool)
         number: dict[object, int] = {}
-        values = np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
+        values = np.array([number.setdefault(v, len(number)) for v in listed], dtype=np.int64)
+    elif values.dtype.kind in "mM":
+        unknown = np.isnat(values)
     else:
         unknown = (
             (values != values) | (values == -1) if values.dtype.kind in "iuf" else np.zeros(len(values), bool)
@@ -223,3 +232,21 @@ def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
     codes = np.full(len(values), -1, dtype=np.int64)
     codes[~unknown] = np.unique(values[~unknown], return_inverse=True)[1].ravel()
     return codes
+
+
+def _list_labels(y: ArrayLike) -> NDArray[Any]:
+    """Labels as an array, of objects where an array of another type would lose what is missing."""
+    if np.ma.isMaskedArray(y):
+        found = y.data.astype(object)
+        found[np.ma.getmaskarray(y)] = None
+        return found
+    if not isinstance(y, (np.ndarray, list, tuple)) and hasattr(y, "dtype"):
+        import narwhals as nw  # costs a tenth of a second, and arrays do without
+
+        series = nw.from_native(y, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    values = np.asarray(y)
+    if values.dtype.kind == "U" and not hasattr(y, "__array__"):
+        return np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts
+    return values

@@ -270,7 +270,7 @@ class Constraints:
         if found.shape != (self.n_rows,):
             raise ValueError(
                 f"labels have shape {found.shape}, but the constraints are about {self.n_rows} rows."
-                " Give one label for each row."
+                " Pass one label for each row."
             )
         must = found[self.must_link[:, 0]] != found[self.must_link[:, 1]]
         cannot = found[self.cannot_link[:, 0]] == found[self.cannot_link[:, 1]]
@@ -284,7 +284,7 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Class of every row; -1, None or NaN if it is unknown.
+            Class of every row; -1 or a missing value (None, NaN, NaT, NA, masked, null) if it is unknown.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Class of every row; rows of unknown class (-1) are never drawn.
+            Class of every row; rows of unknown class (-1 or missing) are never drawn.
         n : int
             Number of pairs, at most the number of pairs of rows with a known class.
         random_state : int or Generator, optional
@@ -333,7 +333,7 @@ class Constraints:
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= total:
             raise ValueError(
                 f"n={short_repr(n)} pairs cannot be drawn from {len(known)} rows of known class."
-                f" Give an integer from 0 to {total}."
+                f" Pass an integer from 0 to {total}."
             )
         rng = np.random.default_rng(random_state)
         pairs = known[draw_pairs(len(known), n, rng)]
@@ -385,7 +385,7 @@ class Constraints:
         """
         if (n_rows is None) == (ids is None):
             raise TypeError(
-                "Exactly one of n_rows and ids is needed. Give n_rows if the file names positions,"
+                "Exactly one of n_rows and ids is needed. Pass n_rows if the file names positions,"
                 " or ids if it names ids."
             )
         names = list(map(str, range(check_row_count(n_rows)))) if n_rows is not None else check_ids(ids)
@@ -445,7 +445,7 @@ class Constraints:
         """
         names = None if ids is None else check_ids(ids)
         if names is not None and len(names) != self.n_rows:
-            raise ValueError(f"There are {len(names)} ids for {self.n_rows} rows. Give one id for each row.")
+            raise ValueError(f"There are {len(names)} ids for {self.n_rows} rows. Pass one id for each row.")
         try:
             refuse_lone_surrogates(names or (), "the ids")
         except DataError as error:
@@ -538,7 +538,7 @@ def _check_treatment(on_conflict: object, error_rate: object) -> None:
     """Raise unless it is known what to do with contradictions, and the error rate fits it."""
     if not (isinstance(on_conflict, str) and on_conflict in ON_CONFLICT):
         raise ValueError(
-            f"on_conflict is unknown: {short_repr(on_conflict)}. Give 'raise', 'keep' or 'believe'."
+            f"on_conflict is unknown: {short_repr(on_conflict)}. Pass 'raise', 'keep' or 'believe'."
         )
     if error_rate is None:
         return
@@ -546,12 +546,12 @@ def _check_treatment(on_conflict: object, error_rate: object) -> None:
     if isinstance(error_rate, bool) or not (isinstance(error_rate, numbers) and 0 < error_rate < 0.5):
         raise ValueError(
             f"error_rate is not a share of wrong pairs: {short_repr(error_rate)}."
-            " Give a number above 0 and below 0.5, or None to estimate it."
+            " Pass a number above 0 and below 0.5, or None to estimate it."
         )
     if on_conflict != "believe":
         raise ValueError(
             f"error_rate is {short_repr(error_rate)}, but on_conflict is {on_conflict!r}."
-            " Pass on_conflict='believe', or leave error_rate out."
+            " Pass on_conflict='believe', or remove error_rate."
         )
 
 

@@ -225,12 +225,12 @@ class Evidence:
         if not (isinstance(answer, str) and answer in ANSWERS):
             raise TypeError(
                 f"The answer about rows {i} and {j} is unknown: {short_repr(answer)}."
-                " Give 'yes', 'no' or 'unsure'."
+                " Pass 'yes', 'no' or 'unsure'."
             )
         if i == j:
-            raise ConstraintError(f"Row {i} is compared with itself. Give two different rows.")
+            raise ConstraintError(f"Row {i} is compared with itself. Pass two different rows.")
         if not isinstance(source, str):
-            raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Give its name.")
+            raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Pass its name.")
         return i, j
 
     def add_constraints(self, constraints: Constraints) -> None:

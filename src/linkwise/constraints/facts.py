@@ -69,10 +69,10 @@ def check_reliability(reliability: object, answer: Answer) -> float | None:
     if reliability is None or answer == "unsure":
         return None
     if not isinstance(reliability, Real) or isinstance(reliability, bool):
-        raise TypeError(f"reliability is not a number: {short_repr(reliability)}. Give a number, or None.")
+        raise TypeError(f"reliability is not a number: {short_repr(reliability)}. Pass a number, or None.")
     if not 0.5 <= float(reliability) <= 1:
         raise ValueError(
-            f"reliability is out of range: {short_repr(reliability)}. Give the probability that the answer "
+            f"reliability is out of range: {short_repr(reliability)}. Pass the probability that the answer "
             "is right, from 0.5 to 1. Below 0.5 the opposite answer is more probable."
         )
     return float(reliability)

@@ -520,13 +520,11 @@ def check_error_rate(error_rate: object) -> float | dict[str, float | None] | No
     if not isinstance(error_rate, Mapping):
         return _check_share(error_rate)
     if not error_rate:
-        raise ValueError(
-            "error_rate names no source: {}. Give the share of a source, or None to estimate it."
-        )
+        raise ValueError("error_rate names no source: {}. Set the share of a source, or None to estimate it.")
     shares = {}
     for source, share in error_rate.items():
         if not isinstance(source, str):
-            raise TypeError(f"error_rate has a source that is not text: {short_repr(source)}. Give its name.")
+            raise TypeError(f"error_rate has a source that is not text: {short_repr(source)}. Pass its name.")
         shares[source] = _check_share(share)
     if set(shares) <= {""}:  # the same for all sources
         return shares.get("")
@@ -540,7 +538,7 @@ def _check_share(error_rate: object) -> float | None:
     if isinstance(error_rate, bool) or not isinstance(error_rate, (int, float)) or not 0 <= error_rate < 0.5:
         raise ValueError(
             f"error_rate is not a share of wrong answers: {short_repr(error_rate)}."
-            " Give a number from 0 up to 0.5, or None to estimate it."
+            " Pass a number from 0 up to 0.5, or None to estimate it."
         )
     return float(error_rate)
 

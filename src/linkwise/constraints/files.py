@@ -35,7 +35,7 @@ def index_ids(ids: Sequence[str]) -> dict[str, int]:
         row = next(r for r, name in enumerate(ids) if position[name] != r)
         raise ConstraintError(
             f"Rows {row} and {position[ids[row]]} have the same id: {shorten(ids[row])!r}."
-            " Give every row its own id."
+            " Use a different id for each row."
         )
     return position
 
@@ -147,7 +147,7 @@ def _parse_pair(
             some = ", ".join(repr(shorten(known)) for known in islice(position, 2))
             raise ConstraintError(
                 f"Line {number} of {name} names a row that does not exist: {column} is"
-                f" {shorten(cells[column])!r}, and the rows are called {some}, …. Correct the id, or name the"
+                f" {shorten(cells[column])!r}, and the rows are called {some}, …. Fix the id, or set the"
                 " column that holds such ids (--id, in Python ids=)."
             )
         rows.append(row)
@@ -189,7 +189,7 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
     """
     name = os.fspath(path)
     if os.path.isdir(path):
-        raise DataError(f"{name} is a folder. Name a file of clusters with the columns id,cluster.")
+        raise DataError(f"{name} is a folder. Use a file of clusters with the columns id,cluster.")
     try:
         records = read_records(path, by_words=False)
     except DataError as error:
@@ -211,7 +211,7 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
     missing = [ids[row] for row, cluster in enumerate(clusters) if cluster is None]
     if missing:
         more = f" and {count_noun(len(missing) - 1, 'more row')}" if len(missing) > 1 else ""
-        raise DataError(f"{name} has no cluster for row {missing[0]!r}{more}. Give one to every row.")
+        raise DataError(f"{name} has no cluster for row {missing[0]!r}{more}. Set one for every row.")
     words = [cluster for cluster in clusters if cluster is not None]
     whole = [_WHOLE_NUMBER.fullmatch(word) for word in words]
     numbers = [int(match[1]) for match in whole if match]
@@ -221,11 +221,11 @@ def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] |
 def _cluster_of(line: str, cells: Sequence[str], position: Mapping[str, int]) -> tuple[int, str]:
     """Read the row and the cluster of one line."""
     if len(cells) < 2 or not cells[1].strip():
-        raise DataError(f"{line} has no cluster: {shorten(','.join(cells))!r}. Give id,cluster.")
+        raise DataError(f"{line} has no cluster: {shorten(','.join(cells))!r}. Use the form id,cluster.")
     row = find_row(cells[0], position)
     if row is None:
         raise DataError(
             f"{line} names an unknown row: {shorten(cells[0])!r}. The ids of the rows are"
-            f" {next(iter(position))!r}, …. Name the column of the ids in this file: --id COLUMN."
+            f" {next(iter(position))!r}, …. Set the column of the ids in this file: --id COLUMN."
         )
     return row, cells[1]

@@ -5,16 +5,16 @@ Every choice is a sentence in `Table.notes` or `Encoded.notes`.
 """
 
 from linkwise.data.column_survey import ColumnSurvey, survey_columns
-from linkwise.data.encode import encode
-from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.columns.roles import Column
+from linkwise.data.columns.table import Table
+from linkwise.data.encoding.encoded import Encoded, Feature
+from linkwise.data.encoding.matrix import encode
+from linkwise.data.encoding.series import encode_series
+from linkwise.data.encoding.texts import encode_texts
 from linkwise.data.folders import read_folder
-from linkwise.data.items import Items, image_items, record_items, series_items, text_items
-from linkwise.data.readers import read_table
-from linkwise.data.roles import Column
-from linkwise.data.rows import Rows, items_of
-from linkwise.data.series import encode_series
-from linkwise.data.table import Table, from_frame
-from linkwise.data.texts import encode_texts
+from linkwise.data.readers import from_frame, read_table
+from linkwise.data.show.items import Items, image_items, record_items, series_items, text_items
+from linkwise.data.show.rows import Rows, items_of
 
 __all__ = [
     "Column",

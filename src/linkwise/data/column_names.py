@@ -73,4 +73,4 @@ def check_names(
         if (one, other) == ("a feature", "hidden"):
             continue
         for name in uses[one] & uses[other]:
-            raise DataError(f"Column '{name}' is to be {one} and {other}. Name it once.")
+            raise DataError(f"Column '{name}' is to be {one} and {other}. Use it in one option.")

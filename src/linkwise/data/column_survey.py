@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.data.encoded import Encoded, block_of
-from linkwise.data.near_copies import NearCopies, find_near_copies
-from linkwise.data.pictures import find_pictures, holds_pictures
-from linkwise.data.proposed_options import propose_options
-from linkwise.data.table import Table
+from linkwise.data.columns.near_copies import NearCopies, find_near_copies
+from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
+from linkwise.data.columns.proposed_options import propose_options
+from linkwise.data.columns.table import Table
+from linkwise.data.encoding.encoded import Encoded, block_of
 from linkwise.errors import DataError
 
 MOST_NAMED = 8  # columns whose shares are named

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import datasets
-from linkwise.data.encoded import Encoded, Feature
-from linkwise.data.items import Items, image_items, series_items, text_items
-from linkwise.data.series import encode_series
-from linkwise.data.texts import encode_texts
+from linkwise.data.encoding.encoded import Encoded, Feature
+from linkwise.data.encoding.series import encode_series
+from linkwise.data.encoding.texts import encode_texts
+from linkwise.data.show.items import Items, image_items, series_items, text_items
 
 INVENTED = "invented for linkwise"
 N_MESSAGES, N_LOADS = 160, 160

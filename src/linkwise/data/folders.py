@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from linkwise.data.encode import encode
-from linkwise.data.images import ENDINGS as IMAGES
-from linkwise.data.images import encode_files, file_items, require_pillow
-from linkwise.data.roles import Column
-from linkwise.data.rows import Rows, items_of
-from linkwise.data.table import Table, from_frame
+from linkwise.data.columns.roles import Column
+from linkwise.data.columns.table import Table
+from linkwise.data.encoding.images import encode_files
+from linkwise.data.encoding.matrix import encode
+from linkwise.data.read.picture_files import PICTURES as IMAGES
+from linkwise.data.read.picture_files import require_pillow
+from linkwise.data.readers import from_frame
+from linkwise.data.show.items import file_items
+from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
 from linkwise.text_files import decode, read_bytes
 from linkwise.wording import count_noun, join_names

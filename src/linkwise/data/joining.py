@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.delimited import read_delimited
-from linkwise.data.frames import to_narwhals, to_polars
-from linkwise.data.items import SideTable
-from linkwise.data.json_lines import read_json
-from linkwise.data.parse import Parsed, parse_columns, uses_decimal_commas
-from linkwise.data.spreadsheets import read_sheet, write_sheet
-from linkwise.data.table import Table
+from linkwise.data.columns.table import Table
+from linkwise.data.read.delimited import read_delimited
+from linkwise.data.read.frames import to_narwhals, to_polars
+from linkwise.data.read.json_lines import read_json
+from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
+from linkwise.data.read.spreadsheets import read_sheet, write_sheet
+from linkwise.data.show.items import SideTable
 from linkwise.errors import DataError
 from linkwise.text_encodings import to_utf8
 from linkwise.text_files import (
@@ -154,7 +154,7 @@ def to_table(frame: Any) -> nw.DataFrame[Any]:
         return nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TypeError(
-            f"frame is a {type(frame).__name__}. Give a pandas or polars DataFrame, or a 2-D array."
+            f"frame is a {type(frame).__name__}. Pass a pandas or polars DataFrame, or a 2-D array."
         ) from error
 
 
@@ -175,7 +175,7 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
     if unknown:
         raise DataError(
             f"The session has no row {join_names(map(repr, unknown))}. Its rows are called {ids[0]!r} …. "
-            "Give the column with these ids, or leave id_column out to match rows by position."
+            "Pass the column with these ids, or remove id_column to match rows by position."
         )
     return [position[value] for value in given]
 
@@ -203,7 +203,7 @@ def check_n_rows(n_rows: int, columns: ClusterColumns) -> None:
     if n_rows != len(columns.labels):
         raise DataError(
             f"The table has {count_noun(n_rows, 'row')}, but the session has {len(columns.labels)}. "
-            "Give the table that the session was begun with."
+            "Pass the table that the session was begun with."
         )
 
 
@@ -467,13 +467,13 @@ def _check_fits(frame: pl.DataFrame, ending: str) -> None:
     if ending in (*DELIMITED, SHEET) and nested:
         raise DataError(
             f"{ending} cannot hold lists, objects or bytes, which are in {join_names(nested)}. "
-            "Name a file that ends in .parquet or .jsonl."
+            "Use a file that ends in .parquet or .jsonl."
         )
     objects = [name for name, kind in kinds if kind == pl.Object]
     if objects:
         raise DataError(
             f"{ending} cannot hold the lists or objects in {join_names(objects)}. "
-            "Name a file that ends in .jsonl, as the data do."
+            "Use a file that ends in .jsonl, as the data do."
         )
     if ending in JSON:
         odd = [
@@ -484,5 +484,5 @@ def _check_fits(frame: pl.DataFrame, ending: str) -> None:
         if odd:
             raise DataError(
                 f"JSON cannot hold NaN, infinity or bytes, which are in {join_names(odd)}. "
-                "Name a file that ends in .parquet."
+                "Use a file that ends in .parquet."
             )

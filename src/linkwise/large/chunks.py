@@ -114,7 +114,7 @@ def open_stream(
         if names is not None or id_column is not None:
             raise TypeError(
                 f"columns and id_column name columns of tables, but {paths[0].name} has no named columns."
-                " Leave them out."
+                " Remove them."
             )
         return _ArrayFiles(paths)
     if type(rows).__module__.partition(".")[0] == "dask" and hasattr(rows, "to_delayed"):
@@ -123,10 +123,10 @@ def open_stream(
         return _Batches(rows, names, id_column)
     if isinstance(rows, np.ndarray):
         if names is not None or id_column is not None:
-            raise TypeError("columns and id_column name columns of tables. Leave them out for arrays.")
+            raise TypeError("columns and id_column name columns of tables. Remove them for arrays.")
         return _ArrayRows(rows)
     raise TypeError(
-        f"rows={short_repr(rows)} cannot be read twice, or not at all. Give an array, paths of files, a dask"
+        f"rows={short_repr(rows)} cannot be read twice, or not at all. Pass an array, paths of files, a dask"
         " array or DataFrame, or a function that returns an iterator of arrays each time it is called."
     )
 
@@ -254,8 +254,7 @@ class _Batches:
     def _check_unnamed(self, where: str) -> None:
         if self._columns is not None or self._id_column is not None:
             raise TypeError(
-                f"columns and id_column name columns of tables, but {where.lower()} is an array. Leave them"
-                " out."
+                f"columns and id_column name columns of tables, but {where.lower()} is an array. Remove them."
             )
 
 
@@ -298,7 +297,7 @@ def _to_rows(given: Any, where: str, first: int, names: Sequence[str] | None) ->
 def _check_width(width: int, expected: int, where: str) -> None:
     if width != expected:
         raise DataError(
-            f"{where} has {width} columns, but the rows before have {expected}. Give all the same."
+            f"{where} has {width} columns, but the rows before have {expected}. Use one number for all."
         )
 
 
@@ -346,7 +345,7 @@ def find_files(rows: object) -> tuple[Path, ...]:
     arrays = [each.name for each in found if each.suffix.lower() == ARRAY]
     if arrays and len(arrays) < len(found):
         raise DataError(
-            f"{arrays[0]} is an array, and other files are tables. Give files of one kind, since only"
+            f"{arrays[0]} is an array, and other files are tables. Use files of one kind, since only"
             " tables have named columns."
         )
     return tuple(found)
@@ -429,7 +428,7 @@ class _Picked(NamedTuple):
         wrong = [name for name in wanted if name in schema and not _holds_numbers(schema[name])]
         if wrong:
             raise DataError(
-                f"{where} has columns that hold no numbers: {join_names(wrong)}. Name those to use by"
+                f"{where} has columns that hold no numbers: {join_names(wrong)}. Set those to use by"
                 " columns=[...], and ids by id_column=..."
             )
         found = cls(wanted, id_column)

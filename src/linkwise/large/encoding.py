@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cycles import CycleKind, add_cycles, read_places
-from linkwise.data.encoded import (
+from linkwise.data.columns.cycles import CycleKind, add_cycles, read_places
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, to_numbers, to_words
+from linkwise.data.columns.table import Table
+from linkwise.data.encoding.encoded import (
     Encoded,
     Feature,
     encode_coordinate,
@@ -22,9 +24,7 @@ from linkwise.data.encoded import (
     list_directions,
     scale_to_unit_norm,
 )
-from linkwise.data.roles import FEATURE_ROLES, Column, to_numbers, to_words
-from linkwise.data.rows import Rows, items_of
-from linkwise.data.table import Table
+from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
 from linkwise.large.chunks import Chunk
 from linkwise.large.passes import LARGEST
@@ -34,7 +34,7 @@ from linkwise.large.table_files import TableFiles
 if TYPE_CHECKING:
     import polars as pl
 
-WAY_OUT = "Correct the cell, or leave the row out."  # the options of items cannot change any more
+WAY_OUT = "Fix the cell, or remove the row."  # the options of items cannot change any more
 
 Locate = Callable[[int], str]
 """Says in which row of which file a row of a block is."""

@@ -143,7 +143,7 @@ class Summary:
         table = check_rows(rows)
         if table.shape[1] != self.centers.shape[1]:
             raise DataError(
-                f"The rows have {table.shape[1]} columns, but the summary has {self.centers.shape[1]}. Give"
+                f"The rows have {table.shape[1]} columns, but the summary has {self.centers.shape[1]}. Pass"
                 " rows with the columns that were summarised, in the same order."
             )
         return self.scaling.apply(table)
@@ -197,7 +197,7 @@ class Summary:
         clusters = np.asarray(labels)
         if clusters.shape != self.sizes.shape or clusters.dtype.kind not in "iu":
             raise ValueError(
-                f"labels have dtype {clusters.dtype} and shape {clusters.shape}. Give one whole number for"
+                f"labels have dtype {clusters.dtype} and shape {clusters.shape}. Pass one whole number for"
                 f" each of the {len(self.sizes)} items, such as labels_ of a learner fitted to summary.X."
             )
         of_item = clusters.astype(np.int32)

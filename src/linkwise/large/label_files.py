@@ -23,7 +23,7 @@ from linkwise.errors import DataError
 from linkwise.large.chunks import BLOCK, Chunk, RowStream, read_blocks
 from linkwise.large.ranges import map_blocks
 from linkwise.large.table_files import ParquetFile, call_polars
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.whole_files import UNFINISHED, write_whole
 from linkwise.wording import shorten
 
@@ -50,7 +50,7 @@ def write_parts(
     expected: dict[int, int],
     folder: str | os.PathLike[str],
     progress: Callable[[int, int], object] | None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> list[Path]:
     """Write the labels of a stream to a folder; parts that are there and complete stay as they are.
 
@@ -153,9 +153,9 @@ def claim_folder(folder: Path, form: LabelForm) -> None:
     parts = [path for path in folder.iterdir() if path != known and not path.name.endswith(UNFINISHED)]
     if known.exists() and parts:
         if not _is_claimed(known, form):
-            raise DataError(f"'{folder}' holds labels of another clustering. Name an empty folder.")
+            raise DataError(f"'{folder}' holds labels of another clustering. Use an empty folder.")
     elif parts:
-        raise DataError(f"'{folder}' holds other files. Name an empty folder.")
+        raise DataError(f"'{folder}' holds other files. Use an empty folder.")
     else:
         _replace(known, lambda path: path.write_text(json.dumps(form._asdict()), encoding="utf-8"))
 
@@ -164,7 +164,7 @@ def check_claim(folder: Path, form: LabelForm) -> None:
     """Check at the end that no other command has written other labels to the folder meanwhile."""
     if not _is_claimed(folder / FORM, form):
         raise DataError(
-            f"Another command has written labels of another clustering to '{folder}' meanwhile. Name an empty"
+            f"Another command has written labels of another clustering to '{folder}' meanwhile. Use an empty"
             " folder."
         )
 

@@ -15,7 +15,7 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError
 from linkwise.large import chunks
 from linkwise.large.chunks import Chunk, RowStream, read_blocks
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.wording import count_noun, join_names
 
 
@@ -42,7 +42,7 @@ class NamedStreamRows(NamedTuple):
 
 
 def find_named_stream_rows(
-    stream: RowStream, pairs: RowPairs, with_ids: bool, n_columns: int, engine: Engine = HERE
+    stream: RowStream, pairs: RowPairs, with_ids: bool, n_columns: int, engine: Engine = SERIAL_ENGINE
 ) -> NamedStreamRows:
     """Find the rows that pairs name.
 
@@ -74,14 +74,14 @@ def find_named_stream_rows(
     position = {key: at for at, key in enumerate(found)}
     if len(position) < len(found):
         twice = next(key for at, key in enumerate(found) if position[key] != at)
-        raise ConstraintError(f"Two rows have the id {twice!r}. Give every row its own id.")
+        raise ConstraintError(f"Two rows have the id {twice!r}. Use a different id for each row.")
     key_of = str if with_ids else int
     absent = sorted((name for name in wanted if key_of(name) not in position), key=str)
     if absent:
         kind = "id" if with_ids else "number"
         raise ConstraintError(
             f"No row has the {kind} {join_names([repr(name) for name in absent[:5]])}"
-            f" ({count_noun(len(absent), f'such {kind}')} in the pairs). Name rows by"
+            f" ({count_noun(len(absent), f'such {kind}')} in the pairs). Identify rows by"
             f" {'the values of the column of ids' if with_ids else 'their numbers, counted from 0'}."
         )
     rows = np.concatenate([part.rows for part in parts]) if parts else np.empty((0, n_columns))
@@ -119,13 +119,13 @@ def _list_pairs(given: Iterable[Any]) -> list[tuple[Any, ...]]:
     """List the pairs, as Python values."""
     if isinstance(given, Constraints):
         raise TypeError(
-            "Constraints were given as one kind of pairs. Give both kinds: must_link=c.must_link,"
+            "Constraints were given as one kind of pairs. Pass both kinds: must_link=c.must_link,"
             " cannot_link=c.cannot_link."
         )
     listed = given.tolist() if isinstance(given, np.ndarray) else list(given)
     single = next((pair for pair in listed if not isinstance(pair, (tuple, list, np.ndarray))), None)
     if single is not None:
-        raise TypeError(f"A constraint is a pair of rows, but one is {single!r}. Give a list of pairs.")
+        raise TypeError(f"A constraint is a pair of rows, but one is {single!r}. Pass a list of pairs.")
     pairs = [tuple(pair) for pair in listed]
     wrong = next((pair for pair in pairs if len(pair) != 2), None)
     if wrong is not None:
@@ -136,7 +136,7 @@ def _list_pairs(given: Iterable[Any]) -> list[tuple[Any, ...]]:
 def _check_number(end: Any) -> int:
     if isinstance(end, bool) or not isinstance(end, (int, np.integer)):
         raise TypeError(
-            f"A pair names the row {end!r}, which is no number of a row. Name rows by numbers, or give"
+            f"A pair names the row {end!r}, which is no number of a row. Use numbers of rows, or set"
             " id_column to name them by id."
         )
     return int(end)

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cycle_columns import MIDDLE
-from linkwise.data.cycles import cycle_of
-from linkwise.data.encode import Impute, Scale, check_complete, encode, median
-from linkwise.data.encoded import Feature
-from linkwise.data.named_columns import NamedColumns
-from linkwise.data.roles import FEATURE_ROLES, MOST_NAMED_CATEGORIES, to_numbers, to_words, value_kind
-from linkwise.data.table import Table, understand
-from linkwise.data.weights import Metric, Weights
+from linkwise.data.columns.cycles import cycle_of
+from linkwise.data.columns.named_columns import NamedColumns
+from linkwise.data.columns.roles import FEATURE_ROLES, MOST_NAMED_CATEGORIES, to_numbers, to_words, value_kind
+from linkwise.data.columns.table import Table, understand
+from linkwise.data.columns.weights import Metric, Weights
+from linkwise.data.encoding.cycle_columns import MIDDLE
+from linkwise.data.encoding.encoded import Feature
+from linkwise.data.encoding.matrix import Impute, Scale, check_complete, encode, median
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
 from linkwise.large.passes import find_bound, hash_numbers, sample_key
@@ -358,7 +358,7 @@ def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) 
         name = next(name for name in used if survey.columns[name] is first)
         raise DataError(
             f"{first.where_infinite} holds an infinite value in column '{name}'. Empty these cells and add"
-            " --impute median, or leave the column out with --drop."
+            " --impute median, or remove the column with --drop."
         )
     if impute is None:
         missing = {name: survey.columns[name].n_missing for name in used}

@@ -3,8 +3,8 @@
 All files have the columns of the first one. Every error names the file.
 
 Cells of CSV are text. The first `TYPED_ROWS` rows of the first file decide which columns hold numbers, truth
-values or dates, by the rules of `linkwise.data.parse`. A later cell that does not fit is an error. Rows whose
-cells are all empty are skipped, as empty lines are.
+values or dates, by the rules of `linkwise.data.read.parse`. A later cell that does not fit is an error. Rows
+whose cells are all empty are skipped, as empty lines are.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwise.data.delimited import detect_delimiter, name_columns
-from linkwise.data.parse import MARKERS, parse_columns, parse_moments
+from linkwise.data.read.delimited import detect_delimiter, name_columns
+from linkwise.data.read.parse import MARKERS, parse_columns, parse_moments
 from linkwise.errors import DataError
 from linkwise.large.array_files import ARRAY, array_form, read_array_file
 from linkwise.large.ranges import Lengths
@@ -106,7 +106,7 @@ class TableFiles:
         if len(kinds) > 1:
             names = join_names((path.name for path in paths), 5)
             raise DataError(
-                f"Some files are {' and others '.join(sorted(kinds))}: {names}. Give files of one kind."
+                f"Some files are {' and others '.join(sorted(kinds))}: {names}. Use files of one kind."
             )
         self.files: tuple[TableFile, ...]
         if kinds == {"Parquet"}:
@@ -132,7 +132,7 @@ class TableFiles:
             if mine != theirs and not (_is_number(mine) and _is_number(theirs)):
                 raise DataError(
                     f"{file.path.name}: column '{name}' has type {mine}, but in {first} it has type {theirs}."
-                    " Convert it to one type, or leave the column out."
+                    " Convert it to one type, or remove the column."
                 )
 
     def count_rows(self) -> list[int]:
@@ -439,7 +439,7 @@ class CsvFile:
             raise DataError(
                 f"{self.path.name}: row {first + lost} (counted from 0) has {text[lost]!r:.60} in column"
                 f" '{text.name}', but the first {TYPED_ROWS} rows of {named.path.name} hold"
-                f" {_NAMES[type(kind).__name__]} there. Correct the cell, or leave the column out."
+                f" {_NAMES[type(kind).__name__]} there. Fix the cell, or remove the column."
             )
         return values
 

@@ -30,7 +30,7 @@ from linkwise.large.ranges import map_blocks
 from linkwise.large.state_files import State
 from linkwise.large.survey import Draw, TableChoices, TableSurvey, learn_encoding
 from linkwise.large.table_files import BLOCK, Block, TableFiles
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
 from linkwise.wording import join_names
 
@@ -44,7 +44,7 @@ def summarize_tables(
     seed: int,
     folder: Path,
     progress: Progress | None = None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> ItemTable:
     """Summarise tables by items, in two passes, and write the items to a folder.
 
@@ -224,6 +224,6 @@ def _check_ids(frame: Any, id_column: str | None) -> None:
     if len(twice):
         names = join_names(map(repr, twice.to_list()), 5)
         raise DataError(
-            f"Ids in column '{id_column}' repeat: {names}. Name a column whose values are unique, or leave"
-            " --id out to know rows by their number."
+            f"Ids in column '{id_column}' repeat: {names}. Use a column whose values are unique, or"
+            " remove --id to identify rows by their number."
         )

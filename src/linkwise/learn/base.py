@@ -141,14 +141,14 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
 def refuse_oracle_as_y(y: object) -> None:
     """Raise if an oracle is the second positional argument of `fit`, which is ignored."""
     if callable(y):
-        raise TypeError("The oracle was given as y, which is ignored. Give it by name: fit(X, oracle=...).")
+        raise TypeError("The oracle was given as y, which is ignored. Pass it by name: fit(X, oracle=...).")
 
 
 def refuse_no_oracle(oracle: object) -> None:
     """Raise if an oracle is not a function; the error shows how to make one from known classes."""
     if oracle is not None and not callable(oracle):
         raise TypeError(
-            f"oracle={short_repr(oracle)} is not a function. Give a function of two row positions,"
+            f"oracle={short_repr(oracle)} is not a function. Pass a function of two row positions,"
             " linkwise.TruthOracle(y) for known classes, or None."
         )
 
@@ -157,7 +157,7 @@ def warn_that_nothing_is_asked(name: str) -> None:
     """Warn the caller of `fit` that no answer has shaped the clusters."""
     warnings.warn(
         f"{name} got neither an oracle nor constraints, so it asks nothing and clusters by the rows alone."
-        " Give fit(X, oracle=...), or answer questions yourself in linkwise.Session.",
+        " Use fit(X, oracle=...), or answer questions yourself in linkwise.Session.",
         NothingAskedWarning,
         stacklevel=3,
     )
@@ -169,11 +169,11 @@ def check_budget(budget: object) -> int | None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, Integral):
         raise TypeError(
-            f"budget={short_repr(budget)} is not a whole number. Give a number of questions, or None."
+            f"budget={short_repr(budget)} is not a whole number. Pass a number of questions, or None."
         )
     if int(budget) < 0:
         raise ValueError(
-            f"budget={short_repr(int(budget))} is negative. Give 0 or more questions, or None for no bound."
+            f"budget={short_repr(int(budget))} is negative. Pass 0 or more questions, or None for no bound."
         )
     return int(budget)
 
@@ -189,7 +189,7 @@ def check_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] |
         return given
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise TypeError(
-            f"askable has dtype {given.dtype}, shape {given.shape}. Give positions, or one bool a row."
+            f"askable has dtype {given.dtype}, shape {given.shape}. Pass positions, or one bool a row."
         )
     wrong = given[(given < 0) | (given >= n_rows)]
     if len(wrong):

@@ -36,7 +36,8 @@ class TruthOracle:
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Class of every row; -1, None or NaN if it is unknown. The answer about such a row is ``"unsure"``.
+        Class of every row; -1 or a missing value if it is unknown. The answer about such a row is
+        ``"unsure"``.
     noise : float, default=0.0
         Probability that a yes becomes a no, or a no a yes. If `hard` is given, the expected share of such
         errors.
@@ -135,7 +136,7 @@ class TruthOracle:
         for name, value in (("noise", noise), ("unsure", unsure)):
             if not (isinstance(value, Real) and 0 <= value <= 1):
                 raise ValueError(
-                    f"{name} is not a probability: {short_repr(value)}. Give a number from 0 to 1."
+                    f"{name} is not a probability: {short_repr(value)}. Pass a number from 0 to 1."
                 )
         self.codes = encode_classes(y)
         self.noise, self.unsure, self.hard = noise, unsure, hard
@@ -235,7 +236,7 @@ class TruthOracle:
             if not is_integer(row):
                 raise TypeError(
                     f"A row position is not an integer: {short_repr(row)} ({type(row).__name__})."
-                    " Give positions that count from 0."
+                    " Pass positions that count from 0."
                 )
             if not 0 <= row < len(self.codes):
                 raise IndexError(
@@ -248,17 +249,15 @@ def _check_hard(hard: object, has_X: bool, confused: object) -> None:
     """Raise if `hard` is unknown, or if what it needs is missing."""
     if hard is not None and hard not in HARD:
         raise ValueError(
-            f"hard is unknown: {short_repr(hard)}. Give one of {', '.join(map(repr, HARD))}, or None."
+            f"hard is unknown: {short_repr(hard)}. Pass one of {', '.join(map(repr, HARD))}, or None."
         )
     if confused is not None and hard != "classes":
-        raise ValueError(
-            f"confused is given, but hard is {hard!r}. Give hard='classes', or leave out confused."
-        )
+        raise ValueError(f"confused is given, but hard is {hard!r}. Pass hard='classes', or remove confused.")
     if hard == "border" and not has_X:
-        raise ValueError("hard is 'border', but X is missing. Give the rows as X.")
+        raise ValueError("hard is 'border', but X is missing. Pass the rows as X.")
     if hard == "classes" and not has_X and confused is None:
         raise ValueError(
-            "hard is 'classes', but X is missing. Give the rows as X, or two classes as confused."
+            "hard is 'classes', but X is missing. Pass the rows as X, or two classes as confused."
         )
 
 
@@ -269,12 +268,12 @@ def _check_compared_rows(X: ArrayLike, n: int) -> NDArray[np.float64]:
     from linkwise.validation import check_rows  # imports scikit-learn, which other oracles do not need
 
     if issparse(X):
-        raise TypeError("X is sparse, but TruthOracle needs dense data. Give X.toarray().")
+        raise TypeError("X is sparse, but TruthOracle needs dense data. Pass X.toarray().")
     rows = np.array(check_rows(X), dtype=np.float64, order="C")
     if len(rows) != n:
         raise DataError(
             f"X has {count_noun(len(rows), 'row')}, but y has {count_noun(n, 'label')}."
-            " Give one row for each label."
+            " Pass one row for each label."
         )
     return rows
 
@@ -284,7 +283,7 @@ def _find_classes(y: ArrayLike, codes: NDArray[np.int64], confused: object) -> t
     pair = list(confused) if isinstance(confused, (tuple, list, np.ndarray)) else []
     if len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(
-            f"confused is not two classes: {short_repr(confused)}. Give two labels of y, such as (0, 1)."
+            f"confused is not two classes: {short_repr(confused)}. Pass two labels of y, such as (0, 1)."
         )
     labels = np.asarray(y, dtype=object)
     found = []
@@ -292,7 +291,7 @@ def _find_classes(y: ArrayLike, codes: NDArray[np.int64], confused: object) -> t
         at = np.flatnonzero((labels == label) & (codes >= 0))
         if not len(at):
             raise ValueError(
-                f"confused names {short_repr(label)}, but y has no such class. Give two labels of y."
+                f"confused names {short_repr(label)}, but y has no such class. Pass two labels of y."
             )
         found.append(int(codes[at[0]]))
     return found[0], found[1]

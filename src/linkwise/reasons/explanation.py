@@ -228,7 +228,7 @@ def explain(
     clustering = last_step(clustering)
     if isinstance(own, Tree) and (fidelity is not None or max_leaves is not None):
         raise ValueError(
-            "A ClusILC is described by its own tree. Leave max_leaves and fidelity out, or give its labels_."
+            "A ClusILC is described by its own tree. Remove max_leaves and fidelity, or pass its labels_."
         )
     rows, features, notes = _read_rows(X, feature_names, clustering if isinstance(own, Tree) else None)
     if isinstance(own, Tree):
@@ -291,14 +291,14 @@ def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | 
         or not 0 <= fidelity <= 1
     ):
         raise ValueError(
-            f"fidelity={short_repr(fidelity)} is not a share of the rows. Give a number from 0 to 1."
+            f"fidelity={short_repr(fidelity)} is not a share of the rows. Pass a number from 0 to 1."
         )
     if max_leaves is None:
         return float(fidelity), None
     if isinstance(max_leaves, bool) or not isinstance(max_leaves, (int, np.integer)) or max_leaves < 1:
         raise ValueError(
             f"max_leaves={short_repr(max_leaves)} is not a number of rules. "
-            "Give an integer of at least 1, or None."
+            "Pass an integer of at least 1, or None."
         )
     return float(fidelity), min(int(max_leaves), MOST_ROWS)
 
@@ -309,7 +309,7 @@ def _read_rows(
     """The rows, the features of their columns, and notes on what was chosen in reading them."""
     named = isinstance(X, (Encoded, Table)) or hasattr(X, "columns")
     if named and feature_names is not None:
-        raise ValueError(f"X is a {type(X).__name__}, which names its columns. Leave feature_names out.")
+        raise ValueError(f"X is a {type(X).__name__}, which names its columns. Remove feature_names.")
     if model is None and named and not isinstance(X, Encoded):
         table = X if isinstance(X, Table) else from_frame(X)
         try:
@@ -331,16 +331,16 @@ def _read_rows(
     names = list(X.columns) if named else feature_names
     if names is not None and not is_sequence(names):
         raise TypeError(
-            f"feature_names is {short_repr(names)}. Give a list with the name of every column of X."
+            f"feature_names is {short_repr(names)}. Pass a list with the name of every column of X."
         )
     names = [f"x{j}" for j in range(rows.shape[1])] if names is None else list_names(names, "feature_names")
     if len(names) != rows.shape[1]:
         raise ValueError(
-            f"feature_names has {len(names)} names, but X has {rows.shape[1]} columns. Give each a name."
+            f"feature_names has {len(names)} names, but X has {rows.shape[1]} columns. Pass a name for each."
         )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"feature_names has {shorten(twice)!r} twice. Give each column its own name.")
+        raise ValueError(f"feature_names has {shorten(twice)!r} twice. Use each name once.")
     return rows, tuple(Feature(name, name, None, "numeric") for name in names), ()
 
 
@@ -362,12 +362,12 @@ def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
     given = getattr(clustering, "labels_", clustering)
     if not isinstance(given, Iterable):
         raise TypeError(
-            f"The labels are {short_repr(given)}. Give one label for each row, or a fitted clusterer."
+            f"The labels are {short_repr(given)}. Pass one label for each row, or a fitted clusterer."
         )
     labels = np.asarray(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
     if labels.ndim != 1 or len(labels) != (len(labels) if n_rows is None else n_rows):
         there = "" if n_rows is None else f", but X has {n_rows} rows"
-        raise ValueError(f"The labels have shape {labels.shape}{there}. Give one label for each row.")
+        raise ValueError(f"The labels have shape {labels.shape}{there}. Pass one label for each row.")
     return _checked_labels(labels)
 
 
@@ -380,10 +380,10 @@ def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
         missing = label is None or label != label
         whole = isinstance(label, (bool, str)) or (isinstance(label, (int, float)) and label % 1 == 0)
         if missing or not whole or (isinstance(label, (int, float)) and abs(label) >= 2**63):
-            raise ValueError(f"The label of row {row} is {short_repr(label)}. Give whole numbers or words.")
+            raise ValueError(f"The label of row {row} is {short_repr(label)}. Pass whole numbers or words.")
     found = {kinds.get(type(label), "i") for label in labels.tolist()} or {"i"}
     if len(found) > 1:
-        raise ValueError("Some labels are numbers and others are words. Give one or the other.")
+        raise ValueError("Some labels are numbers and others are words. Pass one or the other.")
     return labels.astype({"b": bool, "U": str, "i": np.int64}[found.pop()])
 
 
@@ -393,7 +393,7 @@ def _encode_labels(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]
     if len(found) > MOST_CLUSTERS:
         raise ValueError(
             f"There are {len(found)} clusters of {len(labels)} rows, but rules describe at most "
-            f"{MOST_CLUSTERS}. Give a clustering with fewer clusters."
+            f"{MOST_CLUSTERS}. Pass a clustering with fewer clusters."
         )
     return codes.ravel().astype(np.int32), found.tolist()
 

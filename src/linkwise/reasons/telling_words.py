@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.data.texts import LEAST_TEXTS, word_counts
+from linkwise.data.encoding.texts import LEAST_TEXTS, word_counts
 from linkwise.reasons.cluster_names import call_cluster
 from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.rules import Name

@@ -215,7 +215,7 @@ def why(
     labels = read_labels(clustering)
     i, j = (check_row(row, len(labels)) for row in (first, second))
     if i == j:
-        raise ConstraintError(f"Row {i} is compared with itself. Give two different rows.")
+        raise ConstraintError(f"Row {i} is compared with itself. Pass two different rows.")
     own = getattr(last_step(clustering), "constraints_", None)
     known = _evidence(own if constraints is None else constraints, len(labels))
     out = NOISE if getattr(last_step(clustering), "leaves_noise", False) else None
@@ -322,7 +322,7 @@ def _checked_representatives(representatives: ArrayLike, n_rows: int) -> NDArray
     found = np.asarray(representatives)
     if found.shape != (n_rows,) or found.dtype.kind not in "iu":
         raise ValueError(
-            f"representatives has shape {found.shape} and dtype {found.dtype}. Give one row position "
+            f"representatives has shape {found.shape} and dtype {found.dtype}. Pass one row position "
             f"for each of {n_rows} rows."
         )
     return found.astype(np.int64)
@@ -331,11 +331,11 @@ def _checked_representatives(representatives: ArrayLike, n_rows: int) -> NDArray
 def _evidence(given: Constraints | Evidence | None, n_rows: int) -> Evidence:
     """What is known of pairs of rows."""
     if given is not None and not isinstance(given, (Constraints, Evidence)):
-        raise TypeError(f"The constraints are a {type(given).__name__}. Give Constraints or Evidence.")
+        raise TypeError(f"The constraints are a {type(given).__name__}. Pass Constraints or Evidence.")
     if given is not None and given.n_rows != n_rows:
         raise ValueError(
             f"The constraints are about {given.n_rows} rows, but the clustering is about {n_rows}. "
-            "Give constraints about the same rows."
+            "Pass constraints about the same rows."
         )
     if isinstance(given, Evidence):
         return given

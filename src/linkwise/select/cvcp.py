@@ -104,7 +104,7 @@ class CVCPSearch(ClusteringSearch):
             warnings.warn(
                 f"None of {len(folds)} folds holds both ends of a constraint, so the settings cannot"
                 " be compared. "
-                "Give more constraints, or a smaller n_folds.",
+                "Pass more constraints, or a smaller n_folds.",
                 ConstraintWarning,
                 stacklevel=3,
             )

@@ -303,9 +303,9 @@ def build_pool(
     rows = np.ascontiguousarray(X, dtype=np.float64)
     settings = resolve_preset(preset)
     if noise not in ("cluster", "singletons", "nearest"):
-        raise ValueError(f"noise is unknown: {noise!r}. Give 'cluster', 'singletons' or 'nearest'.")
+        raise ValueError(f"noise is unknown: {noise!r}. Pass 'cluster', 'singletons' or 'nearest'.")
     if not 1 <= max_rows <= np.iinfo(np.int16).max:
-        raise ValueError(f"max_rows is out of range: {max_rows}. Give 1 to {np.iinfo(np.int16).max}.")
+        raise ValueError(f"max_rows is out of range: {max_rows}. Pass 1 to {np.iinfo(np.int16).max}.")
     threads = parallel.n_threads() if n_threads is None else n_threads
     name = _cache_key(rows, settings, seed, noise, extra, max_rows, _describe_constraints(constraints))
     key = None if cache is None else Path(cache) / name
@@ -332,7 +332,7 @@ def resolve_preset(preset: str | Preset) -> Preset:
         return preset
     if preset not in PRESETS:
         raise ValueError(
-            f"preset is unknown: {preset!r}. Give one of {', '.join(map(repr, PRESETS))}, or a Preset."
+            f"preset is unknown: {preset!r}. Pass one of {', '.join(map(repr, PRESETS))}, or a Preset."
         )
     return PRESETS[preset]
 
@@ -410,7 +410,7 @@ def _collect_distinct(
             candidates.append(Candidate(algorithm, parameters, distinct.setdefault(key, len(distinct))))
     if not candidates:
         raise ValueError(
-            f"The preset yields no clustering of {count_noun(len(X), 'row')}. Give it clusters and"
+            f"The preset yields no clustering of {count_noun(len(X), 'row')}. Set clusters and"
             " n_runs above 0."
         )
     labels = np.frombuffer(b"".join(distinct), dtype=np.int16).reshape(len(distinct), -1).copy()

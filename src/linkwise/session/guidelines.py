@@ -6,13 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from linkwise.constraints.facts import GivenAnswer
-from linkwise.errors import SessionError
-from linkwise.session.deserialize import MOST_GUIDELINES
-from linkwise.session.examples import Example, check_example, drop_repeated
+from linkwise.session.journal.values import Example, check_example, check_guidelines, drop_repeated
 from linkwise.session.view import synchronized
 from linkwise.session.writer import SessionWriter
-from linkwise.text_files import is_unicode
-from linkwise.wording import answer_word, strip_full_stop
 
 
 class SessionGuidelines(SessionWriter):
@@ -123,28 +119,3 @@ class SessionGuidelines(SessionWriter):
             return None if after == before else {"value": [list(each) for each in after]}
 
         self._write_checked("examples", check_examples)
-
-
-def check_guidelines(text: object) -> str:
-    """Check guidelines, and return them without spaces around them and with plain line breaks."""
-    if not isinstance(text, str):
-        raise TypeError(f"The guidelines are a {type(text).__name__}. Give text.")
-    if not is_unicode(text):
-        raise SessionError("The guidelines are not valid Unicode: they hold half a character. Type it again.")
-    lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
-    if len(lines) > MOST_GUIDELINES:
-        raise SessionError(
-            f"The guidelines have {len(lines)} characters. Shorten them to {MOST_GUIDELINES} or fewer."
-        )
-    return lines
-
-
-def write_guidelines(guidelines: str, examples: Iterable[Example], name_row: Callable[[int], str]) -> str:
-    """Write guidelines and examples as one text; empty if there are none."""
-    lines = [
-        f"{name_row(each.first)} and {name_row(each.second)}: {answer_word(each.answer).lower()}"
-        + (f" ({strip_full_stop(' '.join(each.reason.split()))})" if each.reason else "")
-        for each in examples
-    ]
-    listed = "\n".join(["Examples:", *lines]) if lines else ""
-    return "\n\n".join(part for part in (guidelines, listed) if part)

@@ -11,12 +11,12 @@ import numpy as np
 from linkwise.constraints.facts import Answer
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
 from linkwise.learn.batches import Expectation, expect
-from linkwise.session.events import Place
-from linkwise.session.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
 from linkwise.session.guidelines import SessionGuidelines
-from linkwise.session.leases import Lease, OpenQuestion
+from linkwise.session.journal.events import Place
+from linkwise.session.journal.values import check_source
+from linkwise.session.team.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
+from linkwise.session.team.leases import Lease, OpenQuestion
 from linkwise.session.view import synchronized
-from linkwise.session.writer import check_source
 
 LEASE_S = 600.0  # how long a question is leased, unless the caller says otherwise
 POSTPONED_FOR = 5  # answers after which a question that was put off comes back
@@ -80,11 +80,11 @@ class SessionQuestions(SessionGuidelines):
         check_is_integer(n, "questions")
         check_is_integer(n_others, "questions of others", "n_others")
         if n_others < 0:
-            raise ValueError(f"n_others is {n_others}. Give 0 or more.")
+            raise ValueError(f"n_others is {n_others}. Pass 0 or more.")
         if n < 1 or not 0 < seconds < math.inf:
-            raise ValueError(f"n is {n} and seconds is {seconds}. Give positive numbers.")
+            raise ValueError(f"n is {n} and seconds is {seconds}. Pass positive numbers.")
         if not 0 <= overlap <= 1:
-            raise ValueError(f"overlap is {overlap}. Give a share of the questions, from 0 to 1.")
+            raise ValueError(f"overlap is {overlap}. Pass a share of the questions, from 0 to 1.")
         name = check_source(to)
         self._catch_up()
         replay, start = self._current_replay(), self._last_start()
@@ -244,7 +244,7 @@ class SessionQuestions(SessionGuidelines):
         if self._error_rate == 0:
             raise SessionError(
                 "This session treats every answer as correct, so overlap and gold have no effect. "
-                "Open it with error_rate=None, or leave them out."
+                "Open it with error_rate=None, or remove overlap and gold."
             )
         if n <= 0:
             return []
@@ -284,4 +284,4 @@ def _sort_pair(first: int, second: int) -> tuple[int, int]:
 def check_is_integer(n: object, noun: str, name: str = "n") -> None:
     """Raise a TypeError if a number of things is not an integer."""
     if not isinstance(n, Integral) or isinstance(n, bool):
-        raise TypeError(f"{name} is not an integer: {short_repr(n)}. Give the number of {noun}.")
+        raise TypeError(f"{name} is not an integer: {short_repr(n)}. Pass the number of {noun}.")

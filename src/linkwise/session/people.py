@@ -7,9 +7,11 @@ from typing import Any
 from linkwise.constraints.facts import Fact, GivenAnswer, check_answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
-from linkwise.session.agreement import SourceAgreement, measure_agreement
-from linkwise.session.audit import (
-    AuditPlan,
+from linkwise.session.journal.events import Place
+from linkwise.session.journal.values import AuditPlan, check_note, check_source, write_plan
+from linkwise.session.open_questions import LEASE_S, SessionQuestions, check_is_integer
+from linkwise.session.team.agreement import SourceAgreement, measure_agreement
+from linkwise.session.team.audit import (
     AuditReport,
     answers_of,
     draw_plan,
@@ -17,14 +19,9 @@ from linkwise.session.audit import (
     measure_audit,
     verdicts_of,
 )
-from linkwise.session.events import Place
-from linkwise.session.leases import OpenQuestion, time_after
-from linkwise.session.open_questions import LEASE_S, SessionQuestions, check_is_integer
-from linkwise.session.remarks import check_note
-from linkwise.session.review import ReviewCase, list_cases
-from linkwise.session.settings import write_plan
+from linkwise.session.team.leases import OpenQuestion, time_after
+from linkwise.session.team.review import ReviewCase, list_cases
 from linkwise.session.view import synchronized
-from linkwise.session.writer import check_source
 
 AUDIT_REASON = "Your answer shows how often {} is wrong."
 UNDECIDED = (
@@ -84,10 +81,10 @@ class SessionPeople(SessionQuestions):
         """
         check_is_integer(n, "pairs")
         if n < 1:
-            raise ValueError(f"n is {n}. Give a positive number of pairs.")
+            raise ValueError(f"n is {n}. Pass a positive number of pairs.")
         program, person = check_source(source), check_source(by)
         if program == person:
-            raise ValueError(f"The source {program!r} cannot audit itself. Give by another name.")
+            raise ValueError(f"The source {program!r} cannot audit itself. Set `by` to a different name.")
         self._catch_up_belief()
         self._current_replay()  # an error without data
         evidence = self._current_evidence()

@@ -27,7 +27,7 @@ from linkwise.errors import (
 )
 from linkwise.learn.item_labels import read_labels
 from linkwise.learn.learner import Learner, Question
-from linkwise.session.description import (
+from linkwise.session.journal.description import (
     check_ids,
     check_items,
     data_difference,
@@ -36,18 +36,17 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
-from linkwise.session.deserialize import Snapshot
-from linkwise.session.events import Event, EventKind, Place
-from linkwise.session.leases import Leases, OpenQuestion
-from linkwise.session.recode import match_rows, move_events
-from linkwise.session.registry import build_learner
-from linkwise.session.remarks import Remark, check_note, check_seconds
-from linkwise.session.settings import begin_settings
-from linkwise.session.status import Status
-from linkwise.session.store import Store, WriteConflict, read_time
+from linkwise.session.journal.events import Event, EventKind, Place
+from linkwise.session.journal.registry import build_learner
+from linkwise.session.journal.store import Store, WriteConflict, read_time
+from linkwise.session.journal.stored_clustering import StoredClustering
+from linkwise.session.journal.values import Remark, check_note, check_rates, check_seconds, check_source
+from linkwise.session.state.recode import match_rows, move_events
+from linkwise.session.state.settings import begin_settings
+from linkwise.session.state.status import Status
+from linkwise.session.team.leases import Leases, OpenQuestion
 from linkwise.session.transfer import SessionTransfer
 from linkwise.session.view import synchronized
-from linkwise.session.writer import check_rates, check_source
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
@@ -125,7 +124,7 @@ class Session(SessionTransfer):
         rows, rate = check_rows(X), check_rates(error_rate)
         check_items(items, len(rows))
         if source is not None and not isinstance(source, dict):
-            raise TypeError(f"source is a {type(source).__name__}. Give a dict.")
+            raise TypeError(f"source is a {type(source).__name__}. Pass a dict.")
         learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
         meta = {
             "data": fingerprint(rows),
@@ -214,7 +213,7 @@ class Session(SessionTransfer):
         if not Path(path).exists():
             if X is None or learner is None:
                 raise FileNotFoundError(
-                    f"There is no session file {os.fspath(path)}. Give X and a learner to begin one."
+                    f"There is no session file {os.fspath(path)}. Pass X and a learner to begin one."
                 )
             rate = 0 if error_rate == "stored" else error_rate
             session = cls(X, learner, ids=ids, source=source, error_rate=rate, items=items, progress=progress)
@@ -280,7 +279,7 @@ class Session(SessionTransfer):
         error_rate: AssumedRate | Literal["stored"],
         moved: dict[str, Any],
         backup: str | os.PathLike[str] | None,
-        kept: tuple[list[str] | None, Snapshot | None] | None,
+        kept: tuple[list[str] | None, StoredClustering | None] | None,
     ) -> None:
         """Start the learner; then store what changes, among it the settings of rows that were moved."""
         path, stored = self._store.path, self._settings()

@@ -19,20 +19,19 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
-from linkwise.session.events import (
-    SETTINGS,
-    Event,
+from linkwise.session.journal.events import SETTINGS, Event
+from linkwise.session.journal.store import Store, WriteConflict
+from linkwise.session.journal.values import check_source
+from linkwise.session.people import SessionPeople
+from linkwise.session.state.event_facts import (
     certain_facts,
     constraints_of,
     facts_of,
     name_rows_by_id,
     settle_events,
 )
-from linkwise.session.people import SessionPeople
-from linkwise.session.settings import select_settings
-from linkwise.session.store import Store, WriteConflict
+from linkwise.session.state.settings import select_settings
 from linkwise.session.view import SessionView, synchronized
-from linkwise.session.writer import check_source
 from linkwise.wording import count_noun
 
 DISAGREE = (
@@ -182,7 +181,7 @@ class SessionTransfer(SessionPeople):
     def _open_other(self, path: str | os.PathLike[str]) -> Iterator[SessionView]:
         """Read the file of another session."""
         if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
-            raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
+            raise SessionError(f"{os.fspath(path)} is this session itself. Pass another one.")
         store = Store.open(path)
         try:
             other = SessionView()

@@ -23,12 +23,13 @@ from linkwise.learn.learner import Learner
 from linkwise.markup import draw_block
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
-from linkwise.session.colours import N_FAMILIES
-from linkwise.session.description import data_difference, seed_of_learner
-from linkwise.session.deserialize import Snapshot
-from linkwise.session.event_lists import EventLists
-from linkwise.session.events import (
-    Event,
+from linkwise.session.journal.description import data_difference, seed_of_learner
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.registry import build_learner
+from linkwise.session.journal.store import Store
+from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, StoredClustering
+from linkwise.session.state.colours import N_FAMILIES
+from linkwise.session.state.event_facts import (
     add_event,
     certain_evidence_of,
     evidence_of,
@@ -36,21 +37,13 @@ from linkwise.session.events import (
     is_aside,
     names_of,
 )
-from linkwise.session.leases import Leases
-from linkwise.session.registry import build_learner
-from linkwise.session.replay import Replay
-from linkwise.session.review import ReviewCase
-from linkwise.session.settings import Settings, begin_settings
-from linkwise.session.status import Status, build_status, describe_status
-from linkwise.session.store import Store
-from linkwise.session.suspects import (
-    Doubts,
-    ErrorRate,
-    RecalledEvidence,
-    SuspectAnswer,
-    explain_suspects,
-    find_doubts,
-)
+from linkwise.session.state.event_lists import EventLists
+from linkwise.session.state.replay import Replay
+from linkwise.session.state.settings import Settings, begin_settings
+from linkwise.session.state.status import Status, build_status, describe_status
+from linkwise.session.state.suspects import RecalledEvidence, SuspectAnswer, explain_suspects, find_doubts
+from linkwise.session.team.leases import Leases
+from linkwise.session.team.review import ReviewCase
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 from linkwise.wording import count_noun
@@ -326,7 +319,7 @@ class SessionView:
         if len(sources) != self.X.shape[1]:
             raise ValueError(
                 f"sources has {count_noun(len(sources), 'name')}, and X has "
-                f"{count_noun(self.X.shape[1], 'column')}. Give one name for each column."
+                f"{count_noun(self.X.shape[1], 'column')}. Pass one name for each column."
             )
         known = self.constraints
         return propose_columns(self.X, sources, known.must_link, known.cannot_link)
@@ -471,7 +464,7 @@ class SessionView:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
         snapshot, is_current = self._clustering()
         if not is_current:
-            snapshot = Snapshot(snapshot.event, None, snapshot.shown)
+            snapshot = StoredClustering(snapshot.event, None, snapshot.shown)
         return build_status(
             self._settled_events(),
             snapshot.shown,
@@ -611,7 +604,7 @@ class SessionView:
             return self._checking_evidence()
         return certain_evidence_of(self.n_rows, self._settled_events(), self._error_rate)
 
-    def _is_current(self, stored: Snapshot) -> bool:
+    def _is_current(self, stored: StoredClustering) -> bool:
         """Whether no newer event than what is stored matters to the labels."""
         newer = self._events[stored.event :]
         return stored.event >= 0 and all(is_aside(event, self._events) for event in newer)
@@ -671,11 +664,11 @@ class SessionView:
         return self._derive_lists().ordered
 
     @synchronized
-    def _clustering(self) -> tuple[Snapshot, bool]:
+    def _clustering(self) -> tuple[StoredClustering, bool]:
         """The labels, and whether they follow from every event."""
         self._catch_up()
         if self._replay is not None:
             return self._current_replay().snapshot(), True
-        nothing = Snapshot(-1, None, np.zeros(self.n_rows, dtype=np.int32))
+        nothing = StoredClustering(-1, None, np.zeros(self.n_rows, dtype=np.int32))
         stored = self._store.snapshot() or nothing
         return stored, self._is_current(stored)

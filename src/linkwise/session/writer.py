@@ -17,7 +17,6 @@ from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import Answer, Fact, GivenAnswer, check_answer
-from linkwise.constraints.fallible import check_error_rate
 from linkwise.errors import (
     ConstraintError,
     InfeasibleConstraintsError,
@@ -25,11 +24,11 @@ from linkwise.errors import (
     SessionError,
     short_repr,
 )
-from linkwise.session.events import (
+from linkwise.session.journal.events import LASTING, Event, EventKind
+from linkwise.session.journal.store import WriteConflict
+from linkwise.session.journal.values import check_note, check_source
+from linkwise.session.state.event_facts import (
     CONTRADICTION,
-    LASTING,
-    Event,
-    EventKind,
     certain_evidence_of,
     drop_undone,
     evidence_of,
@@ -38,9 +37,7 @@ from linkwise.session.events import (
     names_of,
     settle_events,
 )
-from linkwise.session.remarks import check_note
-from linkwise.session.settings import apply_settings, begin_settings
-from linkwise.session.store import WriteConflict
+from linkwise.session.state.settings import apply_settings, begin_settings
 from linkwise.session.view import SessionView, synchronized
 from linkwise.text_files import is_unicode
 
@@ -51,7 +48,7 @@ UNCHANGED = (
 )
 UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
-    "or leave this answer unconfirmed."
+    "or keep this answer unconfirmed."
 )
 ROUNDING = 1e-9  # of confidences
 SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
@@ -103,7 +100,7 @@ class SessionWriter(SessionView):
         """
         if kind not in CONSTRAINT_KINDS:
             raise ConstraintError(
-                f"The kind of a pair is unknown: {kind!r}. Give {' or '.join(CONSTRAINT_KINDS)}."
+                f"The kind of a pair is unknown: {kind!r}. Pass {' or '.join(CONSTRAINT_KINDS)}."
             )
         answer: Answer = "yes" if kind == "must-link" else "no"
         name, text = check_source(source), check_note(note)
@@ -243,7 +240,7 @@ class SessionWriter(SessionView):
             `name` is not valid Unicode.
         """
         if not isinstance(name, str):
-            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Give text.")
+            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Pass text.")
         if not is_unicode(name):
             raise SessionError(
                 f"The name {name!a} is not valid Unicode: it holds half a character. Type it again."
@@ -292,7 +289,7 @@ class SessionWriter(SessionView):
         name = check_source(source)
         amount = math.inf if isinstance(cost, int) and abs(cost) > sys.float_info.max else float(cost)
         if not 0 <= amount < math.inf:
-            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Give a number from 0 on.")
+            raise ValueError(f"The cost is out of range: {short_repr(cost)}. Pass a number from 0 on.")
         self._write_checked("cost", lambda: {"source": name, "value": amount})
         return self._settings().costs[name]
 
@@ -534,27 +531,3 @@ def _read_shares(values: Any, n_rows: int) -> NDArray[np.float64] | None:
     shares = np.asarray(values, dtype=np.float64)
     is_right = shares.shape == (n_rows,) and ((shares > -ROUNDING) & (shares < 1 + ROUNDING)).all()
     return shares.clip(0, 1) if is_right else None
-
-
-def check_source(source: object) -> str:
-    """The name of a person or a program that answers, without superfluous spaces."""
-    if not isinstance(source, str):
-        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Give its name.")
-    if not is_unicode(source):
-        raise SessionError(
-            f"The source {source!a} is not valid Unicode: it holds half a character. Type it again."
-        )
-    return " ".join(source.split())
-
-
-def check_rates(error_rate: object) -> AssumedRate:
-    """The share of wrong answers of each source, by the name that `check_source` gives it."""
-    if not isinstance(error_rate, Mapping):
-        return check_error_rate(error_rate)
-    shares: dict[object, object] = {}
-    for source, share in error_rate.items():
-        name = check_source(source) if isinstance(source, str) else source
-        if name in shares:
-            raise ValueError(f"error_rate has two entries for the source {name!r}. Give one.")
-        shares[name] = share
-    return check_error_rate(shares)

@@ -13,7 +13,7 @@ QUICK = ("--estimator", "pckmeans")
 def test_without_the_number_of_clusters_it_says_what_to_type(fruit, linkwise, method):
     done = linkwise("ask", fruit.path, "--method", method)
     assert done.exit_code == 2
-    assert f"{method} needs the number of clusters. Add --clusters N, or choose --method kin" in done.stderr
+    assert f"{method} needs the number of clusters. Add --clusters N, or use --method kin" in done.stderr
     assert not fruit.session.exists()
 
 
@@ -82,7 +82,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
     [
         (
             ("--clusters", 3),
-            "kin finds the number of clusters. Leave --clusters 3 out, or choose --method explore|minmax|",
+            "kin finds the number of clusters. Remove --clusters 3, or use --method explore|minmax|",
         ),
         (
             ("--method", "cobs", *QUICK),
@@ -90,7 +90,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
         ),
         (
             ("--method", "npu", "--clusters", 3, "--preset", "quick"),
-            "--preset is an option of cobs, and the method is npu. Leave --preset out",
+            "--preset is an option of cobs, and the method is npu. Remove --preset",
         ),
         (
             ("--method", "npu", "--clusters", 3, "--estimator", "kmeans"),

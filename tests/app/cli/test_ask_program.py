@@ -99,14 +99,12 @@ def test_an_audit_needs_answers_that_may_be_wrong(fruit, linkwise, judge):
         "ask", fruit.path, "--oracle", judge, "--audit", "5", "--error-rate", "0", "--budget", "2"
     )
     assert done.exit_code == 2
-    assert "--audit needs answers that may be wrong. Leave out --error-rate 0." in " ".join(
-        done.stderr.split()
-    )
+    assert "--audit needs answers that may be wrong. Remove --error-rate 0." in " ".join(done.stderr.split())
     with Session.open(fruit.session) as session:
         assert session.history == []
     done = linkwise("ask", fruit.path, "--oracle", judge, "--audit", "5", "--source", "")
     assert done.exit_code == 2
-    assert "Give --source NAME." in done.stderr
+    assert "Add --source NAME." in done.stderr
 
 
 def test_a_program_that_fails_ends_with_its_own_words(fruit, linkwise, judge, tmp_path):
@@ -121,8 +119,8 @@ def test_a_program_that_fails_ends_with_its_own_words(fruit, linkwise, judge, tm
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--parallel", "2"], "--parallel is about a program that answers. Name it with --oracle COMMAND."),
-        (["--audit", "3"], "--audit is about a program that answers. Name it with --oracle COMMAND."),
+        (["--parallel", "2"], "--parallel is about a program that answers. Add --oracle COMMAND."),
+        (["--audit", "3"], "--audit is about a program that answers. Add --oracle COMMAND."),
         (["--oracle", ""], "--oracle is empty."),
         (["--oracle", "no-such-judge"], "--oracle names a program that does not exist: 'no-such-judge'."),
         (["--oracle", "'judge"], "--oracle has a quote that does not end"),

@@ -277,5 +277,5 @@ def test_a_folder_of_tables_is_not_taken_for_images(linkwise, tmp_path):
     done = linkwise("cluster", tmp_path, "--method", "pckmeans", "--clusters", 2, "--impute", "median")
     assert done.exit_code == 3
     said = " ".join(done.stderr.split())
-    assert f"{tmp_path} is a folder of tables, and cluster reads one. Name a file" in said
+    assert f"{tmp_path} is a folder of tables, and cluster reads one. Pass a file" in said
     assert f"linkwise ask {tmp_path}" in said

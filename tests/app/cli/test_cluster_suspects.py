@@ -86,7 +86,7 @@ def test_rows_without_ids_are_named_by_position(tmp_path, linkwise):
 def test_the_error_rate_needs_pairs_and_a_share(fruit, torn, linkwise):
     done = linkwise("cluster", fruit.path, *QUICK, "--error-rate", "estimate")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "--error-rate is about the pairs of --constraints. Give both, or neither." in words(done)
+    assert "--error-rate is about the pairs of --constraints. Use both, or neither." in words(done)
     for wrong in ("0.5", "-1", "much", "nan"):
         done = linkwise("cluster", fruit.path, "--constraints", torn, "--error-rate", wrong)
         assert done.exit_code == 2

@@ -60,8 +60,8 @@ def test_it_is_proposed_and_kept_by_the_session(path, tmp_path, linkwise):
 def test_what_does_not_go_with_it(path, linkwise):
     for options, code, message in (
         (("--cycles", "sen"), 3, "Did you mean 'sent'"),
-        (("--cycles", "size"), 3, "Leave it out of --cycles"),
-        (("--cycles", "sent", "--series"), 2, "Leave --cycles out"),
+        (("--cycles", "size"), 3, "Remove it from --cycles"),
+        (("--cycles", "sent", "--series"), 2, "Remove --cycles"),
     ):
         done = linkwise("ask", path, *options)
         assert done.exit_code == code

@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.app.project.exit_codes import exit_code
-from linkwise.session import store
+from linkwise.session.journal import store
 from linkwise.session.session import Session
 
 

@@ -147,16 +147,16 @@ WRONG = [
     (
         ["--rows", "f0", "nobody"],
         2,
-        "--rows names a row that does not exist: nobody. Give two rows, such as 'f0' and 'f29'.",
+        "--rows names a row that does not exist: nobody. Use two rows, such as 'f0' and 'f29'.",
     ),
-    (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Give two rows."),
+    (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Use two rows."),
     (
         ["--columns", "weight"],
         2,
-        "its session fruit.csv.linkwise, which stores how the data are read. Leave --columns out",
+        "its session fruit.csv.linkwise, which stores how the data are read. Remove --columns",
     ),
-    (["--rows", "f0", "f1", "--format", "tree"], 2, "--rows explains in words. Leave --format tree out."),
-    (["--constraints", "p.csv"], 2, "Leave --constraints out, or add --labels CLUSTERS.csv."),
+    (["--rows", "f0", "f1", "--format", "tree"], 2, "--rows explains in words. Remove --format tree."),
+    (["--constraints", "p.csv"], 2, "Remove --constraints, or add --labels CLUSTERS.csv."),
     (["--plot", "tree.docx"], 2, "--plot names no kind of picture: tree.docx. End it in one of "),
     (["--fidelity", "2"], 2, "fidelity"),
     (["--max-leaves", "0"], 2, "max-leaves"),
@@ -178,14 +178,14 @@ LABELS = [
     ("a,b\nf0,1\n", "is 'a,b'. It must name the columns id,cluster."),
     (
         "id,cluster\nf0,1\nghost,2\n",
-        "names an unknown row: 'ghost'. The ids of the rows are 'f0', …. Name the column of the ids",
+        "names an unknown row: 'ghost'. The ids of the rows are 'f0', …. Set the column of the ids",
     ),
-    ("id,cluster\nf0,\n", "has no cluster: 'f0,'. Give id,cluster."),
+    ("id,cluster\nf0,\n", "has no cluster: 'f0,'. Use the form id,cluster."),
     (
         "id,cluster\nf0,1\nf0,2\n",
         "gives a second cluster to row 'f0', which is in cluster 1. Keep one of the lines.",
     ),
-    ("id,cluster\nf0,1\n", "has no cluster for row 'f1' and 28 more rows. Give one to every row."),
+    ("id,cluster\nf0,1\n", "has no cluster for row 'f1' and 28 more rows. Set one for every row."),
 ]
 
 

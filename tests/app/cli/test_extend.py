@@ -14,8 +14,8 @@ from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass,
 from linkwise.app.project import arrived_rows, held_items, item_rows
 from linkwise.large import new_rows, repeated_rows, table_files
 from linkwise.large.item_table import read_items
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 from running_command import start_command
 
 __all__ = ["ask", "kind", "small_blocks"]
@@ -421,9 +421,9 @@ def test_new_rows_with_other_columns(linkwise, path, tmp_path):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (None, "has no value in column 'amount', and the items were made without --impute. Correct the cell"),
-        (np.inf, "holds an infinite value in column 'amount'. Correct the cell, or leave the row out."),
-        (1e300, "holds too large a value in column 'amount'. Correct the cell, or leave the row out."),
+        (None, "has no value in column 'amount', and the items were made without --impute. Fix the cell"),
+        (np.inf, "holds an infinite value in column 'amount'. Fix the cell, or remove the row."),
+        (1e300, "holds too large a value in column 'amount'. Fix the cell, or remove the row."),
     ],
 )
 def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, value, told):
@@ -517,5 +517,5 @@ def test_new_rows_in_files_of_another_kind(linkwise, path, tmp_path):
     pl.read_parquet(tmp_path / "later.parquet").write_csv(tmp_path / "later.csv")
     found = linkwise("extend", path, tmp_path / "later.csv")
     assert found.exit_code == 3
-    assert "Give files of one kind" in found.stderr
+    assert "Use files of one kind" in found.stderr
     assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS

@@ -78,11 +78,11 @@ def test_the_page_shows_the_pictures(path, more):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--image", "picture", "--series"), "Leave --series out"),
+        (("--image", "picture", "--series"), "Remove --series"),
         (("--image", "picture", "--impute", "median"), "--image compares rows by pictures alone."),
         (
             ("--image", "picture", "--items", "5"),
-            "--image does not go with items. Leave it out, or take a sample",
+            "--image does not go with items. Remove it, or take a sample",
         ),
     ],
 )
@@ -93,7 +93,7 @@ def test_what_does_not_go_with_pictures(path, linkwise, options, message):
 
 
 def test_without_pillow(path, linkwise, monkeypatch):
-    monkeypatch.setattr("linkwise.data.images.find_spec", lambda name: None)
+    monkeypatch.setattr("linkwise.data.read.picture_files.find_spec", lambda name: None)
     done = linkwise("ask", path, "--image", "picture")
     assert done.exit_code == 2
     assert 'pip install "linkwise[app]"' in done.stderr

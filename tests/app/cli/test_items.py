@@ -184,7 +184,7 @@ def test_labels_of_earlier_new_rows_are_not_kept_for_others(ask, linkwise, tmp_p
     assert linkwise(*monday).exit_code == 0
     tuesday = linkwise("export", path, "--new", tmp_path / "tuesday" / "rows.parquet", "--labels", out)
     assert tuesday.exit_code == 3
-    assert "holds labels of another clustering. Name an empty folder." in " ".join(tuesday.stderr.split())
+    assert "holds labels of another clustering. Use an empty folder." in " ".join(tuesday.stderr.split())
 
 
 def test_new_rows_that_were_corrected_go_to_the_same_folder(ask, linkwise, tmp_path):
@@ -251,7 +251,7 @@ def test_workers_of_dask_find_items(ask, backend, dask_client):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--jobs", 2, "--dask", "tcp://127.0.0.1:1"], "Leave --jobs out"),
+        (["--jobs", 2, "--dask", "tcp://127.0.0.1:1"], "Remove --jobs"),
         (["--dask", "nowhere://127.0.0.1:1"], "No dask scheduler answers"),
     ],
 )
@@ -266,11 +266,11 @@ def test_rows_that_are_read_at_once_need_no_workers(ask, linkwise, tmp_path):
     ask("--items", 0, data="events/part-0.parquet")
     found = linkwise("export", data, "--labels", tmp_path / "out.csv", "--jobs", 2)
     assert found.exit_code == 2
-    assert "Leave --jobs out" in found.stderr
+    assert "Remove --jobs" in found.stderr
     data.with_name("part-0.parquet.linkwise").unlink()
     found = ask("--items", 0, "--jobs", 2, data="events/part-0.parquet")
     assert found.exit_code == 2
-    assert "Leave --jobs out" in found.stderr
+    assert "Remove --jobs" in found.stderr
 
 
 def test_a_session_that_exists_says_that_workers_do_nothing(ask, tmp_path):
@@ -281,7 +281,7 @@ def test_a_session_that_exists_says_that_workers_do_nothing(ask, tmp_path):
     ask("--items", 0, data="events/part-0.parquet")
     found = ask("--jobs", 2, data="events/part-0.parquet")
     assert found.exit_code == 2
-    assert "Leave --jobs out" in found.stderr
+    assert "Remove --jobs" in found.stderr
 
 
 # ---------------------------------------------------------------- what can go wrong
@@ -354,7 +354,7 @@ def test_items_that_are_not_there(ask, linkwise, tmp_path):
     items.unlink()
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
     assert found.exit_code == 3
-    assert "Put it back" in found.stderr
+    assert "Restore it" in found.stderr
 
 
 def test_items_of_another_session(ask, linkwise, tmp_path):

@@ -44,7 +44,7 @@ def test_it_is_proposed_and_kept_by_the_session(path, tmp_path, linkwise):
 def test_what_does_not_go_with_it(path, linkwise):
     for options, code, message in (
         (("--log", "age,incom"), 3, "Did you mean 'income'"),
-        (("--log", "income", "--series"), 2, "Leave --log out"),
+        (("--log", "income", "--series"), 2, "Remove --log"),
         (("--log", "income", "--items", "5"), 2, "--log does not go with items"),
     ):
         done = linkwise("ask", path, *options)

@@ -12,8 +12,8 @@ from linkwise.app.project import divided_items, held_items
 from linkwise.errors import DataError
 from linkwise.large import mixed_items, table_files, table_passes
 from linkwise.large.item_table import ItemTable, read_items
+from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
-from linkwise.session.store import Store
 
 __all__ = ["small_blocks"]
 

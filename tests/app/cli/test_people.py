@@ -25,7 +25,7 @@ def test_names_reach_the_server(linkwise, fruit, tmp_path):
     )
     done = linkwise("serve", fruit.path, "--annotators", "anna,anna")
     assert done.exit_code == 2
-    assert "--annotators has the name anna twice. Name each person once." in words(done)
+    assert "--annotators has the name anna twice. Use each name once." in words(done)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_names_reach_the_server(linkwise, fruit, tmp_path):
     [
         (
             ["--overlap", "0.2"],
-            "--overlap is for several people who answer. Name them with --annotators ANNA,BEN.",
+            "--overlap is for several people who answer. Add --annotators ANNA,BEN.",
         ),
         (["--overlap", "0.2", "--annotators", "anna"], "--overlap is for several people who answer."),
         (["--gold", "{gold}"], "--gold is for people who answer."),

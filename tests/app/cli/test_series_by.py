@@ -60,9 +60,9 @@ def test_options_that_do_not_go_with_it(path, linkwise):
     by = ("--series-by", "sensor,hour,level")
     for options, code, message in (
         (("--series-by", "sensor,hour"), 2, "--series-by has 2 names"),
-        ((*by, "--text", "room"), 2, "Leave --series-by out"),
-        ((*by, "--impute", "median"), 2, "Leave --impute out"),
-        ((*by, "--weight", "level=2"), 2, "Leave --weight out"),
+        ((*by, "--text", "room"), 2, "Remove --series-by"),
+        ((*by, "--impute", "median"), 2, "Remove --impute"),
+        ((*by, "--weight", "level=2"), 2, "Remove --weight"),
         ((*by, "--items", "5"), 2, "--series-by does not go with items"),
         (("--series-by", "sensor,hours,level"), 3, "Did you mean 'hour'"),
     ):

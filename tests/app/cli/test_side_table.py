@@ -11,7 +11,7 @@ from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import TABLES, Reading
 from linkwise.app.project.project import open_project
-from linkwise.data.readers import ENDINGS
+from linkwise.data.read.formats import ENDINGS
 from linkwise.errors import DataError
 from linkwise.session.session import Session
 
@@ -108,7 +108,7 @@ def test_pictures_of_a_column_of_paths(tmp_path):
     assert "joined in the order of its rows" in project.rows.notes[-1]
     project.session.close()
     (tmp_path / "3 a.png").unlink()
-    with pytest.raises(DataError, match=r"1 of 12 are not there: 3 a\.png\. Give paths"):
+    with pytest.raises(DataError, match=r"1 of 12 are not there: 3 a\.png\. Pass paths"):
         open_both(write_embeddings(tmp_path, with_ids=False), side)
 
 
@@ -198,7 +198,8 @@ def test_positions_join_rows_without_ids(tmp_path):
 
 def test_options_that_do_not_fit(tmp_path, linkwise):
     data = write_embeddings(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"There is no file .*nothing\.csv\. Give --show a table"):
+    missing = r"There is no file .*nothing\.csv\. Pass a table about the same rows to --show"
+    with pytest.raises(FileNotFoundError, match=missing):
         open_both(data, tmp_path / "nothing.csv")
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\np0,p1,cannot-link\n")

@@ -49,4 +49,4 @@ def test_without_openpyxl_one_line_says_what_to_do(path, tmp_path, linkwise, mon
         linkwise("export", data, "--join", tmp_path / "out.xlsx"),
     ):
         assert done.exit_code == 2
-        assert 'pip install "linkwise[xlsx]"' in done.stderr
+        assert 'pip install "linkwise[tables]"' in done.stderr

@@ -16,7 +16,7 @@ from linkwise.app.terminal.protocol import JsonLines
 from linkwise.constraints.facts import Fact
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
-from linkwise.session.suspects import SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer
 
 FAR = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 0], [0, 9], [9, 9]], 10, 0)
 

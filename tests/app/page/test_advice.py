@@ -15,7 +15,7 @@ from linkwise.app.page.rendering import render_advice
 from linkwise.constraints.evidence import Evidence
 from linkwise.datasets import load, scale_to_unit
 from linkwise.learn.advice import StopAdvice
-from linkwise.session.status import build_status, describe_status
+from linkwise.session.state.status import build_status, describe_status
 
 NONE = {"wrong": None, "most_wrong": None, "n_open": 0}
 LABELS = np.array([0, 0, 1, 1], dtype=np.int32)

@@ -10,7 +10,7 @@ from linkwise.app.page.cards import RowView
 from linkwise.app.page.cluster_list import MOST_CLUSTERS
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.cluster_search import MOST_HITS, cluster_names, create_matcher, find_rows
-from linkwise.data.items import text_items, value_items
+from linkwise.data.show.items import text_items, value_items
 
 
 @pytest.mark.parametrize(

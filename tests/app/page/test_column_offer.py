@@ -15,7 +15,7 @@ from linkwise.app.project.project import open_project
 from linkwise.app.project.recoding import take_back, weigh_columns
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.constraints.constraints import Constraints
-from linkwise.data.encoded import block_of
+from linkwise.data.encoding.encoded import block_of
 from linkwise.session.session import Session
 
 PATIENT = bool  # a `stop` that is never true
@@ -226,7 +226,7 @@ def test_a_click_on_an_older_proposal_weighs_nothing(orders):
         assert "would count less: shop, day. Columns that would count more: size." in error["text"]
         assert "No weight has changed." in error["text"]
     request = {"id": "a1", "do": "columns", "action": "weigh"}
-    assert "columns is missing. Give a list of names." in presenter.handle(request).body["error"]["text"]
+    assert "columns is missing. Pass a list of names." in presenter.handle(request).body["error"]["text"]
     assert presenter.handle(request | {"columns": [5]}).body["error"]["kind"] == "bad"
     assert presenter.handle(request | {"action": "leave_out"}).body["error"]["kind"] == "bad"
     assert "weights" not in project.session.source["choices"]

@@ -10,7 +10,7 @@ from linkwise.app.page.answer_list import describe_doubt
 from linkwise.app.page.cards import view_numbers
 from linkwise.app.page.presenter import Presenter
 from linkwise.constraints.facts import Fact
-from linkwise.session.suspects import SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer
 
 FAR = np.random.default_rng(3).normal(size=(40, 2)) * 0.4 + np.repeat([[0, 0], [9, 0], [0, 9], [9, 9]], 10, 0)
 

@@ -18,7 +18,7 @@ from linkwise.app.page.opening import present_demo, present_project
 from linkwise.app.page.scatter import project_rows, scale_places
 from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.data.demo_sets import load_demo
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
 
@@ -143,7 +143,7 @@ def test_coordinates_keep_their_shape():
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        (np.zeros((3, 3)), r"\(3, 3\)\. Give"),
+        (np.zeros((3, 3)), r"\(3, 3\)\. Pass"),
         (np.zeros(3), "two"),
         ([[0, np.nan]] * 3, "NaN"),
         ([[0, 0]] * 2, "(3, 2)"),

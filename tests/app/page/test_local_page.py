@@ -61,7 +61,7 @@ def test_items_that_do_not_fit_are_refused():
 def test_a_port_that_is_none(port):
     session = lw.Session([[0.0], [0.1], [5.0]], lw.COBRAS(random_state=0))
     with pytest.raises(
-        lw.DataError, match=r"port is .*\. Give a whole number from 0 to 65535, where 0 takes"
+        lw.DataError, match=r"port is .*\. Pass a whole number from 0 to 65535, where 0 takes"
     ):
         lw.serve(session, port=port, browser=False)
 

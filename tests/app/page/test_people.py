@@ -13,7 +13,7 @@ from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import ANNOTATORS, SessionOptions
 from linkwise.constraints.constraints import Constraints
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
 from linkwise.session.session import Session
 

@@ -14,7 +14,7 @@ import linkwise as lw
 from linkwise.app.page.cards import RowView, view_numbers
 from linkwise.app.page.presenter import Presenter
 from linkwise.data import encode, from_frame
-from linkwise.data.items import text_items
+from linkwise.data.show.items import text_items
 from linkwise.datasets import load
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session

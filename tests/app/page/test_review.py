@@ -9,7 +9,7 @@ import linkwise as lw
 from linkwise.app.page.answer_list import describe_suspect
 from linkwise.app.page.cards import view_numbers
 from linkwise.app.page.presenter import Presenter
-from linkwise.session.suspects import SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer
 
 PEOPLE = ("anna", "ben", "carla")
 X = np.random.default_rng(0).normal(size=(20, 2)) * 0.3 + np.repeat([[0, 0], [9, 9]], 10, 0)

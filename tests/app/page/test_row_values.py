@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkwise.app.page.cards import RowView
 from linkwise.app.page.row_values import summarize_rows
-from linkwise.data.items import Items, text_items, value_items
+from linkwise.data.show.items import Items, text_items, value_items
 
 
 def test_a_record_is_told_by_what_differs_first():

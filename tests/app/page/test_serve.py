@@ -223,7 +223,7 @@ def test_a_port_that_is_taken_is_reported(fruit):
             code, out, err = other.ended()
     assert (code, other.address, out) == (2, "", "")
     assert f"port {port}" in err
-    assert "Leave --port out" in err
+    assert "Remove --port" in err
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1", "example.org"])
@@ -357,3 +357,13 @@ def test_whether_a_page_can_be_opened(monkeypatch, tty, environment, platform, t
     monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
     monkeypatch.setattr(serve.webbrowser, "get", get)
     assert serve.can_open() is opens
+
+
+def test_without_its_packages_the_page_says_what_to_install(monkeypatch, linkwise, fruit):
+    monkeypatch.setattr(serve, "find_spec", lambda name: None if name == "starlette" else object())
+    done = linkwise("serve", fruit.path)
+    assert done.exit_code == 2
+    assert done.stderr.endswith(
+        'The page needs starlette, not installed here. Run pip install "linkwise[page]".\n'
+    )
+    assert not serve.can_open()

@@ -64,7 +64,7 @@ def test_a_single_item_for_several_rows_is_named_in_the_singular():
 @pytest.mark.parametrize(
     ("items", "given"),
     [
-        (3, "items is 3, of type int, but a person needs one item for each of 4 rows. Give a table"),
+        (3, "items is 3, of type int, but a person needs one item for each of 4 rows. Pass a table"),
         ("peas", "items is 'peas', of type str"),
         (b"peas", "items is b'peas', of type bytes"),
         (dict.fromkeys(NAMES), "of type dict"),
@@ -72,7 +72,7 @@ def test_a_single_item_for_several_rows_is_named_in_the_singular():
         (iter(NAMES), "of type list_iterator"),
         (np.array(3), "of type ndarray"),
         (pl.LazyFrame({"name": NAMES}), "of type LazyFrame"),
-        ([*NAMES[:3], 7], "neither texts, pictures nor curves, or that mix them, such as 7 for row 3. Give"),
+        ([*NAMES[:3], 7], "neither texts, pictures nor curves, or that mix them, such as 7 for row 3. Pass"),
         (pd.Series([None, *NAMES[:3]]), "such as (None|nan) for row 0"),
         ([*NAMES[:3], Path("pea.png")], r"pea.png'\) for row 3"),
         ([[1.0], [2.0], NAMES[0], [3.0]], "such as 'a pea' for row 2"),

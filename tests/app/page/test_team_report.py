@@ -7,11 +7,11 @@ from linkwise.app.page.cards import RowView, create_namer
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.page.recent_moves import MOST_EVENTS, MOST_LISTED, RecentMoves
 from linkwise.app.page.team_report import describe_team
-from linkwise.data.items import value_items
+from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
-from linkwise.session.examples import Example
-from linkwise.session.moves import describe_moves, find_moves
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Session
+from linkwise.session.state.moves import describe_moves, find_moves
 
 PEOPLE = ("anna", "ben")
 Y = np.arange(30) % 3

@@ -20,7 +20,7 @@ from linkwise.app.programs.child_process import MAX_LINE, ChildProcess, parse_re
 from linkwise.app.programs.interrupts import ENDING, defer_interrupt, interrupt_at_end
 from linkwise.app.programs.replies import UnusableReplyError
 from linkwise.errors import ProgramError
-from linkwise.session.leases import OpenQuestion
+from linkwise.session.team.leases import OpenQuestion
 from living import Living
 from patience import patience
 

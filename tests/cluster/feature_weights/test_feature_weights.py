@@ -276,7 +276,7 @@ def test_any_transformation_will_do():
 @pytest.mark.parametrize(
     ("transformation", "error", "words"),
     [
-        (PCA, TypeError, r"Give an object: transformation=PCA\(\)"),
+        (PCA, TypeError, r"Pass an object: transformation=PCA\(\)"),
         (FunctionTransformer(lambda X: X[:2]), ValueError, "a row for each of the 3 rows"),
         (FunctionTransformer(np.log), ValueError, "finite numbers"),
         (3, ValueError, "transformation"),

@@ -68,7 +68,7 @@ def test_the_model_that_was_best_predicts_and_every_clustering_is_counted():
 
 
 def test_a_class_instead_of_an_estimator_raises_an_error():
-    with pytest.raises(TypeError, match=r"clusterer=KMeans is a class\. Give an estimator: clusterer=KMeans"):
+    with pytest.raises(TypeError, match=r"clusterer=KMeans is a class\. Pass an estimator: clusterer=KMeans"):
         fitted(KMeans)
 
 

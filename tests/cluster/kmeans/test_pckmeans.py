@@ -223,9 +223,9 @@ def test_of_more_neighbourhoods_than_clusters_large_and_far_ones_are_taken():
 @pytest.mark.parametrize(
     ("init", "words"),
     [
-        (np.zeros((2, 4)), "Give 3 centres of 4 finite features each"),
-        (np.zeros((3, 2)), "Give 3 centres of 4 finite features each"),
-        (np.full((3, 4), np.nan), "Give 3 centres of 4 finite features each"),
+        (np.zeros((2, 4)), "Pass 3 centres of 4 finite features each"),
+        (np.zeros((3, 2)), "Pass 3 centres of 4 finite features each"),
+        (np.full((3, 4), np.nan), "Pass 3 centres of 4 finite features each"),
         ("random", "The 'init' parameter"),
     ],
 )

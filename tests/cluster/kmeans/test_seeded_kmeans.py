@@ -103,7 +103,7 @@ def test_given_centres_find_their_seeds(method):
     c = lw.Constraints.from_labels(np.where(np.arange(90) < 20, y, -1))
     model = method(3, init=means).fit(X, constraints=c)
     np.testing.assert_array_equal(model.labels_, np.array([1, 2, 0])[y])
-    with pytest.raises(ValueError, match=r"init has shape \(2, 2\)\. Give 3 centres of 2"):
+    with pytest.raises(ValueError, match=r"init has shape \(2, 2\)\. Pass 3 centres of 2"):
         method(3, init=means[:2]).fit(X)
 
 

@@ -72,7 +72,7 @@ def test_bounds_may_be_given():
 
 @pytest.mark.parametrize("bounds", [(1.0,), (0.0, 1.0), (1.0, np.inf), ("a", 1.0), (np.nan, 1.0)])
 def test_bad_bounds_raise_errors(bounds):
-    with pytest.raises(ValueError, match=r"bounds are not valid: .*\. Give two positive numbers"):
+    with pytest.raises(ValueError, match=r"bounds are not valid: .*\. Pass two positive numbers"):
         lw.ITML(bounds=bounds).fit(IRIS)
 
 

@@ -244,7 +244,7 @@ def test_bad_arguments_raise_errors(make):
         make().fit(csr_array(SCALED))
     with pytest.raises(TypeError, match="Build it with linkwise"):
         make().fit(SCALED, constraints=[(0, 1)])
-    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give them by name"):
+    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Pass them by name"):
         make().fit(SCALED, C)
     with pytest.raises(ValueError, match="about 178 rows, but X has 100"):
         make().fit(SCALED[:100], constraints=C)

@@ -619,7 +619,7 @@ def test_the_presets_say_what_they_change():
             lw.CKM(2, init=np.ones((3, 2))),
             np.eye(3)[:, :2],
             ValueError,
-            "Give 2 centres of 2 finite features",
+            "Pass 2 centres of 2 finite features",
         ),
     ],
 )

@@ -308,14 +308,14 @@ def test_constraints_in_the_place_of_y_are_refused():
     c = lw.Constraints(6, [(0, 1)])
     for model in (lw.ClusILC(2), lw.PCKMeans(2), lw.COBRAS()):
         with pytest.raises(
-            TypeError, match=r"given as y, which is ignored\. Give them by name: fit\(X, constraints=\.\.\.\)"
+            TypeError, match=r"given as y, which is ignored\. Pass them by name: fit\(X, constraints=\.\.\.\)"
         ):
             model.fit(np.eye(6), c)
 
 
 @pytest.mark.parametrize("nominal", [[0.5], [True, False], ["x"]])
 def test_nominal_takes_positions_only(nominal):
-    with pytest.raises(TypeError, match=r"nominal holds .*\. Give positions of columns, 0 to 1"):
+    with pytest.raises(TypeError, match=r"nominal holds .*\. Pass positions of columns, 0 to 1"):
         lw.ClusILC(2, nominal=nominal).fit(np.random.default_rng(0).random((20, 2)))
 
 

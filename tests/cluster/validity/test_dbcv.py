@@ -139,10 +139,10 @@ def test_a_scorer_gives_each_clustering_its_score(load):
 @pytest.mark.parametrize(
     ("X", "labels", "metric", "words"),
     [
-        (np.eye(3), [0, 1], "euclidean", r"labels have shape \(2,\)\. Give one label for each of 3 rows"),
+        (np.eye(3), [0, 1], "euclidean", r"labels have shape \(2,\)\. Pass one label for each of 3 rows"),
         (np.eye(3), np.eye(3), "euclidean", r"labels have shape \(3, 3\)"),
         (np.full((3, 2), np.nan), [0, 1, 1], "euclidean", "NaN"),
-        (np.eye(3), [0, 1, 1], "cosine", r"metric is unknown: 'cosine'\. Give 'euclidean' or 'sqeuclidean'"),
+        (np.eye(3), [0, 1, 1], "cosine", r"metric is unknown: 'cosine'\. Pass 'euclidean' or 'sqeuclidean'"),
     ],
 )
 def test_bad_arguments_of_scores_raise_errors(X, labels, metric, words):

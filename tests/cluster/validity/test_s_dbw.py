@@ -143,15 +143,15 @@ def test_rows_that_are_all_identical():
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
-        (([[1.0]], [0, 1]), {}, r"labels have shape \(2,\)\. Give one label for each of 1 rows"),
+        (([[1.0]], [0, 1]), {}, r"labels have shape \(2,\)\. Pass one label for each of 1 rows"),
         (([[np.nan]], [0]), {}, "NaN"),
-        (([[1.0]], [0]), {"stdev": "median"}, r"stdev is unknown: 'median'\. Give 'mean' or 'icdm2001'"),
-        (([[1.0]], [0]), {"factor": "half"}, r"factor is unknown: 'half'\. Give 'mean' or 'printed'"),
-        (([[1.0]], [np.nan]), {}, r"labels hold nan for row 0\. Give every row a cluster"),
+        (([[1.0]], [0]), {"stdev": "median"}, r"stdev is unknown: 'median'\. Pass 'mean' or 'icdm2001'"),
+        (([[1.0]], [0]), {"factor": "half"}, r"factor is unknown: 'half'\. Pass 'mean' or 'printed'"),
+        (([[1.0]], [np.nan]), {}, r"labels hold nan for row 0\. Set a cluster for every row"),
         (([[1.0], [2.0]], [0, None]), {}, r"labels hold None for row 1"),
         (([[1.0]], [0]), {"squares": np.array([[np.nan]])}, "squares hold NaN"),
         (([[1.0]], [0]), {"squares": np.array([[-1.0]])}, "squares hold NaN, infinity or numbers below 0"),
-        (([[1.0]], [0]), {"squares": np.zeros((1, 2))}, r"squares have shape \(1, 2\)\. Give \(1, 1\)"),
+        (([[1.0]], [0]), {"squares": np.zeros((1, 2))}, r"squares have shape \(1, 2\)\. Pass \(1, 1\)"),
     ],
 )
 def test_bad_arguments_raise_errors(arguments, options, words):

@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from linkwise.learn.kin import kernel_weights, pair_model, sharpness
-from linkwise.learn.kin.kernel_weights import are_weights_due, weigh_kernels
-from linkwise.learn.kin.kernels import FULL, Kernels
-from linkwise.learn.kin.mixed_kernel import MixedKernel
-from linkwise.learn.kin.model import Known
-from linkwise.learn.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
-from linkwise.learn.kin.sharpness import Calibration, PlaceAnswer, Sharpness, share_chances
+from linkwise.learn.kin import calibration, model, prior_belief
+from linkwise.learn.kin.calibration import Calibration, PlaceAnswer, Sharpness, share_chances
+from linkwise.learn.kin.kernels import FULL, Kernels, MixedKernel
+from linkwise.learn.kin.model import Known, are_weights_due, weigh_kernels
+from linkwise.learn.kin.prior_belief import PairWeights, expect_weights, fit_pair_weights
 from reference import kin as plain
 
 
@@ -42,7 +40,7 @@ def test_right_guesses_sharpen_and_wrong_ones_blunt():
 
 def test_noes_about_all_raise_the_score_of_the_unknown():
     noes = [answer([0.4, 0.2], 0, False), answer([0.4, 0.2], 1, False, [1])] * 20
-    assert calibrate(noes).unknown == sharpness.UNKNOWN.max()
+    assert calibrate(noes).unknown == calibration.UNKNOWN.max()
 
 
 def test_older_answers_count_less():
@@ -75,13 +73,13 @@ def test_weights_have_the_highest_posterior(seed):
     home = rng.integers(0, 3, n)
     together = (home[:, None] == home).astype(float)
     upper = np.triu_indices(n, 1)
-    mean = pair_model.PRIOR @ (1, np.log(classes))
+    mean = prior_belief.PRIOR @ (1, np.log(classes))
 
     def loss(w):
         p = expit(w[0] + w[1] * phi[upper] + w[2] * psi[upper])
         t = together[upper]
         fit = (t * np.log(p) + (1 - t) * np.log(1 - p)).sum() * min(1, 10 / n)
-        return -fit + (((w - mean) / pair_model.DEVIATION) ** 2).sum() / 2
+        return -fit + (((w - mean) / prior_belief.DEVIATION) ** 2).sum() / 2
 
     best = minimize(loss, mean, tol=1e-12).x
     expected = np.maximum(best, [-np.inf, 0.2, 0])
@@ -102,7 +100,7 @@ def test_more_classes_make_strangers_less_likely_together():
 def test_similarity_never_speaks_against():
     phi = np.array([[0.0, 5.0], [5.0, 0.0]])
     found = fit_pair_weights(np.tile(phi, (8, 8)), np.zeros((16, 16)), np.zeros((16, 16)), 5.0)
-    assert found.similarity >= pair_model.LEAST[1]
+    assert found.similarity >= prior_belief.LEAST[1]
     assert PairWeights(0.0, 1.0, 1.0).chances(np.ones(1), np.zeros(1))[0] == pytest.approx(expit(1.0))
 
 
@@ -156,7 +154,7 @@ def test_kernels_are_weighed_by_what_they_predict(seed):
 def test_while_nothing_is_clear_the_mean_kernel_leads():
     kernels, known = draw_kernels(0)
     found = weigh_kernels(keep(*[kernels.among(known.items)[2]] * 3), known)
-    assert found[0] / found[1] == pytest.approx(np.exp(kernel_weights.TEMPER * kernel_weights.STAY), rel=0.03)
+    assert found[0] / found[1] == pytest.approx(np.exp(model.TEMPER * model.STAY), rel=0.03)
 
 
 def test_a_mean_that_counts_alone_stays_as_it_is():

@@ -6,8 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise import native
 from linkwise.learn.kin import kernels
-from linkwise.learn.kin.forest_kernel import PARTS, TREES, ForestKernel
-from linkwise.learn.kin.mixed_kernel import MixedKernel
+from linkwise.learn.kin.kernels import PARTS, TREES, ForestKernel, MixedKernel
 from linkwise.learn.oracles import TruthOracle
 from reference import forest as twin
 from reference import kin as plain

@@ -15,11 +15,10 @@ from linkwise import native
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.consistency import enforce_answers
-from linkwise.learn.kin import borders, confidence, kernels, model
-from linkwise.learn.kin.kernels import Kernels
-from linkwise.learn.kin.mixed_kernel import MixedKernel
+from linkwise.learn.kin import confidence, kernels, model
+from linkwise.learn.kin.calibration import Sharpness
+from linkwise.learn.kin.kernels import Kernels, MixedKernel
 from linkwise.learn.kin.posterior import believe, item_chances
-from linkwise.learn.kin.sharpness import Sharpness
 from linkwise.learn.oracles import TruthOracle
 from linkwise.learn.run import Run
 from linkwise.parallel import one_blas_thread
@@ -404,11 +403,11 @@ def test_many_rows_are_represented_by_few(monkeypatch):
 def test_rows_at_borders_go_by_the_items_around(monkeypatch):
     monkeypatch.setattr(kernels, "MOST_ITEMS", 50)
     monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 40)
-    monkeypatch.setattr(borders, "AROUND", 40)
+    monkeypatch.setattr(kernels, "AROUND", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
     items = kernels.make_items(X, 0)
-    cells = borders.find_cells(items)
+    cells = kernels.find_cells(items)
     join = rng.random((len(items.first), 2))
     labels = (items.centers[:, 0] > 0).astype(int)
     labels[items.centers[:, 1] > 1] = 5  # of no neighbourhood
@@ -418,22 +417,22 @@ def test_rows_at_borders_go_by_the_items_around(monkeypatch):
         for item, near in enumerate(np.argsort(far, axis=1)[:, :4].tolist())
         if labels[item] < 2 and {0, 1} <= set(labels[near].tolist())
     }
-    found = borders.border_items(cells, labels, join).tolist()
+    found = kernels.border_items(cells, labels, join).tolist()
     assert set(found) == wanted
     margin = np.abs(join[found, 0] - join[found, 1])
     assert (np.diff(margin) >= 0).all()
     for item in found:
-        rows, near, weight = borders.weigh_rows(X, items, cells, item)
+        rows, near, weight = kernels.weigh_rows(X, items, cells, item)
         np.testing.assert_array_equal(rows, np.flatnonzero(items.of == item))
         apart = np.linalg.norm(X[rows][:, None] - items.centers, axis=2) ** 2
         np.testing.assert_array_equal(near, np.argsort(apart, axis=1)[:, :3])
         share = 1 / np.take_along_axis(apart, near, axis=1)
         np.testing.assert_allclose(weight, share / share.sum(axis=1, keepdims=True), rtol=1e-6)
-    monkeypatch.setattr(borders, "MOST_ROWS", 60)
-    fewer = borders.border_items(cells, labels, join).tolist()
+    monkeypatch.setattr(kernels, "MOST_ROWS", 60)
+    fewer = kernels.border_items(cells, labels, join).tolist()
     assert 0 < len(fewer) < len(found)
     assert fewer == found[: len(fewer)]
-    assert borders.find_cells(items._replace(centers=None)) is None
+    assert kernels.find_cells(items._replace(centers=None)) is None
 
 
 def test_it_describes_its_progress():
@@ -535,7 +534,7 @@ def test_of_very_many_facts_some_are_learned_from(monkeypatch):
 def test_the_lead_of_the_likeliest_neighbourhood_over_the_second(k):
     join = np.random.default_rng(k).random((7, k))
     ordered = np.sort(np.pad(join, ((0, 0), (2, 0))), axis=1)
-    np.testing.assert_array_equal(borders.margins(join), ordered[:, -1] - ordered[:, -2])
+    np.testing.assert_array_equal(kernels.margins(join), ordered[:, -1] - ordered[:, -2])
 
 
 def test_many_rows_that_all_belong_together():

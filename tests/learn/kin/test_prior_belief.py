@@ -12,6 +12,7 @@ from laws.asking import nobody_is_asked
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.kin import prior_belief
 from linkwise.learn.kin.kernels import make_kernels, make_views, scale_rows
+from linkwise.learn.kin.prior_belief import NamedPairs
 from linkwise.learn.run import Run
 from linkwise.parallel import one_blas_thread
 from linkwise.rng import rng_at
@@ -181,3 +182,29 @@ def test_the_rand_index_is_that_of_scikit_learn(seed):
     one, other = (np.unique(rng.integers(0, k, n), return_inverse=True)[1] for k in rng.integers(1, 40, 2))
     for labels in (other, one, np.zeros(n, dtype=np.int64), np.arange(n)):
         assert prior_belief.rand_index(one, labels) == adjusted_rand_score(one, labels)
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    return lw.KIN().prepare(load_wine(return_X_y=True)[0], 0)
+
+
+def test_pairs_have_the_same_values_to_the_last_bit_whenever_they_are_named(prepared):
+    """Undo and another memo name them at once, and a run one after another."""
+    order = np.random.default_rng(0).permutation(len(prepared.prior.mean))
+    grown = NamedPairs(prepared.prior, prepared.kernels.mean)
+    for n in range(3, len(order), 5):
+        fresh, label = NamedPairs(prepared.prior, prepared.kernels.mean), np.arange(n) % 7
+        for one, other in zip(grown.among(order[:n]), fresh.among(order[:n]), strict=True):
+            np.testing.assert_array_equal(one, other)
+        means = (named.average(order[:n], label, min(n, 7)) for named in (grown, fresh))
+        for one, other in zip(*means, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_they_are_those_of_the_prior_belief(prepared):
+    items, named = np.arange(90)[::-1], NamedPairs(prepared.prior, prepared.kernels.mean)
+    named.among(np.arange(70))
+    similarity, shared = named.among(items)
+    np.testing.assert_array_equal(similarity, prepared.prior.similarity(prepared.kernels.mean, items))
+    np.testing.assert_array_equal(shared, prepared.prior.sharing(items))

@@ -9,11 +9,17 @@ from scipy.stats import beta
 import linkwise as lw
 from laws.followed_runs import share_of_wrong_rows
 from linkwise.constraints.evidence import Evidence
+from linkwise.learn.kin.calibration import (
+    FAR,
+    FAR_PRIOR,
+    RATES,
+    FarRate,
+    share_chances,
+    weigh_exception_rates,
+)
 from linkwise.learn.kin.confidence import predict_known
-from linkwise.learn.kin.first_known import RIDGE
-from linkwise.learn.kin.rates import FAR, FAR_PRIOR, RATES, FarRate, weigh_exception_rates
+from linkwise.learn.kin.model import RIDGE
 from linkwise.learn.kin.relations import LIKELY, component_sizes, largest_part_chances, relation_chances
-from linkwise.learn.kin.sharpness import share_chances
 from linkwise.learn.kin.shown import item_labels
 from linkwise.learn.run import Run
 

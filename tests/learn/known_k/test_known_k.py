@@ -250,10 +250,10 @@ def test_a_name_stands_for_quick_settings(n_features, metric):
 @pytest.mark.parametrize(
     ("estimator", "kind_of_error", "words"),
     [
-        ("k-means", ValueError, "estimator='k-means' is unknown. Give the name of a clusterer .*pckmeans"),
+        ("k-means", ValueError, "estimator='k-means' is unknown. Pass the name of a clusterer .*pckmeans"),
         (KMeans(), TypeError, r"KMeans\(\) lacks n_clusters or fit\(X, constraints=\)"),
         (lw.COBS(), TypeError, "lacks n_clusters"),
-        (lw.PCKMeans, TypeError, "is not an estimator. Give one, or a name"),
+        (lw.PCKMeans, TypeError, "is not an estimator. Pass one, or a name"),
         (3, ValueError, "'estimator' parameter"),
     ],
 )

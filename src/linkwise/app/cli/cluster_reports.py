@@ -90,7 +90,7 @@ def name_rows_in_conflict(ids: Sequence[str] | None) -> Iterator[None]:
         names = [_name_row(row, ids) for row in error.rows]
         rows = f": {', '.join(names)}" if names else ""
         raise InfeasibleConstraintsError(
-            f"{error.reason}{rows}. Increase --clusters, remove a pair, or choose --method pckmeans, "
+            f"{error.reason}{rows}. Increase --clusters, remove a pair, or use --method pckmeans, "
             "which may break pairs."
         ) from None
 

@@ -23,7 +23,13 @@ from linkwise.app.project.options import (
     ANNOTATORS,
     ERROR_RATE,
     GOLD,
+    OF_LARGE_DATA,
+    OF_METHOD,
+    OF_OUTPUT,
+    OF_PAGE,
+    OF_SESSION,
     OVERLAP,
+    SESSION,
     ExplainOptions,
     ProgramOptions,
     Reading,
@@ -67,25 +73,24 @@ app = typer.Typer(
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="data file or session file")]
 DataFile = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz; or a folder of images or texts"
-    ),
+    typer.Argument(metavar="FILE", help="a table such as CSV; a folder of images or texts"),
 ]
+SessionFile = Annotated[Path | None, option_of(SESSION)]
 ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
-    help="share of wrong pairs, or estimate; those that are probably wrong are left out  [default: 0]",
-    group="data",
+    help="share of wrong pairs or estimate  [default: 0]",
+    heading=OF_METHOD,
 )
 OnTerminal = Annotated[
     bool,
     typer.Option(
         "--terminal",
-        help="ask in the terminal  [default: on a page if there is a browser]",
-        rich_help_panel="output",
+        help="ask here  [default: on a page in the browser]",
+        rich_help_panel=OF_OUTPUT,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="overwrite existing files", rich_help_panel="output")]
+Force = Annotated[bool, typer.Option("--force", help="overwrite existing files", rich_help_panel=OF_OUTPUT)]
 Json = Annotated[
-    bool, typer.Option("--json", help="JSON on stdout, one object per line", rich_help_panel="output")
+    bool, typer.Option("--json", help="JSON on stdout, one object per line", rich_help_panel=OF_OUTPUT)
 ]
 
 
@@ -117,9 +122,8 @@ def ask_command(
 ) -> None:
     """Ask about pairs of rows of FILE and cluster by the answers.
 
-    Every answer is saved at once in FILE.linkwise (or --session PATH), and the same command resumes
-    where you stopped. Questions appear on a page if there is a browser. You can also pipe answers
-    into the command, one per line (y, n, s, u, q). With --oracle a program answers.
+    Every answer is saved at once in FILE.linkwise, and the same command resumes where you stopped.
+    You can also pipe answers into it, one per line (y, n, s, u, q).
     """
     program.check_command()
     if program.command is not None:
@@ -152,21 +156,25 @@ def serve_command(
             metavar="N",
             help="port of the page  [default: a free one]",
             show_default=False,
-            rich_help_panel="page",
+            rich_help_panel=OF_PAGE,
         ),
     ] = 0,
     browser: Annotated[
         bool,
         typer.Option(
-            "--browser/--no-browser", help="open the page, or only print its address", rich_help_panel="page"
+            "--browser/--no-browser",
+            show_default=False,
+            help="open the page, or only print its address",
+            rich_help_panel=OF_PAGE,
         ),
     ] = True,
     host: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="address to listen on; any other than 127.0.0.1 requires a password",
-            rich_help_panel="page",
+            help="address to listen on  [default: 127.0.0.1]",
+            show_default=False,
+            rich_help_panel=OF_PAGE,
         ),
     ] = "127.0.0.1",
     password_file: Annotated[
@@ -174,8 +182,8 @@ def serve_command(
         typer.Option(
             metavar="FILE",
             dir_okay=False,
-            help="file whose first line is the password  [default: $LINKWISE_PASSWORD, or a prompt]",
-            rich_help_panel="page",
+            help="file with the password that other hosts need",
+            rich_help_panel=OF_PAGE,
         ),
     ] = None,
     annotators: Annotated[str | None, option_of(ANNOTATORS)] = None,
@@ -212,8 +220,8 @@ def cluster_command(
         Path | None,
         typer.Option(
             metavar="PAIRS.csv",
-            help="pairs to cluster by: id_a,id_b,kind (must-link or cannot-link)",
-            rich_help_panel="data",
+            help="pairs to cluster by: id_a,id_b,kind",
+            rich_help_panel=OF_METHOD,
         ),
     ] = None,
     error_rate: Annotated[str | None, option_of(ERROR_RATE_OF_PAIRS)] = None,
@@ -221,8 +229,8 @@ def cluster_command(
         Path | None,
         typer.Option(
             metavar="OUT.csv",
-            help="write id,cluster to this file  [default: stdout]",
-            rich_help_panel="output",
+            help="write id,cluster to it  [default: stdout]",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     force: Force = False,
@@ -249,24 +257,25 @@ def cluster_command(
     )
 
 
-@app.command("status")
-def status_command(path: SessionPath, as_json: Json = False) -> None:
+@app.command("status", cls=Command)
+def status_command(path: SessionPath, session: SessionFile = None, as_json: Json = False) -> None:
     """Show the state of a session."""
     from linkwise.app.cli.commands.session import status
 
-    status(path, as_json=as_json)
+    status(path, session, as_json=as_json)
 
 
 @app.command("review", cls=Command)
 def review_command(
     path: SessionPath,
+    session: SessionFile = None,
     source: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="your name, stored with each decision  [default: reviewer]",
+            help="name stored with decisions  [default: reviewer]",
             show_default=False,
-            rich_help_panel="session",
+            rich_help_panel=OF_SESSION,
         ),
     ] = "reviewer",
     as_json: Json = False,
@@ -278,20 +287,21 @@ def review_command(
     """
     from linkwise.app.cli.commands.review import review
 
-    review(path, source=source, as_json=as_json)
+    review(path, session, source=source, as_json=as_json)
 
 
 @app.command("combine", cls=Command)
 def combine_command(
     path: SessionPath,
     other: Annotated[Path, typer.Argument(metavar="OTHER", help="the other data file or session file")],
+    session: SessionFile = None,
     source: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="who gave the answers of OTHER that have no name",
+            help="who gave the answers of OTHER without a name",
             show_default=False,
-            rich_help_panel="session",
+            rich_help_panel=OF_SESSION,
         ),
     ] = None,
     as_json: Json = False,
@@ -303,15 +313,15 @@ def combine_command(
     """
     from linkwise.app.cli.commands.session import combine
 
-    combine(path, other, source=source, as_json=as_json)
+    combine(path, other, session, source=source, as_json=as_json)
 
 
-@app.command("undo")
-def undo_command(path: SessionPath, as_json: Json = False) -> None:
+@app.command("undo", cls=Command)
+def undo_command(path: SessionPath, session: SessionFile = None, as_json: Json = False) -> None:
     """Undo the last answer, change or import of a session."""
     from linkwise.app.cli.commands.session import undo
 
-    undo(path, as_json=as_json)
+    undo(path, session, as_json=as_json)
 
 
 @app.command("explain", cls=Command)
@@ -320,18 +330,21 @@ def explain_command(
     path: SessionPath,
     reading: Annotated[Reading, "without scale"],
     request: ExplainOptions,
+    session: SessionFile = None,
     labels: Annotated[
         Path | None,
         typer.Option(
             metavar="CLUSTERS.csv",
-            help="clusters of the data file to explain: id,cluster",
-            rich_help_panel="data",
+            help="clusters to explain: id,cluster",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     constraints: Annotated[
         Path | None,
         typer.Option(
-            metavar="PAIRS.csv", help="pairs to count with the rules (with --labels)", rich_help_panel="data"
+            metavar="PAIRS.csv",
+            help="pairs to count with the rules (with --labels)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -342,7 +355,7 @@ def explain_command(
     """
     from linkwise.app.cli.commands.explain import explain_clusters
 
-    explain_clusters(path, reading, request, labels=labels, constraints=constraints)
+    explain_clusters(path, reading, request, session_file=session, labels=labels, constraints=constraints)
 
 
 @app.command("export", cls=Command)
@@ -350,20 +363,21 @@ def explain_command(
 def export_command(
     path: SessionPath,
     workers: WorkerOptions,
+    session: SessionFile = None,
     new: Annotated[
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="with items: write the clusters of the rows of these new files to --labels FOLDER",
-            rich_help_panel="data",
+            help="write only the rows of these new files",
+            rich_help_panel=OF_LARGE_DATA,
         ),
     ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
             metavar="OUT.csv|FOLDER",
-            help="write id,cluster to this file; with items, the clusters of all rows to a folder of Parquet",
-            rich_help_panel="output",
+            help="id,cluster (large data: a folder of Parquet)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     constraints: Annotated[
@@ -371,26 +385,26 @@ def export_command(
         typer.Option(
             metavar="OUT.csv",
             dir_okay=False,
-            help="write id_a,id_b,kind to this file",
-            rich_help_panel="output",
+            help="pairs: id_a,id_b,kind",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv|OUT.json",
+            metavar="OUT.csv",
             dir_okay=False,
-            help="write every answer with its source, time and belief to this file",
-            rich_help_panel="output",
+            help="answers with source and time (csv or json)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     join: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv|OUT.xlsx|OUT.parquet|OUT.jsonl",
+            metavar="OUT.csv",
             dir_okay=False,
-            help="write your table with the cluster, its name and the confidence of each row to this file",
-            rich_help_panel="output",
+            help="your table with its clusters (or xlsx, parquet)",
+            rich_help_panel=OF_OUTPUT,
         ),
     ] = None,
     force: Force = False,
@@ -405,6 +419,7 @@ def export_command(
 
     export(
         path,
+        session,
         labels=labels,
         constraints=constraints,
         answers=answers,
@@ -424,11 +439,12 @@ def extend_command(
     new: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[NEW]",
-            help="new files: a file, a folder or a pattern  [default: new files that PATH names]",
+            metavar="NEW",
+            help="a file, a folder or a pattern  [default: PATH]",
             show_default=False,
         ),
     ] = None,
+    session: SessionFile = None,
     as_json: Json = False,
 ) -> None:
     """Add rows that arrived to a session about items.
@@ -438,23 +454,26 @@ def extend_command(
     """
     from linkwise.app.cli.commands.session import extend
 
-    extend(path, new, workers=workers, as_json=as_json)
+    extend(path, new, session, workers=workers, as_json=as_json)
 
 
-@app.command("demo")
+@app.command("demo", cls=Command)
 def demo_command(
-    name: Annotated[Demo, typer.Argument(metavar="[digits|wine|messages|loads]")] = Demo.digits,
+    name: Annotated[
+        Demo,
+        typer.Argument(
+            metavar="NAME", help="digits, wine, messages or loads  [default: digits]", show_default=False
+        ),
+    ] = Demo.digits,
     auto: Annotated[bool, typer.Option("--auto", help="take the answers from the known classes")] = False,
     budget: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="number of questions  [default: no limit; with --auto 100]"),
+        typer.Option(min=0, metavar="N", help="number of questions  [default: no limit]"),
     ] = None,
     seed: Annotated[int | None, option_of(SEED)] = None,
     session: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH", dir_okay=False, help="save the answers in this file  [default: not saved]"
-        ),
+        typer.Option(metavar="PATH", dir_okay=False, help="save the answers here  [default: not saved]"),
     ] = None,
     error_rate: Annotated[str | None, option_of(ERROR_RATE)] = None,
     terminal: OnTerminal = False,
@@ -473,7 +492,7 @@ def demo_command(
     )
 
 
-@app.command("doctor")
+@app.command("doctor", cls=Command)
 def doctor_command(as_json: Json = False) -> None:
     """Check the installation, and whether linkwise works."""
     from linkwise.app.cli.commands.doctor import doctor

@@ -1,7 +1,8 @@
-"""From declared options to typer: a command takes whole objects, and its help lists options by group."""
+"""From declared options to typer: a command takes whole objects, and its help lists options by heading."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
@@ -16,12 +17,22 @@ from typer.core import TyperCommand, TyperGroup
 from linkwise import methods
 from linkwise.app.project.exit_codes import report_errors
 from linkwise.app.project.method_choice import DEFAULT_CLUSTERER, DEFAULT_LEARNER, MethodChoice
-from linkwise.app.project.options import Declared
+from linkwise.app.project.options import HEADINGS, OF_METHOD, CommandOption
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
 
 MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
 LEARNER, CLUSTERER = "learner", "clusterer"  # of which kind a MethodChoice is
-GROUPS = ("data", "method", "session", "program", "page", "output")
+MAIN, OTHERS = "Main options", "Other options"
+_USUAL = ("--id", "--columns", "--drop", "--text", "--impute")
+MAIN_OPTIONS = {  # of each command, those that most people need
+    "ask": (*_USUAL, "--budget", "--session", "--terminal"),
+    "serve": (*_USUAL, "--budget", "--session", "--annotators"),
+    "cluster": (*_USUAL, "--constraints", "--clusters", "--labels"),
+    "explain": ("--rows", "--format", "--max-leaves", "--all", "--labels", "--session", "--json"),
+    "export": ("--join", "--labels", "--constraints", "--answers", "--session", "--force", "--json"),
+}
+FIRST_COLUMN = 26  # letters: on a screen of 80, 48 are left for the help of an option
+RANGE = re.compile(r"\s*\[[^\[\]]*x[<>]=[^\[\]]*\]$")
 
 
 class Commands(TyperGroup):
@@ -34,21 +45,38 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose help lists its options by group."""
+    """A command whose help lists the main options first, and then all others by heading."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Name the arguments as the docs do, without braces."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, each group under a heading of its own."""
-        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("arguments", *GROUPS, "other")}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                is_argument = parameter.param_type_name == "argument"
-                group = "arguments" if is_argument else getattr(parameter, "rich_help_panel", None)
-                groups[group or "other"].append(record)
-        for name, records in groups.items():
+        """Write the arguments and the options, all in two columns of the same width."""
+        given: list[Any] = [each for each in self.params if each.param_type_name == "argument"]
+        sections = {"Arguments": [(each.metavar, each.help) for each in given], **list_options(self, ctx)}
+        for heading, records in sections.items():
             if records:
-                with formatter.section(name.capitalize() + (" options" if name != "arguments" else "")):
-                    formatter.write_dl(records)
+                with formatter.section(heading):
+                    formatter.write_dl([(name.ljust(FIRST_COLUMN), words) for name, words in records])
+
+
+def list_options(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+    """List the options of a command with their help, by heading in the order of the help."""
+    main: dict[str, tuple[str, str]] = {}
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in (MAIN, *HEADINGS, OTHERS)}
+    for option in command.get_params(ctx):
+        flag = option.opts[0]
+        if option.param_type_name == "argument":
+            continue
+        name, words = option.get_help_record(ctx)
+        record = name, "show this help" if "--help" in option.opts else RANGE.sub("", words)
+        if flag in MAIN_OPTIONS.get(command.name, ()):
+            main[flag] = record
+        else:
+            found[getattr(option, "rich_help_panel", None) or OTHERS].append(record)
+    found[MAIN] = [main[flag] for flag in MAIN_OPTIONS.get(command.name, ())]
+    return {heading: records for heading, records in found.items() if records}
 
 
 # ---------------------------------------------------------------- from objects to options
@@ -100,18 +128,18 @@ def _parameters_of_fields(kind: Any, left_out: set[str]) -> list[Parameter]:
 
 def _parameters_of_choice(among: dict[str, Method]) -> list[Parameter]:
     """``--method``, the options of all methods, and ``--seed``."""
-    if among is LEARNERS:
-        about = f"the learner that chooses the questions  [default: {DEFAULT_LEARNER}]"
-    else:
-        about = f"the clusterer  [default: {DEFAULT_CLUSTERER}]"
-    found = [_parameter("method", Declared("--method", about, "method", tuple(among)))]
+    usual = DEFAULT_LEARNER if among is LEARNERS else DEFAULT_CLUSTERER
+    about = f"{', '.join(among)}  [default: {usual}]"
+    found = [_parameter("method", CommandOption("--method", about, OF_METHOD, tuple(among), metavar="NAME"))]
     for option in methods.options_of(among).values():
         kind = Path if option.type == "folder" else option.type
         about = option.help + _owners_in_words(option, among)
         if option.default is not None:
             about += f"  [default: {option.default}]"
-        metavar = "" if isinstance(kind, tuple) else option.metavar
-        declared = Declared(option.flag, about, "method", kind, metavar, least=1 if kind is int else None)
+        metavar = "" if isinstance(kind, tuple) and option.metavar == "N" else option.metavar
+        declared = CommandOption(
+            option.flag, about, OF_METHOD, kind, metavar, least=1 if kind is int else None
+        )
         found.append(_parameter(option.parameter, declared))
     return [*found, _parameter("seed", SEED)]
 
@@ -133,8 +161,8 @@ def _parse_seed(_flag: str, text: str) -> int:
     return int(text)
 
 
-SEED = Declared(
-    "--seed", "seed of all random draws  [default: 0]", "method", int, metavar="N", parse=_parse_seed
+SEED = CommandOption(
+    "--seed", "seed of all random draws  [default: 0]", OF_METHOD, int, metavar="N", parse=_parse_seed
 )
 
 
@@ -142,18 +170,18 @@ def _choice_of(*, method: str | None, seed: int | None, **parameters: Any) -> Me
     return MethodChoice(method, {n: value for n, value in parameters.items() if value is not None}, seed)
 
 
-def option_of(declared: Declared) -> Any:
+def option_of(declared: CommandOption) -> Any:
     """What typer is told of a declared option."""
     return typer.Option(declared.flag, **_settings_of(declared))
 
 
-def _parameter(name: str, declared: Declared, default: Any = None) -> Parameter:
+def _parameter(name: str, declared: CommandOption, default: Any = None) -> Parameter:
     """An option as a parameter that typer understands."""
     annotation = Annotated[_type_of(name, declared) | None, option_of(declared)]  # type: ignore[valid-type]  # built at run time
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _type_of(name: str, declared: Declared) -> Any:
+def _type_of(name: str, declared: CommandOption) -> Any:
     """The type of an option; of words an enumeration."""
     if not isinstance(declared.type, tuple):
         return declared.type
@@ -161,11 +189,11 @@ def _type_of(name: str, declared: Declared) -> Any:
     return StrEnum(name, words)
 
 
-def _settings_of(declared: Declared) -> dict[str, Any]:
+def _settings_of(declared: CommandOption) -> dict[str, Any]:
     """What typer is told of an option."""
     settings: dict[str, Any] = {
         "help": declared.help,
-        "rich_help_panel": declared.group,
+        "rich_help_panel": declared.heading,
         "show_default": False,
     }
     if declared.metavar:

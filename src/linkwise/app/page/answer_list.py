@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.app.page.requests import RefusedRequest
-from linkwise.session.events import Event, facts_of, find_undoable
-from linkwise.session.examples import Example
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Session
-from linkwise.session.suspects import SuspectAnswer
+from linkwise.session.state.event_facts import facts_of, find_undoable
+from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.wording import answer_word
 
 Namer = Callable[[int], str]

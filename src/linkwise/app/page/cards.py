@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from linkwise.data import Encoded, Items
 from linkwise.data.cells import MISSING
-from linkwise.data.items import value_items
-from linkwise.data.png import png
+from linkwise.data.read.picture_files import png
+from linkwise.data.show.items import value_items
 
 Place = Mapping[str, float]
 

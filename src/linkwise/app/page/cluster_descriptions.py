@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items
-from linkwise.data.items import SideTable
+from linkwise.data.show.items import SideTable
 from linkwise.reasons.explanation import explain
 from linkwise.reasons.profiles import Profiles, create_profiler, create_text_profiler
 from linkwise.reasons.rules import Name

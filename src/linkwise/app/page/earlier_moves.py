@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from linkwise.session.moves import measure_change
 from linkwise.session.session import Session
+from linkwise.session.state.moves import measure_change
 from linkwise.types import Labels
 
 

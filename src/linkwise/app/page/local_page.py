@@ -17,7 +17,7 @@ try:
     from linkwise.app.page.server import open_socket, serve_hub
 except ImportError as error:
     raise ImportError(
-        f'The page needs {error.name}, which is not installed. Run pip install "linkwise[app]".'
+        f'The page needs {error.name}, which is not installed. Run pip install "linkwise[page]".'
     ) from None
 
 from linkwise.app.page.presented_items import present_session
@@ -40,7 +40,7 @@ def serve(
 ) -> None:
     """Serve the page on which you answer, until Ctrl-C.
 
-    Needs ``pip install "linkwise[app]"``. In a notebook use `linkwise.widget`. The address is printed; it
+    Needs ``pip install "linkwise[page]"``. In a notebook use `linkwise.widget`. The address is printed; it
     works once, and on this machine only.
 
     Parameters
@@ -70,7 +70,7 @@ def serve(
     """
     if isinstance(port, bool) or not isinstance(port, Integral) or not 0 <= port <= LARGEST_PORT:
         raise DataError(
-            f"port is {short_repr(port)}. Give a whole number from 0 to {LARGEST_PORT}, where 0 takes a free"
+            f"port is {short_repr(port)}. Pass a whole number from 0 to {LARGEST_PORT}, where 0 takes a free"
             " port."
         )
     presenter = present_session(session, items, places=places, title=title)

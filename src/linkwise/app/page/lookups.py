@@ -33,7 +33,7 @@ from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.shown_clusters import WORTH
-from linkwise.session.review import ReviewCase
+from linkwise.session.team.review import ReviewCase
 
 EXPORTS = ("labels", "constraints", "session", "rules")
 

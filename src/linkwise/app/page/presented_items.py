@@ -22,11 +22,11 @@ from linkwise.data import (
     series_items,
     text_items,
 )
-from linkwise.data.frames import to_narwhals
-from linkwise.data.images import file_items, require_pillow
-from linkwise.data.items import no_fields
+from linkwise.data.read.frames import to_narwhals
+from linkwise.data.read.picture_files import require_pillow
+from linkwise.data.show.items import file_items, no_fields
 from linkwise.errors import DataError, SessionError
-from linkwise.session.description import ITEMS_WANTED, check_items, to_item_list
+from linkwise.session.journal.description import ITEMS_WANTED, check_items, to_item_list
 from linkwise.session.session import Session
 
 
@@ -106,7 +106,7 @@ def _list_items(items: Any) -> Items:
         arrays = []
     if not arrays or any(array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 for array in arrays):
         raise DataError(
-            f"items holds values that are neither texts, pictures nor curves. Give {ITEMS_WANTED}."
+            f"items holds values that are neither texts, pictures nor curves. Pass {ITEMS_WANTED}."
         )
     if len({array.shape for array in arrays}) == 1:
         whole = np.stack(arrays)

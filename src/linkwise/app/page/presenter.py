@@ -28,7 +28,7 @@ from linkwise.errors import (
     SessionLockedError,
     StaleAnswerError,
 )
-from linkwise.session.moves import describe_moves, find_moves
+from linkwise.session.state.moves import describe_moves, find_moves
 from linkwise.wording import NO_MORE_QUESTIONS
 
 MOVING_ACTIONS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from linkwise.session.events import Event
-from linkwise.session.moves import describe_moves, find_moves
+from linkwise.session.journal.events import Event
+from linkwise.session.state.moves import describe_moves, find_moves
 from linkwise.types import Labels
 from linkwise.wording import count_noun
 

@@ -12,9 +12,9 @@ from linkwise.app.project.cluster_search import RowHits
 from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Question
-from linkwise.session.leases import OpenQuestion
-from linkwise.session.review import ReviewCase
-from linkwise.session.status import Status, describe_advice
+from linkwise.session.state.status import Status, describe_advice
+from linkwise.session.team.leases import OpenQuestion
+from linkwise.session.team.review import ReviewCase
 from linkwise.types import Labels
 from linkwise.wording import NO_MORE_QUESTIONS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from linkwise.errors import SessionError
-from linkwise.session.remarks import Remark, check_note, check_seconds
+from linkwise.session.journal.values import Remark, check_note, check_seconds
 
 Request = Mapping[str, Any]
 Choice = TypeVar("Choice", bound=str)
@@ -72,9 +72,9 @@ def read_integer(request: Request, name: str, limit: int = LARGEST) -> int:
     """Return a number from 0 to `limit` - 1."""
     value = request.get(name)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give a whole number.")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass a whole number.")
     if not 0 <= value < limit:
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give a number from 0 to {limit - 1}.")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass a number from 0 to {limit - 1}.")
     return value
 
 
@@ -82,7 +82,7 @@ def read_choice(request: Request, name: str, allowed: Sequence[Choice]) -> Choic
     """Return one of the allowed words."""
     value = request.get(name)
     if not isinstance(value, str) or value not in allowed:
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give {', '.join(allowed)}.")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass {', '.join(allowed)}.")
     return allowed[allowed.index(value)]
 
 
@@ -90,11 +90,11 @@ def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
     """Return a text that is not too long."""
     value = request.get(name)
     if not isinstance(value, str):
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give text.")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass text.")
     if len(value) > most:
-        raise RefusedRequest("bad", f"{name} has {len(value)} letters. Give at most {most}.")
+        raise RefusedRequest("bad", f"{name} has {len(value)} letters. Use at most {most}.")
     if not value.translate(JOINERS).isprintable():
-        raise RefusedRequest("bad", f"{name} holds letters that cannot be shown. Leave them out.")
+        raise RefusedRequest("bad", f"{name} holds letters that cannot be shown. Remove them.")
     return value
 
 
@@ -102,7 +102,7 @@ def read_names(request: Request, name: str) -> list[str]:
     """Return a list of texts."""
     value = request.get(name)
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give a list of names.")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass a list of names.")
     return list(value)
 
 
@@ -126,7 +126,7 @@ def read_rows(request: Request, n_rows: int) -> list[int]:
     """Return some rows of the data."""
     value = request.get("rows")
     if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS:
-        raise RefusedRequest("bad", f"rows is {_shown(value)}. Give a list of 1 to {MOST_ROWS} rows.")
+        raise RefusedRequest("bad", f"rows is {_shown(value)}. Pass a list of 1 to {MOST_ROWS} rows.")
     return [read_integer({"rows": row}, "rows", n_rows) for row in value]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.app.page.scatter import Places, project_rows, scale_places
-from linkwise.data.roles import Kind
+from linkwise.data.columns.roles import Kind
 from linkwise.session.neighbour_map import LEAST_ROWS, MOST_MAPPED, map_by_neighbours
 from linkwise.types import Labels
 

@@ -36,12 +36,13 @@ from linkwise.app.project.method_choice import learner_phrase
 from linkwise.app.project.project import Project
 from linkwise.data import Encoded
 from linkwise.reasons.profiles import Profiles
-from linkwise.session.agreement import measure_pace, measure_recent_pace
-from linkwise.session.events import Event, is_aside
-from linkwise.session.moves import measure_change
-from linkwise.session.review import ReviewCase
+from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
-from linkwise.session.status import Status, describe_doubts, describe_errors
+from linkwise.session.state.event_facts import is_aside
+from linkwise.session.state.moves import measure_change
+from linkwise.session.state.status import Status, describe_doubts, describe_errors
+from linkwise.session.team.agreement import measure_pace, measure_recent_pace
+from linkwise.session.team.review import ReviewCase
 from linkwise.types import Labels
 
 PROTOCOL = 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from linkwise.constraints.error_rates import SourceRate
-from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
 from linkwise.session.session import Session
-from linkwise.session.status import ENOUGH
+from linkwise.session.state.status import ENOUGH
+from linkwise.session.team.agreement import SourceAgreement, SourceCounts, count_by_source
 
 LEAST_COMMON = 10  # pairs that two sources answered, from which their kappa is shown
 

@@ -19,10 +19,9 @@ from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.learn.base import check_budget
 from linkwise.rng import rng_at
-from linkwise.session.leases import OpenQuestion
-from linkwise.session.remarks import shorten_note
+from linkwise.session.journal.values import check_source, shorten_note
 from linkwise.session.session import Session
-from linkwise.session.writer import check_source
+from linkwise.session.team.leases import OpenQuestion
 from linkwise.types import Progress
 from linkwise.wording import answer_word, count_noun, shorten
 
@@ -189,16 +188,16 @@ def check_limits(
     """Check the numbers that `answer` takes."""
     for name, value, least in (("parallel", parallel, 1), ("retries", retries, 0)):
         if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{name}={short_repr(value)} is not a whole number. Give {least} or more.")
+            raise TypeError(f"{name}={short_repr(value)} is not a whole number. Pass {least} or more.")
         if int(value) < least:
-            raise ValueError(f"{name}={short_repr(int(value))} is too small. Give {least} or more.")
+            raise ValueError(f"{name}={short_repr(int(value))} is too small. Pass {least} or more.")
     for name, value in (("timeout", timeout), ("max_cost", max_cost)):
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{name}={short_repr(value)} is not a number. Give a number, or None.")
+            raise TypeError(f"{name}={short_repr(value)} is not a number. Pass a number, or None.")
         if not float(value) > 0:
-            raise ValueError(f"{name}={value} is not above 0. Give a larger number, or None for no limit.")
+            raise ValueError(f"{name}={value} is not above 0. Pass a larger number, or None for no limit.")
     return Limits(parallel, retries, timeout, check_budget(budget), max_cost)  # type: ignore[arg-type]  # checked
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from linkwise.errors import short_repr
-from linkwise.session.leases import OpenQuestion
+from linkwise.session.team.leases import OpenQuestion
 
 
 class Caller(Protocol):
@@ -30,7 +30,7 @@ def create_caller(oracle: Callable[..., object], *, in_threads: bool) -> Caller:
     """Create the caller of a function or a coroutine function."""
     if not callable(oracle):
         raise TypeError(
-            f"oracle={short_repr(oracle)} is not a function. Give a function of a question or of two row "
+            f"oracle={short_repr(oracle)} is not a function. Pass a function of a question or of two row "
             "positions, or linkwise.TruthOracle(y) for known classes."
         )
     takes_rows = _takes_two(oracle)
@@ -57,7 +57,7 @@ def _takes_two(oracle: Callable[..., object]) -> bool:
         return is_pair
     raise TypeError(
         f"oracle takes the arguments {signature}, but it is called with a question or with two row "
-        "positions. Give a function such as f(question) or f(first, second)."
+        "positions. Pass a function such as f(question) or f(first, second)."
     )
 
 

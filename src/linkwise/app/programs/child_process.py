@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from linkwise.app.programs.process_group import GRACE_S, ProcessGroup
 from linkwise.app.programs.replies import ProgramReply, UnusableReplyError, check_cost
 from linkwise.errors import ProgramError, short_repr
-from linkwise.session.leases import OpenQuestion
+from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import count_noun, quote_command, shorten
 
 FIRST_DELAY_S, MOST_DELAY_S = 0.2, 10.0  # before the program is started again

@@ -95,7 +95,7 @@ def judge_probability(
     """
     if not 0 <= probability <= 1:
         raise UnusableReplyError(
-            f"The probability is out of range: {probability}. Give a number from 0 to 1.", cost
+            f"The probability is out of range: {probability}. Pass a number from 0 to 1.", cost
         )
     least = 0.5 + (CERTAIN_MARGIN if is_certain else MARGIN)
     if probability >= least:

@@ -29,14 +29,14 @@ from linkwise.large.item_table import ItemTable
 from linkwise.large.new_rows import Extended, extend_items, remove_checkpoints
 from linkwise.large.repeated_rows import check_new_ids, check_no_copies
 from linkwise.large.table_labels import check_files, check_types
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, join_names, quote_command
 
 
 def extend_session(
-    path: Path, new: Path | None, progress: Progress | None = None, engine: Engine = HERE
+    path: Path, new: Path | None, progress: Progress | None = None, engine: Engine = SERIAL_ENGINE
 ) -> Extended:
     """Add the rows of new files to a session about items.
 
@@ -85,9 +85,9 @@ def _extend_held(path: Path, new: Path | None, progress: Progress | None, engine
     if new is None:
         files = tuple(each for each in files if each.resolve() not in known)
         if not files:
-            raise UsageError(f"All files of {data} are in the session already. Name new files.")
+            raise UsageError(f"All files of {data} are in the session already. Pass new files.")
     elif again := [each.name for each in files if each.resolve() in known]:
-        raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Name new files.")
+        raise UsageError(f"The session has the rows of {join_names(again, 5)} already. Pass new files.")
     reading = read_reading(items, source)
     open_tables((*old, *files), reading)  # export reads all of them at once
     tables, known_tables, id_column = (
@@ -134,7 +134,7 @@ def _store(path: Path, source: dict[str, Any], items: ItemTable) -> None:
     take_next(folder, items.hash)
 
 
-def describe_extension(extended: Extended, path: Path) -> list[str]:
+def describe_extension(extended: Extended, path: Path, *more: object) -> list[str]:
     """Say how many rows arrived, how many of them fit no item, and what to do about them."""
     told = [f"{count_noun(extended.n_rows, 'row')} in {count_noun(extended.n_files, 'file')} added"]
     total = sum(n for _, n in extended.unfit)
@@ -142,7 +142,7 @@ def describe_extension(extended: Extended, path: Path) -> list[str]:
         told.append(
             f"{describe_unfit(extended.unfit)}. linkwise asks about"
             f" {'it' if total == 1 else 'them'} as {count_noun(extended.n_new, 'new item')}:"
-            f" {quote_command('linkwise', 'ask', path)}"
+            f" {quote_command('linkwise', 'ask', path, *more)}"
         )
     elif extended.n_rows:
         told.append("All of them fit an item.")

@@ -81,7 +81,7 @@ class ChangedOptions:
 
     def describe_way_back(self) -> str:
         """Say which options the session does without."""
-        return f"Leave {' and '.join(flag_of(name) for name in self.names)} out to go on as before."
+        return f"Remove {' and '.join(flag_of(name) for name in self.names)} to go on as before."
 
     def check_consent(self, has_consent: bool | None) -> None:
         """Check that the person wants to replay answers, if there are any."""
@@ -130,7 +130,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     if "id_column" in names and session.has_ids and any(event.names_rows for event in session.events):
         raise UsageError(
             f"{path} finds the rows of its answers by ids that --id {reading.id_column} would replace. "
-            "Leave --id out."
+            "Remove --id."
         )
     now = _join_options(reading, before, data)
     return ChangedOptions(path, names, before, now, count_facts(session), EARLIER in source)

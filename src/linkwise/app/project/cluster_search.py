@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from linkwise.data.items import Items
+from linkwise.data.show.items import Items
 from linkwise.types import Labels
 
 MOST_HITS = 3  # rows of one cluster that are named

@@ -14,8 +14,8 @@ from linkwise.app.project.reading import read_rows
 from linkwise.app.project.side_files import find_side_file
 from linkwise.data import Rows
 from linkwise.data.column_survey import ColumnSurvey, survey_columns
-from linkwise.data.proposed_options import propose_options
-from linkwise.data.readers import read_frame
+from linkwise.data.columns.proposed_options import propose_options
+from linkwise.data.read.formats import read_frame
 from linkwise.errors import DataError
 from linkwise.wording import join_names, quote_command
 

@@ -15,7 +15,7 @@ from linkwise.errors import DataError
 from linkwise.large.item_table import ItemTable, read_items
 from linkwise.large.mixed_items import DIVIDED, split_items
 from linkwise.large.table_labels import check_files
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun
@@ -37,7 +37,7 @@ def divide_items(
     path: Path,
     source: dict[str, Any],
     progress: Progress | None = None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> tuple[ItemTable, list[str]]:
     """Divide the items that the answers show to be mixed, and store them.
 

@@ -23,7 +23,7 @@ from linkwise.large.item_table import ITEMS, ItemTable, read_items
 from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.large.table_passes import summarize_tables
-from linkwise.parallel import HERE, Engine, connect_dask
+from linkwise.parallel import SERIAL_ENGINE, Engine, connect_dask
 from linkwise.types import Progress
 from linkwise.whole_files import flush_folder
 from linkwise.wording import count_noun, quote_command
@@ -54,15 +54,15 @@ def choose_n_items(data: Path, given: int | None) -> int | None:
     """
     if is_in_files(data):
         if given == 0:
-            raise UsageError(f"{data} is more than one file, whose rows become items. Leave --items 0 out.")
+            raise UsageError(f"{data} is more than one file, whose rows become items. Remove --items 0.")
         return given or N_ITEMS
     if given == 0 or not data.is_file():
         return None
     if data.suffix.lower() not in ENDINGS:
         if given is not None:
             raise UsageError(
-                f"--items is for files that end in {', '.join(ENDINGS)}. Convert {data.name}, or leave"
-                " --items out."
+                f"--items is for files that end in {', '.join(ENDINGS)}. Convert {data.name}, or remove"
+                " --items."
             )
         return None
     return given or (N_ITEMS if _has_many_rows(data) else None)
@@ -114,16 +114,16 @@ def open_engine(workers: WorkerOptions) -> Iterator[Engine]:
     """Choose where rows are read: in this process, in processes, or on the workers of a dask cluster."""
     n_jobs, dask = workers.n_jobs, workers.dask
     if n_jobs is not None and dask is not None:
-        raise UsageError("--dask uses the workers of a cluster. Leave --jobs out.")
+        raise UsageError("--dask uses the workers of a cluster. Remove --jobs.")
     if dask is None:
-        yield HERE if n_jobs in (None, 1) else Engine("loky", n_jobs)
+        yield SERIAL_ENGINE if n_jobs in (None, 1) else Engine("loky", n_jobs)
         return
     with ExitStack() as stack:
         try:
             engine = stack.enter_context(connect_dask(dask))
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"No dask scheduler answers at {dask}: {error}. Give the address that the scheduler printed,"
+                f"No dask scheduler answers at {dask}: {error}. Use the address that the scheduler printed,"
                 " such as --dask tcp://HOST:8786."
             ) from error
         yield engine
@@ -133,7 +133,7 @@ def check_no_engine(data: Path, workers: WorkerOptions) -> None:
     """Check that no workers are asked for where rows are read at once."""
     for flag in _name_workers(workers):
         raise UsageError(
-            f"{flag} is for rows that become items. Leave {flag} out, or begin a session with --items N:"
+            f"{flag} is for rows that become items. Remove {flag}, or begin a session with --items N:"
             f" {data} is read at once."
         )
 
@@ -166,7 +166,7 @@ def summarize_data(
     n_items: int,
     seed: int,
     progress: Progress | None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> tuple[ItemTable, dict[str, Any]]:
     """Summarise data by items, which are written beside the session `path`.
 
@@ -198,11 +198,11 @@ def _choose(data: Path, reading: Reading) -> TableChoices:
     for name in UNFIT:
         if getattr(reading, name) is not None:
             raise UsageError(
-                f"{flag_of(name)} does not go with items. Leave it out, or take a sample of {data}."
+                f"{flag_of(name)} does not go with items. Remove it, or take a sample of {data}."
             )
     if reading.side_file is not None:
         raise UsageError(
-            f"--show with a file does not go with items. Name columns, or take a sample of {data}."
+            f"--show with a file does not go with items. Use columns, or take a sample of {data}."
         )
     return TableChoices(
         id_column=reading.id_column,
@@ -263,7 +263,7 @@ def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
         items = read_items(folder, name)
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{folder / ITEMS}, which holds the items of {path.name}, is not there. Put it back beside the"
+            f"{folder / ITEMS}, which holds the items of {path.name}, is not there. Restore it beside the"
             " session, or begin anew: " + quote_command("linkwise", "ask", source["file"], "--session", "NEW")
         ) from None
     if items.hash != wanted:
@@ -312,16 +312,16 @@ def resume_items(
     """Read the items of a session, which goes on with the same options; None if it asks about all rows."""
     if not is_of_items(source):
         if n_items:
-            raise UsageError(f"{path} is about all rows. Leave --items out, or begin another: --session NEW")
+            raise UsageError(f"{path} is about all rows. Remove --items, or begin another: --session NEW")
         return None
     if n_items not in (None, source["items"]["n"]):
         raise UsageError(
-            f"{path} has {source['items']['n']} items. Leave --items out, or begin another session:"
+            f"{path} has {source['items']['n']} items. Remove --items, or begin another session:"
             " --session NEW"
         )
     if is_changed:
         raise UsageError(
-            f"{path} has items that were made with other options. Leave them out, or begin another session:"
+            f"{path} has items that were made with other options. Remove them, or begin another session:"
             " --session NEW"
         )
     return read_session_items(path, source)

@@ -52,11 +52,11 @@ def check_options(method: Method, parameters: Mapping[str, Any], among: dict[str
         if option == methods.N_CLUSTERS:
             raise UsageError(
                 f"{method.name} finds the number of clusters. "
-                f"Leave --clusters {parameters['n_clusters']} out, or choose --method {'|'.join(others)}."
+                f"Remove --clusters {parameters['n_clusters']}, or use --method {'|'.join(others)}."
             )
         raise UsageError(
             f"{option.flag} is an option of {' and '.join(others)}, and the method is {method.name}. "
-            f"Leave {option.flag} out, or choose --method {'|'.join(others)}."
+            f"Remove {option.flag}, or use --method {'|'.join(others)}."
         )
     if method.needs and not any(parameters.get(name) is not None for name in method.needs):
         needed = [methods.options_of(among)[name] for name in method.needs]
@@ -64,7 +64,7 @@ def check_options(method: Method, parameters: Mapping[str, Any], among: dict[str
         raise UsageError(
             f"{method.name} needs the {' or the '.join(option.help for option in needed)}. "
             f"Add {' or '.join(f'{option.flag} {option.metavar}' for option in needed)}, "
-            f"or choose --method {usual}, which finds the number of clusters."
+            f"or use --method {usual}, which finds the number of clusters."
         )
 
 
@@ -90,7 +90,7 @@ def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner 
     if choice.seed is not None:
         parameters = {**parameters, "random_state": choice.seed}
     learner = _build_learner(method, parameters, choice)
-    from linkwise.session.description import describe_learner
+    from linkwise.session.journal.description import describe_learner
 
     is_same = describe_learner(learner) == stored and not _unstored(method, choice.parameters)
     return None if is_same else learner
@@ -105,7 +105,7 @@ def _shared_parameters(method: Method, before: Method | None, stored: dict[str, 
 
 def _build_learner(method: Method, parameters: dict[str, Any], choice: MethodChoice) -> Learner:
     """Build a learner from the parameters that hold so far and the options that were given."""
-    from linkwise.session.registry import build_learner
+    from linkwise.session.journal.registry import build_learner
 
     offered = {option.parameter for option in method.options}
     so_far = {name: value for name, value in parameters.items() if name in offered}
@@ -159,7 +159,7 @@ def check_clusterer(choice: MethodChoice) -> Method:
     method = CLUSTERERS[choice.name or DEFAULT_CLUSTERER]
     check_options(method, choice.parameters, CLUSTERERS)
     if choice.seed is not None and not method.is_random:
-        raise UsageError(f"{method.name} draws nothing at random. Leave --seed out.")
+        raise UsageError(f"{method.name} draws nothing at random. Remove --seed.")
     return method
 
 
@@ -169,7 +169,7 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
     if choice.n_clusters is not None and choice.n_clusters > n_rows:
         raise UsageError(
             f"--clusters {choice.n_clusters} is more than there are rows: {count_noun(n_rows, 'row')}. "
-            "Give fewer clusters."
+            "Use fewer clusters."
         )
     parameters = _given_values(method, choice)
     if method.is_random:

@@ -20,15 +20,25 @@ SourceRates = dict[str, float | None]
 GivenRate = float | str | SourceRates | None  # a word means that it is estimated, None that it was not given
 
 
-class Declared(NamedTuple):
+# headings of the help, in their order
+OF_FILE, OF_COMPARISON, OF_CARDS = "How the file is read", "How rows are compared", "What you see of a row"
+OF_LARGE_DATA, OF_METHOD, OF_SESSION = "Data larger than memory", "Method", "Session"
+OF_PROGRAM, OF_PAGE, OF_OUTPUT = "A program that answers", "Page", "Output"
+HEADINGS = (
+    OF_FILE, OF_COMPARISON, OF_CARDS, OF_LARGE_DATA, OF_METHOD, OF_SESSION, OF_PROGRAM, OF_PAGE, OF_OUTPUT,
+)  # fmt: skip
+
+
+class CommandOption(NamedTuple):
     """What the command line says of an option.
 
     Attributes
     ----------
     flag : str
     help : str
-        A phrase; it ends with the default in brackets where there is one.
-    group : str
+        A phrase of at most 48 letters, so that it takes one line in the help; it ends with the default in
+        brackets where there is one.
+    heading : str
         The heading under which the help lists it.
     type : type or tuple of str
         What its value is, or the words that it may be; bool for a flag without a value.
@@ -44,7 +54,7 @@ class Declared(NamedTuple):
 
     flag: str
     help: str
-    group: str
+    heading: str
     type: Any = str
     metavar: str = ""
     least: float | None = None
@@ -59,9 +69,9 @@ class Declared(NamedTuple):
         return (self.flag,) if value is True else (self.flag, _in_one(value))
 
 
-def option(flag: str, help: str, group: str, *, default: object = None, **more: Any) -> Any:
+def option(flag: str, help: str, heading: str, *, default: object = None, **more: Any) -> Any:
     """Declare a field that an option gives; `default` where the command line says nothing."""
-    return field(default=default, metadata={"option": Declared(flag, help, group, **more)})
+    return field(default=default, metadata={"option": CommandOption(flag, help, heading, **more)})
 
 
 # ---------------------------------------------------------------- data
@@ -81,7 +91,7 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     except DataError:
         raise UsageError(f"{flag} has a quote that does not end: {given!r}. Write {flag} A,B.") from None
     if not all(names) or not names:
-        raise UsageError(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
+        raise UsageError(f"{flag} has an empty name: {given!r}. Use names of columns: {flag} A,B.")
     return names
 
 
@@ -89,7 +99,7 @@ def _three_names(flag: str, given: str) -> tuple[str, ...]:
     """The columns of ids, times and values."""
     names = _names(flag, given)
     if len(names) != 3:
-        raise UsageError(f"{flag} has {len(names)} names: {given!r}. Give three: {flag} ID,TIME,VALUE.")
+        raise UsageError(f"{flag} has {len(names)} names: {given!r}. Use three: {flag} ID,TIME,VALUE.")
     return names
 
 
@@ -115,7 +125,7 @@ def _weights(flag: str, given: str) -> dict[str, float] | str:
                 "title=2,price=0.5, or none."
             )
         if name in weights:
-            raise UsageError(f"{flag} has the name {name!r} twice. Give each name one weight.")
+            raise UsageError(f"{flag} has the name {name!r} twice. Set one weight for each name.")
         weights[name] = weight
     return weights
 
@@ -135,134 +145,138 @@ class Reading:
     CONTRIBUTING.md explains how to add a field, and decision 041 why options are declared in this way.
     """
 
-    id_column: str | None = option("--id", "column that identifies the rows", "data", metavar="COLUMN")
+    id_column: str | None = option("--id", "column that identifies the rows", OF_FILE, metavar="COLUMN")
     columns: Sequence[str] | None = option(
         "--columns",
-        "columns by which rows are compared  [default: all that are suitable]",
-        "data",
+        "columns to compare  [default: all suitable]",
+        OF_COMPARISON,
         metavar="A,B",
         parse=_names,
     )
-    drop: Sequence[str] | None = option("--drop", "columns to leave out", "data", metavar="C,D", parse=_names)
+    drop: Sequence[str] | None = option(
+        "--drop", "columns to leave out", OF_COMPARISON, metavar="C,D", parse=_names
+    )
     delimiter: str | None = option(
-        "--delimiter", "character between values  [default: detected]", "data", metavar="CHAR"
+        "--delimiter", "character between values  [default: detected]", OF_FILE, metavar="CHAR"
     )
     scale: str | None = option(
         "--scale",
-        "scale numbers to 0..1, to standard deviation 1, or not at all  [default: unit]",
-        "data",
+        "unit (0 to 1), standard or none  [default: unit]",
+        OF_COMPARISON,
         type=("unit", "standard", "none"),
+        metavar="HOW",
     )
     impute: str | None = option(
         "--impute",
-        "fill missing values with medians, and with most frequent categories or a category of their own",
-        "data",
+        "fill missing values (category: a new category)",
+        OF_COMPARISON,
         type=("median", "category"),
     )
     text: Sequence[str] | None = option(
         "--text",
-        "compare rows by the texts of these columns, and by nothing else but --columns",
-        "data",
+        "compare by these texts (and --columns) alone",
+        OF_COMPARISON,
         metavar="A,B",
         parse=_names,
     )
     text_by: str | None = option(
         "--text-by",
-        "compare texts by words, or by groups of letters, as names with typing errors  [default: words]",
-        "data",
+        "what to compare of texts  [default: words]",
+        OF_COMPARISON,
         type=("words", "letters"),
     )
     image: Sequence[str] | None = option(
         "--image",
-        "compare rows by the pictures that these columns name, and by nothing else but --text and --columns",
-        "data",
+        "compare by the pictures that these columns name",
+        OF_COMPARISON,
         metavar="A,B",
         parse=_names,
     )
     series: bool | None = option(
         "--series",
-        "each row is a curve: numeric columns in order, or one column of lists",
-        "data",
+        "each row is a curve of numbers",
+        OF_COMPARISON,
         type=bool,
     )
     series_by: Sequence[str] | None = option(
         "--series-by",
-        "each row is one value of a curve: the columns of ids, times and values",
-        "data",
+        "each row is one value of a curve",
+        OF_COMPARISON,
         metavar="ID,TIME,VALUE",
         parse=_three_names,
     )
     warp: bool | None = option(
         "--warp",
-        "compare curves by dynamic time warping, so that shapes may be shifted and stretched",
-        "data",
+        "let curves be shifted and stretched in time",
+        OF_COMPARISON,
         type=bool,
     )
     merge_variants: bool | None = option(
         "--merge-variants",
-        "treat spellings of one category, such as Retail and retail, as one",
-        "data",
+        "treat Retail and retail as one category",
+        OF_COMPARISON,
         type=bool,
     )
     as_categories: Sequence[str] | None = option(
         "--as-categories",
-        "columns of numbers that are codes, compared as equal or different",
-        "data",
+        "numbers that are codes: equal or different",
+        OF_COMPARISON,
         metavar="A,B",
         parse=_names,
     )
     log: Sequence[str] | None = option(
         "--log",
-        "columns of amounts, such as incomes, compared by their logarithms",
-        "data",
+        "amounts to compare by their logarithms",
+        OF_COMPARISON,
         metavar="A,B",
         parse=_names,
     )
     cycles: Sequence[str] | None = option(
         "--cycles",
-        "columns of dates or times, compared by hour, day of the week and season, too; A=hour names one",
-        "data",
+        "dates or times to compare by hour and season",
+        OF_COMPARISON,
         metavar="A,B=hour",
         parse=_names,
     )
     keep_nested: bool | None = option(
-        "--keep-nested", "leave nested objects in JSON as they are, only shown", "data", type=bool
+        "--keep-nested", "keep nested objects in JSON, only shown", OF_FILE, type=bool
     )
     encoding: str | None = option(
         "--encoding",
-        "encoding of a text file, such as windows-1252  [default: detected where certain]",
-        "data",
+        "encoding of a text file  [default: detected]",
+        OF_FILE,
         metavar="NAME",
         parse=_encoding,
     )
     sheet: str | None = option(
-        "--sheet", "sheet of a spreadsheet (.xlsx)  [default: the first]", "data", metavar="NAME"
+        "--sheet", "sheet of a spreadsheet  [default: the first]", OF_FILE, metavar="NAME"
     )
     weights: Mapping[str, float] | str | None = option(
         "--weight",
-        "how much columns or blocks count, 0 to only show one; none leaves blocks as they are  [default: 1]",
-        "data",
+        "how much columns or blocks count  [default: 1]",
+        OF_COMPARISON,
         metavar="A=2,B=0.5",
         parse=_weights,
     )
     metric: str | None = option(
         "--metric",
-        "compare embeddings by distance, or by the cosine  [default: cosine if all have norm 1]",
-        "data",
+        "compare embeddings by euclidean or cosine",
+        OF_COMPARISON,
         type=("euclidean", "cosine"),
+        metavar="NAME",
     )
     skip_broken: bool | None = option(
-        "--skip-broken", "leave out images that cannot be read", "data", type=bool
+        "--skip-broken", "leave out images that cannot be read", OF_FILE, type=bool
     )
     show: str | Sequence[str] | None = option(
         "--show",
-        "columns that you see and that are not compared; or a table that you see in place of these data",
-        "data",
+        "columns, or a table, to see but not compare",
+        OF_CARDS,
         metavar="A,B|FILE",
         parse=_file_or_names,
     )
     hide: Sequence[str] | None = option(
-        "--hide", "columns that you do not see, but that are compared", "data", metavar="C,D", parse=_names
+        "--hide", "columns to compare but not see", OF_CARDS, metavar="C,D", parse=_names
     )
 
     def settings(self) -> dict[str, Any]:
@@ -314,35 +328,34 @@ class Reading:
         for name in self.settings():
             if data.is_dir() and name not in of_folders:
                 raise UsageError(
-                    f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
+                    f"{data} is a folder, in which each image or text is a row. Remove {flag_of(name)}."
                 )
             if not data.is_dir() and name in OF_FOLDERS:
                 raise UsageError(
-                    f"{flag_of(name)} is for folders of images, and {data} is a file. "
-                    f"Leave {flag_of(name)} out."
+                    f"{flag_of(name)} is for folders of images, and {data} is a file. Remove {flag_of(name)}."
                 )
             if self.text is not None and name in ("series", "series_by"):
-                raise UsageError(f"--text compares rows by their words. Leave {flag_of(name)} out.")
+                raise UsageError(f"--text compares rows by their words. Remove {flag_of(name)}.")
             if self.image is not None and name in ("series", "series_by"):
-                raise UsageError(f"--image compares rows by pictures. Leave {flag_of(name)} out.")
+                raise UsageError(f"--image compares rows by pictures. Remove {flag_of(name)}.")
             if not self.is_of_series and not self.is_of_records and name in OF_COLUMNS:
                 what = "--image compares rows by pictures" if self.text is None else _BY_WORDS
                 raise UsageError(
-                    f"{what} alone. Leave {flag_of(name)} out, or compare by columns, too, with "
+                    f"{what} alone. Remove {flag_of(name)}, or compare by columns, too, with "
                     "--columns A,B or --columns all."
                 )
             if self.text is None and name == "text_by":
-                raise UsageError("--text-by is about columns of texts. Name them with --text A,B.")
+                raise UsageError("--text-by is about columns of texts. Add --text A,B.")
             if self.is_of_series and name in ("weights", "metric"):
-                raise UsageError(f"--series compares curves sample by sample. Leave {flag_of(name)} out.")
+                raise UsageError(f"--series compares curves sample by sample. Remove {flag_of(name)}.")
             if self.is_of_series and name in OF_RECORDS:
-                raise UsageError(f"--series compares numbers alone. Leave {flag_of(name)} out.")
+                raise UsageError(f"--series compares numbers alone. Remove {flag_of(name)}.")
             if not self.is_of_series and name == "warp":
-                raise UsageError("--warp is about curves. Add --series or --series-by, or leave --warp out.")
+                raise UsageError("--warp is about curves. Add --series or --series-by, or remove --warp.")
             if self.is_of_series and name == "impute":
-                raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
+                raise UsageError("--series fills gaps in curves from their neighbours. Remove --impute.")
         if self.metric == "cosine" and self.scale is not None:
-            raise UsageError("--metric cosine scales each row of numbers to norm 1. Leave --scale out.")
+            raise UsageError("--metric cosine scales each row of numbers to norm 1. Remove --scale.")
 
 
 _BY_WORDS = "--text compares rows by their words"
@@ -362,9 +375,9 @@ def flag_of(name: str) -> str:
     return find_option(name).flag
 
 
-def find_option(name: str) -> Declared:
+def find_option(name: str) -> CommandOption:
     """The option that gives one part of a `Reading`."""
-    declared: Declared = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
+    declared: CommandOption = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
     return declared
 
 
@@ -387,10 +400,10 @@ def _error_rate(flag: str, given: str) -> float | str:
     return share
 
 
-ERROR_RATE = Declared(
+ERROR_RATE = CommandOption(
     "--error-rate",
-    f"share of your answers that are wrong, or {ESTIMATE}  [default: {ESTIMATE}]",
-    "session",
+    f"share of wrong answers  [default: {ESTIMATE}]",
+    OF_SESSION,
     metavar="SHARE",
     parse=_error_rate,
 )
@@ -403,7 +416,7 @@ def _guidelines(flag: str, given: str) -> str:
         if path.is_file():
             return decode(read_bytes(path))
     if given.strip() and len(given.split()) == 1 and path.suffix in TEXT_SUFFIXES:
-        raise UsageError(f"There is no file {given}. Give {flag} a text, or the name of a text file.")
+        raise UsageError(f"There is no file {given}. Pass a text or the name of a text file to {flag}.")
     return given
 
 
@@ -418,7 +431,7 @@ def _annotators(flag: str, given: str) -> tuple[str, ...]:
         )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"{flag} has the name {twice} twice. Name each person once.")
+        raise UsageError(f"{flag} has the name {twice} twice. Use each name once.")
     return names
 
 
@@ -434,28 +447,38 @@ def _overlap(flag: str, given: str) -> float:
 
 
 PERSON = re.compile(r"[\w.-]{1,40}")
-ANNOTATORS = Declared(
+ANNOTATORS = CommandOption(
     "--annotators",
-    "people who answer at the same time; each has an address of their own",
-    "page",
+    "people who answer, each at their own address",
+    OF_PAGE,
     metavar="ANNA,BEN",
     parse=_annotators,
 )
 
 
-OVERLAP = Declared(
+OVERLAP = CommandOption(
     "--overlap",
-    "share of questions that a second person answers, too; it falls as agreement becomes known  [default: 0]",
-    "page",
+    "share of questions asked twice  [default: 0]",
+    OF_PAGE,
     metavar="SHARE",
     parse=_overlap,
 )
-GOLD = Declared(
+GOLD = CommandOption(
     "--gold",
-    "pairs that are known, shown now and then to learn how often each person errs: id_a,id_b,kind",
-    "page",
+    "known pairs, to learn how often people err",
+    OF_PAGE,
     type=Path,
     metavar="PAIRS.csv",
+    may_be_folder=False,
+)
+
+
+SESSION = CommandOption(
+    "--session",
+    "session file  [default: FILE.linkwise]",
+    OF_SESSION,
+    type=Path,
+    metavar="PATH",
     may_be_folder=False,
 )
 
@@ -466,53 +489,46 @@ class WorkerOptions:
 
     n_jobs: int | None = option(
         "--jobs",
-        "read the rows of items in N processes; the result is the same  [default: 1]",
-        "data",
+        "processes that read the rows  [default: 1]",
+        OF_LARGE_DATA,
         type=int,
         metavar="N",
         least=1,
     )
     dask: str | None = option(
         "--dask",
-        "read the rows of items on the workers of a dask cluster; the result is the same",
-        "data",
+        "workers of a dask cluster that read the rows",
+        OF_LARGE_DATA,
         metavar="tcp://HOST:PORT",
     )
 
 
-HERE_ALONE = WorkerOptions()
+NO_WORKERS = WorkerOptions()
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions(WorkerOptions):
     """Which session file, and what comes into it."""
 
-    session: Path | None = option(
-        "--session",
-        "session file  [default: FILE.linkwise]",
-        "session",
-        type=Path,
-        metavar="PATH",
-        may_be_folder=False,
-    )
+    session: Path | None = field(default=None, metadata={"option": SESSION})
     constraints: Path | None = option(
         "--constraints",
-        "import pairs: id_a,id_b,kind (must-link or cannot-link)",
-        "session",
+        "import pairs from a file: id_a,id_b,kind",
+        OF_SESSION,
         type=Path,
         metavar="PAIRS.csv",
     )
     old: Path | None = option(
         "--from",
-        "copy the answers of another session, matched by row id",
-        "session",
+        "copy the answers of another session, by row id",
+        OF_SESSION,
         type=Path,
         metavar="OLD.linkwise",
     )
     budget: int | None = option(
         "--budget",
-        "stop after N answers, counting earlier ones  [default: no limit]",
-        "session",
+        "stop after N answers in all  [default: no limit]",
+        OF_SESSION,
         type=int,
         metavar="N",
         least=0,
@@ -520,24 +536,23 @@ class SessionOptions(WorkerOptions):
     error_rate: GivenRate = field(default=None, metadata={"option": ERROR_RATE})
     guidelines: str | None = option(
         "--guidelines",
-        "what belong together means here, for everybody who answers: a text, or a file that holds it",
-        "session",
+        "what belong together means, for all who answer",
+        OF_SESSION,
         metavar="FILE|TEXT",
         parse=_guidelines,
     )
     n_items: int | None = option(
         "--items",
-        "ask about N items of similar rows, for data larger than memory; 0 reads all rows of a file"
-        "  [default: 1000 above 2 million rows]",
-        "data",
+        "ask about N groups of rows, or 0 for all rows",
+        OF_LARGE_DATA,
         type=int,
         metavar="N",
         least=0,
     )
     replay: bool | None = option(
         "--replay",
-        "let changed data options apply to a session with answers, which are all replayed",
-        "session",
+        "let new options of data apply to all answers",
+        OF_SESSION,
         type=bool,
     )
 
@@ -562,61 +577,61 @@ class ProgramOptions:
 
     command: str | None = option(
         "--oracle",
-        "a program that answers: it reads questions and writes answers as lines of JSON",
-        "program",
+        "program that answers in lines of JSON",
+        OF_PROGRAM,
         metavar="COMMAND",
     )
     parallel: int | None = option(
         "--parallel",
-        "how many questions the program gets at once  [default: 1]",
-        "program",
+        "questions that it gets at once  [default: 1]",
+        OF_PROGRAM,
         type=int,
         metavar="N",
         least=1,
     )
     source: str | None = option(
-        "--source", "name stored with each answer  [default: file of the program]", "program", metavar="NAME"
+        "--source", "name stored with answers  [default: its file]", OF_PROGRAM, metavar="NAME"
     )
     max_cost: float | None = option(
         "--max-cost",
-        "stop asking when the costs that the program reports reach X  [default: no limit]",
-        "program",
+        "stop at this cost in all  [default: no limit]",
+        OF_PROGRAM,
         type=float,
         metavar="X",
         least=0,
     )
     timeout: float | None = option(
         "--timeout",
-        "seconds until a reply counts as missing  [default: 60]",
-        "program",
+        "seconds until a reply is missing  [default: 60]",
+        OF_PROGRAM,
         type=float,
         metavar="S",
         least=0,
     )
     retries: int | None = option(
         "--retries",
-        "how often a question is repeated  [default: 3]",
-        "program",
+        "repetitions of a question  [default: 3]",
+        OF_PROGRAM,
         type=int,
         metavar="N",
         least=0,
     )
     audit: int | None = option(
         "--audit",
-        "afterwards ask you N pairs that the program answered, and report how often it is wrong",
-        "program",
+        "then ask you N of its pairs, to count its errors",
+        OF_PROGRAM,
         type=int,
         metavar="N",
         least=1,
     )
-    is_quiet: bool | None = option("--quiet", "print no line for each answer to stderr", "program", type=bool)
+    is_quiet: bool | None = option("--quiet", "print no line for each answer", OF_PROGRAM, type=bool)
 
     def check_command(self) -> None:
         """Check that no option is for a program that is not there."""
         for one in fields(self):
             if self.command is None and getattr(self, one.name) is not None:
                 flag = one.metadata["option"].flag
-                raise UsageError(f"{flag} is about a program that answers. Name it with --oracle COMMAND.")
+                raise UsageError(f"{flag} is about a program that answers. Add --oracle COMMAND.")
 
 
 # ---------------------------------------------------------------- explanations
@@ -626,30 +641,31 @@ class ExplainOptions:
 
     rows: tuple[str, str] | None = option(
         "--rows",
-        "explain why the rows A and B are together or apart",
-        "output",
+        "explain why two rows are together or apart",
+        OF_OUTPUT,
         type=tuple[str, str],
         metavar="A B",
     )
     form: str = option(
         "--format",
-        "print rules, or the tree as text, for Mermaid or for Graphviz  [default: rules]",
-        "output",
+        "rules, tree, mermaid or dot  [default: rules]",
+        OF_OUTPUT,
         default="rules",
         type=("rules", "tree", "mermaid", "dot"),
+        metavar="FORM",
     )
     max_leaves: int | None = option(
         "--max-leaves",
-        "largest number of rules  [default: three per cluster, at least 8]",
-        "output",
+        "most rules  [default: 3 a cluster, at least 8]",
+        OF_OUTPUT,
         type=int,
         metavar="N",
         least=1,
     )
     fidelity: float | None = option(
         "--fidelity",
-        "share of the rows that the rules must put into their cluster  [default: 0.95]",
-        "output",
+        "share of rows to place right  [default: 0.95]",
+        OF_OUTPUT,
         type=float,
         metavar="SHARE",
         least=0,
@@ -657,15 +673,15 @@ class ExplainOptions:
     )
     show_all: bool = option(
         "--all",
-        "describe every cluster by all its rules  [default: at most 60 lines]",
-        "output",
+        "all rules of all clusters, also over 60 lines",
+        OF_OUTPUT,
         default=False,
         type=bool,
     )
     plot: Path | None = option(
-        "--plot", "save a picture of the tree", "output", type=Path, metavar="OUT.png", may_be_folder=False
+        "--plot", "save a picture of the tree", OF_OUTPUT, type=Path, metavar="OUT.png", may_be_folder=False
     )
-    force: bool = option("--force", "overwrite existing files", "output", default=False, type=bool)
+    force: bool = option("--force", "overwrite existing files", OF_OUTPUT, default=False, type=bool)
     as_json: bool = option(
-        "--json", "JSON on stdout, one object per line", "output", default=False, type=bool
+        "--json", "JSON on stdout, one object per line", OF_OUTPUT, default=False, type=bool
     )

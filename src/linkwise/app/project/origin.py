@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.app.project.offered_weights import EARLIER
-from linkwise.data.readers import JSON_ENDINGS
+from linkwise.data.read.formats import JSON_ENDINGS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 

@@ -22,7 +22,7 @@ def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
         if target is None or target == STDOUT:
             continue
         if target.is_dir():
-            raise UsageError(f"{target} is a folder. Name a file in it.")
+            raise UsageError(f"{target} is a folder. Use a file in it.")
         if not target.parent.is_dir():
             raise UsageError(
                 f"There is no folder {target.parent} to write {target.name} into. Create it first."

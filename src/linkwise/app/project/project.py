@@ -65,7 +65,7 @@ from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.item_table import ItemTable
-from linkwise.session.registry import estimates_confidence
+from linkwise.session.journal.registry import estimates_confidence
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command
@@ -153,15 +153,26 @@ def is_session(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def find_session(path: Path, *, or_else: str = "") -> Path:
-    """Find the session file of a path, which must exist; `or_else` is an alternative for the message."""
-    found = session_path(path)
+def choose_files(file: Path, given: Path | None) -> tuple[Path, Path]:
+    """Choose the data file and the session file; `given` is the one that ``--session`` names."""
+    file = resolve_name(file)
+    if given is None and is_session(file):
+        return data_of_session(file), file
+    return file, new_session_path(file, given)
+
+
+def find_session(path: Path, given: Path | None = None, *, or_else: str = "") -> Path:
+    """Find the session file of a path, which must exist.
+
+    `given` is the one that ``--session`` names, and `or_else` an alternative for the message.
+    """
+    found = new_session_path(path, given)
     if found.exists():
         return found
     if path == found:
-        raise FileNotFoundError(f"There is no session {found}. Name the file of a session, or a data file.")
+        raise FileNotFoundError(f"There is no session {found}. Pass the file of a session, or a data file.")
     why = f" {path} is a folder without a session beside it." if path.is_dir() else ""
-    begin = f"begin one with: {quote_command('linkwise', 'ask', path)}"
+    begin = f"begin one with: {quote_command('linkwise', 'ask', path, *session_words(path, found))}"
     way_out = f"{or_else}, or {begin}" if or_else and is_data(path) else begin
     raise FileNotFoundError(f"There is no session {found}.{why} {way_out[0].upper()}{way_out[1:]}")
 
@@ -170,10 +181,12 @@ def new_session_path(data: Path, given: Path | None) -> Path:
     """The session file of a data file, which may exist already."""
     if given is None:
         return session_path(data)
+    if is_session(data):
+        raise UsageError(f"{data} is a session itself. Pass its data file, or remove --session.")
     if is_data(given) and not is_session(given):
         raise UsageError(
-            f"--session {given} is a data file, not a session. Leave --session out to store the answers in "
-            f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}."
+            f"--session {given} is a data file, not a session. Remove --session to store the answers in "
+            f"{session_path(data)}, or use a file such as {given.stem}{SUFFIX}."
         )
     return given
 
@@ -204,7 +217,7 @@ def data_of_session(path: Path) -> Path:
         raise UsageError(f"{path} is a session of a demo. Go on with: {command}")
     raise FileNotFoundError(
         f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there. "
-        f"Give the data file: linkwise ask DATA --session {quote_command(path)}"
+        f"Run: linkwise ask DATA --session {quote_command(path)}"
     )
 
 
@@ -402,10 +415,10 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
     if not found.exists():
         beside = f" {old} is a data file without a session beside it." if old.is_file() else ""
         raise FileNotFoundError(
-            f"There is no session {found} to take answers from.{beside} Name the file of a session."
+            f"There is no session {found} to take answers from.{beside} Pass the file of a session."
         )
     if path.exists() and path.samefile(found):
-        raise UsageError(f"--from {old} is the session itself. Name another one, or leave --from out.")
+        raise UsageError(f"--from {old} is the session itself. Use another one, or remove --from.")
     return found
 
 
@@ -450,12 +463,12 @@ def _describe_other_rows(session: Session, kept: Session, old: Path, n_answers: 
     if session.has_ids and not kept.has_ids:
         return DataMismatchError(
             f"{what} Its rows have no ids and are known by their positions, and these are called "
-            f"{session.ids[0]!r} …. Give its rows the same ids first, and then take its answers over: "
+            f"{session.ids[0]!r} …. Set the same ids for its rows first, and then import its answers: "
             f"linkwise ask DATA --session {quote_command(old)} --id COLUMN --replay"
         )
     return DataMismatchError(
         f"{what} Its rows are called {kept.ids[0]!r} …, and these are called {session.ids[0]!r} …. "
-        "Name the column with those names: --id COLUMN"
+        "Set the column with those names: --id COLUMN"
     )
 
 
@@ -466,14 +479,16 @@ def import_gold(project: Project, gold: Path) -> str:
     session.import_constraints(pairs, source=name)
     if not any(event.kind == "import" and event.source == name for event in session.history):
         raise UsageError(
-            f"The session has all pairs of {gold} already, from another file. Give --gold that file."
+            f"The session has all pairs of {gold} already, from another file. Pass that file to --gold."
         )
     return name
 
 
 # ---------------------------------------------------------------- labels of a session
-def open_with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
-    """Open a session whose labels follow from all answers; read the data file if necessary.
+def open_with_current_labels(
+    path: Path, data: Path | None, progress: Progress | None = None
+) -> tuple[Session, str | None]:
+    """Open a session whose labels follow from all answers; read `data`, if necessary.
 
     Returns
     -------
@@ -486,7 +501,6 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     if session.labels_are_current:
         return session, None
     source = origin_of(session, path)
-    data = data_path(path, source)
     if data is None:
         return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
     try:
@@ -501,12 +515,14 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
     return current, None
 
 
-def open_with_data(path: Path, progress: Progress | None = None) -> tuple[Session, Path, Rows]:
-    """Open a session together with its data file; the caller closes it.
+def open_with_data(
+    path: Path, data: Path | None = None, progress: Progress | None = None
+) -> tuple[Session, Path, Rows]:
+    """Open a session together with its data; the caller closes it.
 
     The learner prepares only if the labels or the confidences that are stored are not current.
     """
-    data = data_of_session(path)
+    data = data or data_of_session(path)
     with Session.open(path) as kept:
         source = origin_of(kept, path)
     if "choices" not in source:

@@ -15,9 +15,10 @@ from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
-from linkwise.data.encode import Categories
-from linkwise.data.readers import ENDINGS
-from linkwise.data.side_table import read_side_table, show_pictures, show_side_table
+from linkwise.data.encoding.matrix import Categories
+from linkwise.data.read.formats import ENDINGS
+from linkwise.data.show.rows import show_pictures
+from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress
@@ -32,13 +33,13 @@ def read_rows(
     """Read a file or a folder and encode its rows, as `Reading.source` describes but for what is shown."""
     if check_exists(data).is_dir():
         if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
-            raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
+            raise DataError(f"{data} is a folder, and the session was made for a file. Pass that file.")
         try:
             return read_folder(data, **source["choices"], progress=progress)
         except ImportError as error:
             raise UsageError(str(error)) from error
     if "kind" in source["choices"]:
-        raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
+        raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
     try:
         table = read_table(data, **source["choices"])
     except ImportError as error:
@@ -79,9 +80,9 @@ def _check_side_file(side: Path, digest: str | None) -> str:
     """The checksum of a side table, which must be `digest` if that is known."""
     if not side.is_file():
         if digest is None:
-            raise FileNotFoundError(f"There is no file {side}. Give --show a table about the same rows.")
+            raise FileNotFoundError(f"There is no file {side}. Pass a table about the same rows to --show.")
         raise FileNotFoundError(
-            f"{side}, which shows the rows of this session, is not there. Put it back, or {_ANEW}"
+            f"{side}, which shows the rows of this session, is not there. Restore it, or {_ANEW}"
         )
     found = hashlib.sha256(read_bytes(side)).hexdigest()
     if digest is not None and found != digest:
@@ -140,7 +141,7 @@ def read_pairs_file(
     left out without a warning: name them to the person.
     """
     if path.is_dir():
-        raise DataError(f"{path} is a folder. Name a file of pairs (id_a,id_b,kind).")
+        raise DataError(f"{path} is a folder. Pass a file of pairs (id_a,id_b,kind).")
     rows: dict[str, Any] = {"n_rows": n_rows} if ids is None else {"ids": ids}
     if not error_rate:
         return Constraints.read_csv(path, **rows)

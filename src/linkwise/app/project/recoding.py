@@ -17,8 +17,8 @@ from linkwise.app.project.reading import read_shown_rows, row_ids
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table
-from linkwise.data.encoded import Feature, block_of
-from linkwise.data.weights import COLUMNS
+from linkwise.data.columns.weights import COLUMNS
+from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 

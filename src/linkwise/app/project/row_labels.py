@@ -10,7 +10,7 @@ from linkwise.app.project.item_rows import open_tables, read_reading, read_sessi
 from linkwise.app.project.project import data_path
 from linkwise.app.project.session_files import list_files
 from linkwise.large.chunks import find_files
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.session.session import Session
 from linkwise.types import Progress
 
@@ -25,7 +25,7 @@ def write_row_labels(
     new: Path | None,
     folder: Path,
     progress: Progress | None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> tuple[LabelledFiles, list[str]]:
     """Write the cluster of every row to Parquet files named after the files of the data.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linkwise.data import Table
-from linkwise.data.side_table import read_side_table
+from linkwise.data.show.side_table import read_side_table
 from linkwise.errors import DataError
 from linkwise.large.table_files import ParquetFile
 

@@ -13,12 +13,12 @@ from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.learn.learner import Question
-from linkwise.session.events import Event
-from linkwise.session.examples import Example
-from linkwise.session.guidelines import write_guidelines
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Status
-from linkwise.session.status import count_suspects, describe_advice, describe_errors
-from linkwise.session.suspects import OPPOSITE, SuspectAnswer
+from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.status import count_suspects, describe_advice, describe_errors
+from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
 from linkwise.types import Labels
 from linkwise.wording import (
     NO_OTHER_QUESTION,

@@ -24,11 +24,11 @@ from linkwise.app.terminal.keys import (
 from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.learn.learner import Question
-from linkwise.session.events import Event
-from linkwise.session.examples import Example
-from linkwise.session.moves import describe_moves, find_moves
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Session, Status
-from linkwise.session.suspects import OPPOSITE, SuspectAnswer
+from linkwise.session.state.moves import describe_moves, find_moves
+from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
 from linkwise.types import Labels
 from linkwise.wording import STALE_ANSWER
 

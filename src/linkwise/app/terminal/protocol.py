@@ -19,10 +19,10 @@ from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer
 from linkwise.learn.learner import Question
-from linkwise.session.events import Event
-from linkwise.session.examples import Example
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Status
-from linkwise.session.suspects import SuspectAnswer
+from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.types import Labels
 
 

@@ -28,12 +28,12 @@ from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json
 from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.learn.learner import Question
-from linkwise.session.events import Event
-from linkwise.session.examples import Example
-from linkwise.session.guidelines import write_guidelines
-from linkwise.session.review import ReviewCase
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.values import Example
 from linkwise.session.session import Session
-from linkwise.session.status import count_answers, count_suspects
+from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.status import count_answers, count_suspects
+from linkwise.session.team.review import ReviewCase
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 Ending = Literal["exhausted", "quit"]

@@ -17,7 +17,7 @@ from linkwise.app.terminal.cluster_query import PAGE, ClusterListing
 from linkwise.app.terminal.keys import COLUMNS_KEY
 from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
-from linkwise.session.status import count_answers, describe_advice, describe_doubts
+from linkwise.session.state.status import count_answers, describe_advice, describe_doubts
 from linkwise.wording import count_noun, join_names, shorten, strip_controls
 
 DIFFERS = "≠"

@@ -404,7 +404,7 @@ def transform_rows(X: NDArray[Any], transformation: Any, svd: Svd) -> tuple[Any,
         return None, X, svd
     if isinstance(transformation, type):
         name = transformation.__name__
-        raise TypeError(f"transformation={name} is a class. Give an object: transformation={name}().")
+        raise TypeError(f"transformation={name} is a class. Pass an object: transformation={name}().")
     fitted = clone(transformation)
     rows = np.asarray(fitted.fit_transform(X), dtype=np.float64)
     if rows.ndim != 2 or len(rows) != len(X) or rows.shape[1] == 0 or not np.isfinite(rows).all():

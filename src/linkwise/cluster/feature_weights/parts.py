@@ -21,7 +21,7 @@ def refuse_class(clusterer: object) -> None:
     """Raise if a class is given instead of an estimator."""
     if isinstance(clusterer, type):
         name = clusterer.__name__
-        raise TypeError(f"clusterer={name} is a class. Give an estimator: clusterer={name}().")
+        raise TypeError(f"clusterer={name} is a class. Pass an estimator: clusterer={name}().")
 
 
 def takes_constraints(clusterer: Any) -> bool:

@@ -25,7 +25,7 @@ from linkwise.types import Labels
 USUAL_SIZE = 4
 SLACK = 1e-9  # by which heights may go down, relatively: sums in another order
 KNOWN = (
-    "Give a linkage matrix of SciPy, a fitted HDBSCAN, OPTICS or linkwise.FOSC, or another fitted estimator "
+    "Pass a linkage matrix of SciPy, a fitted HDBSCAN, OPTICS or linkwise.FOSC, or another fitted estimator "
     "with children_ and distances_, such as AgglomerativeClustering(compute_distances=True)."
 )
 
@@ -100,11 +100,11 @@ def extract(
     found = _check_merges(_find_merges(hierarchy))
     least = _min_cluster_size(hierarchy) if min_cluster_size is None else min_cluster_size
     if isinstance(least, bool) or not isinstance(least, Integral):
-        raise TypeError(f"min_cluster_size is not a number of rows: {least!r}. Give an integer, at least 2.")
+        raise TypeError(f"min_cluster_size is not a number of rows: {least!r}. Pass an integer, at least 2.")
     if least < 2:
-        raise ValueError(f"min_cluster_size is too small: {least}. Give at least 2 rows.")
+        raise ValueError(f"min_cluster_size is too small: {least}. Pass at least 2 rows.")
     if ties not in ("stability", "larger"):
-        raise ValueError(f"ties is unknown: {ties!r}. Give 'stability' or 'larger'.")
+        raise ValueError(f"ties is unknown: {ties!r}. Pass 'stability' or 'larger'.")
     wanted = Constraints(found.n_rows) if constraints is None else constraints
     if not isinstance(wanted, Constraints):
         raise TypeError(f"constraints is a {type(wanted).__name__}. Build it with linkwise.Constraints(...).")
@@ -200,7 +200,7 @@ def _check_merges(found: Merges) -> Merges:
     if len(children) != n - 1 or len(heights) != n - 1:
         raise DataError(
             f"The hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights. "
-            f"Give the {n - 1} merges that join all of them."
+            f"Pass the {n - 1} merges that join all of them."
         )
     own = n + np.arange(n - 1)
     wrong = np.flatnonzero((children < 0).any(axis=1) | (children >= own[:, None]).any(axis=1))

@@ -66,7 +66,7 @@ def check_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Cen
     centers = np.ascontiguousarray(init, dtype=np.float64)
     if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
         raise ValueError(
-            f"init has shape {centers.shape}. Give {n_clusters} centres of {n_features} finite features "
+            f"init has shape {centers.shape}. Pass {n_clusters} centres of {n_features} finite features "
             "each, or the name of a method that draws them."
         )
     if k == n_clusters:

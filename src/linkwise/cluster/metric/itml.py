@@ -160,7 +160,7 @@ class ITML(MetricLearner):
         if not np.isfinite(found.metric).all():
             raise ValueError(
                 f"No metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g} within the "
-                "range of floats. Lower gamma, or give wider bounds."
+                "range of floats. Lower gamma, or pass wider bounds."
             )
         if not found.change <= self.tol:
             warnings.warn(
@@ -176,7 +176,7 @@ def _check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     """Return two positive numbers; raise if the bounds are others."""
     if len(bounds) != 2 or not all(isinstance(bound, Real) and 0 < bound < np.inf for bound in bounds):
         raise ValueError(
-            f"bounds are not valid: {bounds!r}. Give two positive numbers, the largest squared distance of "
+            f"bounds are not valid: {bounds!r}. Pass two positive numbers, the largest squared distance of "
             "must-links and the smallest of cannot-links, or None."
         )
     return float(bounds[0]), float(bounds[1])

@@ -86,7 +86,7 @@ class RCA(MetricLearner):
             if len(constraints.cannot_link):
                 warnings.warn(
                     f"RCA learns from must-links, but there are none ({constraints.n_constraints} "
-                    "constraints in all). The rows stay as they are. Give must-links, or use ITML.",
+                    "constraints in all). The rows stay as they are. Pass must-links, or use ITML.",
                     ConstraintWarning,
                     stacklevel=3,
                 )

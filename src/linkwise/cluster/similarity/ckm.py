@@ -231,7 +231,7 @@ class CKM(CenteredClusterer):
             return None
         if self.kernel != "linear":
             raise ValueError(
-                f"init gives centres, but kernel={self.kernel!r} has none. Give 'k-means++' or 'farthest'."
+                f"init gives centres, but kernel={self.kernel!r} has none. Pass 'k-means++' or 'farthest'."
             )
         return check_init(self.init, self.n_clusters, k, X.shape[1])[None]
 

@@ -94,7 +94,7 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
         ``score(labels)``, which returns the value of `dbcv_score`.
     """
     if metric not in ("euclidean", "sqeuclidean"):
-        raise ValueError(f"metric is unknown: {metric!r}. Give 'euclidean' or 'sqeuclidean'.")
+        raise ValueError(f"metric is unknown: {metric!r}. Pass 'euclidean' or 'sqeuclidean'.")
     points = check_array(X, dtype=np.float64)
     distances = _make_distances(points, metric)
     known: dict[bytes, ClusterDensity] = {}
@@ -109,7 +109,7 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
         given = np.asarray(labels)
         if given.shape != (len(points),):
             raise ValueError(
-                f"labels have shape {given.shape}. Give one label for each of {len(points)} rows."
+                f"labels have shape {given.shape}. Pass one label for each of {len(points)} rows."
             )
         members = [np.flatnonzero(given == label) for label in np.unique(given[given != NOISE])]
         clusters = [measured(rows) for rows in members if len(rows) > 1]

@@ -98,18 +98,18 @@ def s_dbw_score(
         ("factor", factor, ("mean", "printed")),
     ):
         if value not in known:
-            raise ValueError(f"{name} is unknown: {value!r}. Give {known[0]!r} or {known[1]!r}.")
+            raise ValueError(f"{name} is unknown: {value!r}. Pass {known[0]!r} or {known[1]!r}.")
     points = check_array(X, dtype=[np.float64, np.float32], order="C")
     given = np.asarray(labels)
     if given.shape != (len(points),):
-        raise ValueError(f"labels have shape {given.shape}. Give one label for each of {len(points)} rows.")
+        raise ValueError(f"labels have shape {given.shape}. Pass one label for each of {len(points)} rows.")
     numbers = given.dtype.kind in "iub"
     wrong = (
         [] if numbers else [at for at, label in enumerate(given.tolist()) if label is None or label != label]
     )
     if wrong:
         raise ValueError(
-            f"labels hold {given[wrong[0]]} for row {wrong[0]}. Give every row a cluster, or -1 for noise."
+            f"labels hold {given[wrong[0]]} for row {wrong[0]}. Set a cluster for every row, or -1 for noise."
         )
     kept = given != NOISE
     if not kept.any():
@@ -118,10 +118,10 @@ def s_dbw_score(
     wanted = (len(points), len(names))
     if squares is not None and np.shape(squares) != wanted:
         raise ValueError(
-            f"squares have shape {np.shape(squares)}. Give {wanted}: one line a row, one column a cluster."
+            f"squares have shape {np.shape(squares)}. Pass {wanted}: one line a row, one column a cluster."
         )
     if squares is not None and not (np.isfinite(squares).all() and np.min(squares, initial=0) >= 0):
-        raise ValueError("squares hold NaN, infinity or numbers below 0. Give squared distances.")
+        raise ValueError("squares hold NaN, infinity or numbers below 0. Pass squared distances.")
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)

@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.evidence import Evidence
 from linkwise.learn.advice import StopAdvice
-from linkwise.learn.kin.first_known import RIDGE
-from linkwise.learn.kin.kernels import Table
-from linkwise.learn.kin.mixed_kernel import MixedKernel
-from linkwise.learn.kin.model import Chances, Known, fit_model
-from linkwise.learn.kin.pair_sums import estimate_belonging
+from linkwise.learn.kin.best_clustering import estimate_belonging
+from linkwise.learn.kin.calibration import RATES, Calibration, share_chances, weigh_exception_rates
+from linkwise.learn.kin.kernels import MixedKernel, Table
+from linkwise.learn.kin.model import RIDGE, Chances, Known, first_largest, fit_model
 from linkwise.learn.kin.posterior import (
     Forecast,
     Posterior,
@@ -36,11 +35,8 @@ from linkwise.learn.kin.posterior import (
     current_model,
     item_chances,
 )
-from linkwise.learn.kin.rates import RATES, weigh_exception_rates
 from linkwise.learn.kin.relations import count_open_pairs, largest_part_chances, relation_chances
-from linkwise.learn.kin.sharpness import Calibration, share_chances
 from linkwise.learn.kin.shown import find_anchors, item_labels, name_labels, pair_chances
-from linkwise.learn.kin.ties import first_largest
 from linkwise.parallel import one_blas_thread
 from linkwise.types import Labels
 from linkwise.wording import count_noun, round_number

@@ -1,15 +1,27 @@
-"""The similarity of rows before any answer: 18 kernels of three views of the data, and means of them.
+"""The similarity of rows: kernels of the data, and what answers make of them.
 
-The shape of the clusters is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
-has ones on its diagonal, so that none outweighs the others. For each view two are Gaussian, two follow chains
-of nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona
-2004), and one is how often short k-means runs put two rows together (Fred and Jain 2005). The sixth, which
-the first mean leaves out, is a Gaussian with those self-tuning widths. The views are the rows as they are,
-with columns of unit variance, and whitened.
+The items are the distinct rows. Beyond `MOST_ITEMS` of them the items are small clusters of rows, represented
+by the rows nearest to their centres. At the border of two neighbourhoods such an item may hold rows of both.
+Each row there takes the mean chances of the items around it, weighted by their nearness. The least certain
+items come first, up to a fixed number of rows; the rows of all other items go with their item.
+
+Before any answer there are 18 kernels of three views of the data. The shape of the clusters is not known yet,
+so no kernel is chosen: the mean of many is taken. Each of them has ones on its diagonal, so that none
+outweighs the others. For each view two are Gaussian, two follow chains of nearest neighbours (diffusion, Zhou
+et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona 2004), and one is how often short k-means
+runs put two rows together (Fred and Jain 2005). The sixth, which the first mean leaves out, is a Gaussian
+with those self-tuning widths. The views are the rows as they are, with columns of unit variance, and
+whitened.
+
+Answers weigh the kernels (`linkwise.learn.kin.model`) and teach a forest. Extremely randomised trees (Geurts,
+Ernst and Wehenkel 2006; their kernel is in section 5) learn from the items whose neighbourhood is known: two
+items are alike as often as trees put them into one leaf. This kernel is mixed in with a share that grows with
+the number of these items. The trees are grown in parts, one for each further item that is asked about, so
+that no question waits for all of them. The forest counts when all parts are there. The model reads a few rows
+of the mixed kernel, again and again, and its covariance the lower triangle. So the whole is never made.
 
 Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of connected parts), in 32 bits and in
-place; one n x n array for a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows the items
-are small clusters of rows, represented by the rows nearest to their centres.
+place; one n x n array for a view at a time and one for the sum.
 """
 
 from __future__ import annotations
@@ -23,6 +35,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from linkwise import native, parallel
 from linkwise.cluster.kmeans.lloyd import k_means_runs
@@ -48,6 +61,18 @@ Matrix = NDArray[np.float32]
 Packed = NDArray[np.uint16]  # values from 0 to 1, in units of 1 / FULL
 Rows = NDArray[np.int64]
 Table = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+AROUND = 8  # centres among which the nearest to a row are looked for
+NEAREST = 3
+MEETS = 4  # nearest centres of an item, itself included; if one is in another cluster, it is at a border
+MOST_ROWS = 20_000  # whose cluster is computed one by one
+TINY = 1e-12
+
+TREES = 25  # of a part
+PARTS = 4
+MOST_SHARE = 0.5  # of the mixed kernel
+HALF = 50  # known items at which half of that share is reached
 
 
 class KINItems(NamedTuple):
@@ -315,3 +340,156 @@ def _cluster(rows: NDArray[np.float64], k: int, seed: tuple[int, ...]) -> NDArra
     """Cluster by one short run of k-means."""
     labels: NDArray[np.int32] = k_means_runs(rows, k, seed, 1).labels[0]
     return labels
+
+
+# ---------------------------------------------------------------- small clusters and those around them
+class Cells(NamedTuple):
+    """Small clusters and those around them."""
+
+    row: Rows
+    """(n_rows,) rows, item by item."""
+    start: Rows
+    """(n_items + 1,) where the rows of each item begin."""
+    around: Rows
+    """(n_items, m) the nearest centres, an item's own the first."""
+
+
+def find_cells(items: KINItems) -> Cells | None:
+    """The small clusters; None where items are distinct rows."""
+    if items.centers is None or len(items.centers) < 2:
+        return None
+    row = np.argsort(items.of, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(items.of, minlength=len(items.first)))])
+    around = cKDTree(items.centers).query(items.centers, k=min(AROUND, len(items.centers)))[1]
+    around[:, 0] = np.arange(len(around))  # of equal centres another may come first
+    return Cells(row, start, around)
+
+
+def border_items(cells: Cells, labels: NDArray[Any], join: Table) -> Rows:
+    """Items next to one of another neighbourhood, the least certain first, up to `MOST_ROWS` rows.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_items,)
+        Neighbourhood of each, or a number above.
+    join : ndarray of shape (n_items, k)
+        Probability of each neighbourhood.
+    """
+    near = labels[cells.around[:, :MEETS]]
+    mixed = ((near != labels[:, None]) & (near < join.shape[1])).any(axis=1) & (labels < join.shape[1])
+    found = np.flatnonzero(mixed)
+    found = found[np.argsort(margins(join[found]).round(9), kind="stable")]
+    size = np.diff(cells.start)[found]
+    return found[np.cumsum(size) <= MOST_ROWS]
+
+
+def margins(join: Table) -> Table:
+    """(n,) the largest probability minus the second largest one, which is 0 if k is 1."""
+    with_impossible = np.pad(join, ((0, 0), (2, 0)))  # there may be none, or a single one
+    best = np.partition(with_impossible, -2, axis=1)[:, -2:]
+    return np.asarray(best[:, 1] - best[:, 0])
+
+
+def weigh_rows(X: NDArray[Any], items: KINItems, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:
+    """The rows of an item, the items whose centres are nearest to each, and how much those count."""
+    assert items.centers is not None
+    row = cells.row[cells.start[item] : cells.start[item + 1]]
+    around = cells.around[item]
+    apart = ((X[row].astype(np.float64)[:, None] - items.centers[around]) ** 2).sum(axis=2)
+    near = np.argsort(apart, axis=1, kind="stable")[:, :NEAREST]
+    weight = 1 / (np.take_along_axis(apart, near, axis=1) + TINY)
+    return row, around[near], weight / weight.sum(axis=1, keepdims=True)
+
+
+# ---------------------------------------------------------------- the forest and the mixed kernel
+class ForestKernel:
+    """The leaves that items share.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_items, n_columns)
+    items, label : ndarray of shape (n_known,)
+        The known items and their neighbourhoods.
+    seed : int
+    """
+
+    def __init__(self, rows: NDArray[np.float64], items: Rows, label: Rows, seed: int) -> None:
+        self._rows, self._items, self._label, self._seed = rows, items, label, seed
+        self._leaves: list[NDArray[np.int32]] = []
+        self._packed: native.PackedLeaves | None = None
+
+    def grow(self, parts: int) -> None:
+        """Grow the forest to so many parts."""
+        for part in range(len(self._leaves), min(parts, PARTS)):
+            seed = int(rng_at(self._seed, 4, len(self._items), part).integers(2**63))
+            threads = parallel.n_threads()
+            leaves = native.random_trees(self._rows, self._items, self._label, TREES, seed, threads)
+            self._leaves.append(leaves)
+
+    def share(self) -> native.ForestShare:
+        """What is mixed into the kernel: the shared leaves, with the share that the number of items earns."""
+        self.grow(PARTS)
+        if self._packed is None:
+            self._packed = native.pack_leaves(np.hstack(self._leaves))
+        n = len(self._items)
+        share = MOST_SHARE * n / (n + HALF)
+        return native.ForestShare(self._packed, np.float32(1 - share), np.float32(share / (TREES * PARTS)))
+
+
+class MixedKernel:
+    """A weighted mean of the mean kernel and the families, with the share of a forest.
+
+    Parameters
+    ----------
+    kernels : Kernels
+    weights : tuple of float
+        Weights of the mean kernel and of the families; empty if only the mean kernel counts.
+    forest : native.ForestShare or None
+    """
+
+    def __init__(
+        self, kernels: Kernels, weights: tuple[float, ...] = (), forest: native.ForestShare | None = None
+    ) -> None:
+        weights = weights or (1.0,)
+        self._mean, self._forest = kernels.mean, forest
+        used = [number for number, weight in enumerate(weights[1:]) if weight > 0]
+        self._families = [kernels.families[number] for number in used]
+        self._factors = np.array(
+            [weights[0], *(weights[1 + number] / FULL for number in used)], dtype=np.float32
+        )
+
+        self._is_mean = not used and weights[0] == 1 and forest is None
+        self._mixed = np.empty_like(self._mean)  # its rows are mixed when they are read
+        self._is_mixed = np.zeros(len(self._mean), dtype=bool)
+
+    def __len__(self) -> int:
+        return len(self._mean)
+
+    def rows(self, items: Rows) -> Matrix:
+        """(m, n_items) the rows of some items, a new array."""
+        if self._is_mean:
+            return self._mean[items]
+        new = items[~self._is_mixed[items]]
+        if len(new):
+            self._mixed[new] = self._mix(new)
+            self._is_mixed[new] = True  # now, so that an interruption leaves nothing half-made
+        return self._mixed[items]
+
+    def _mix(self, items: Rows) -> Matrix:
+        found: Matrix = self._mean[items] * self._factors[0]
+        for each, factor in zip(self._families, self._factors[1:], strict=True):
+            found += np.multiply(each[items], factor, dtype=np.float32)
+        if self._forest is not None:
+            found *= self._forest.kept
+            shared = native.shared_leaves(self._forest.leaves, items, parallel.n_threads())
+            found += shared * self._forest.factor
+        return found
+
+    def row(self, item: int) -> Matrix:
+        """(n_items,) the row of one item."""
+        found: Matrix = self.rows(np.array([item]))[0]
+        return found
+
+    def fill_lower(self, out: Matrix) -> None:
+        """Write the lower triangle, diagonal included, into an array of shape (n_items, n_items)."""
+        native.mix_lower(out, self._mean, self._families, self._factors, self._forest, parallel.n_threads())

@@ -1,15 +1,19 @@
 """KIN: kernel inference over neighbourhoods, for an unknown number of clusters.
 
-A neighbourhood is a set of items that answers have put together. A kernel is computed before any answer
-(`linkwise.learn.kin.kernels`) and changes as it learns from answers (`linkwise.learn.kin.forest_kernel`).
-From it follow what to expect before any answer (`linkwise.learn.kin.prior_belief`), how likely each item
-belongs to each neighbourhood, or to none of them (`linkwise.learn.kin.model`,
-`linkwise.learn.kin.posterior`), and the clustering to show (`linkwise.learn.kin.best_clustering`). Four
-kinds of questions follow (`linkwise.learn.kin.questions`):
+A neighbourhood is a set of items that answers have put together. The modules, in the order of the method:
+
+1. `kernels`: the items and their similarity, which changes as it learns from answers.
+2. `prior_belief`: what to expect before any answer.
+3. `calibration`, `model`, `posterior`: how likely each item belongs to each neighbourhood, or to none.
+4. `relations`: how likely two neighbourhoods are one.
+5. `best_clustering`, `shown`: the clusters to show.
+6. `confidence`: how certain they are, and when to stop.
+7. `state`, `questions`: what was asked, and what to ask next.
+
+There are four kinds of questions:
 
 - two neighbourhoods that may be one, as long as one of their items is likely enough to belong to the other,
-- two neighbourhoods that look different, if an answer about them is worth far more than one about an item
-  (`linkwise.learn.kin.relations`),
+- two neighbourhoods that look different, if an answer about them is worth far more than one about an item,
 - the item that explains most of what is uncertain, against the likeliest neighbourhood,
 - and against further ones, while they are likely enough.
 
@@ -36,12 +40,9 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.constraints.belief import N_WITNESSES, Nearness
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.facts import Answer
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.base import ActiveLearner
-from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.item_labels import ItemLabels
-from linkwise.learn.kin.borders import find_cells
 from linkwise.learn.kin.confidence import (
     advise_to_stop,
     certainty,
@@ -55,42 +56,31 @@ from linkwise.learn.kin.kernels import (
     KINItems,
     Rows,
     Table,
+    find_cells,
     make_items,
     make_kernels,
     make_views,
     scale_rows,
 )
-from linkwise.learn.kin.model import TINY, expect_classes
-from linkwise.learn.kin.pair_model import expect_weights
+from linkwise.learn.kin.model import expect_classes
 from linkwise.learn.kin.posterior import (
-    Posterior,
     PreparedItems,
     Task,
     current_kernel,
-    item_chances,
-    verdicts,
 )
-from linkwise.learn.kin.prior_belief import are_unit_rows, find_prior_belief
+from linkwise.learn.kin.prior_belief import are_unit_rows, expect_weights, find_prior_belief
 from linkwise.learn.kin.questions import (
-    PATIENCE,
     answer_chance,
-    choose_item,
-    closest_open_pair,
-    item_worth,
-    likeliest_pair,
-    worthiest_pair,
+    hear_answer,
+    hear_place,
+    next_question,
 )
-from linkwise.learn.kin.relations import LIKELY
-from linkwise.learn.kin.sharpness import PlaceAnswer
-from linkwise.learn.kin.shown import item_labels, prior_labels, row_labels, tells_apart
-from linkwise.learn.kin.state import Asked, KINState, Turn
-from linkwise.learn.learner import NO_LABELS, Asking, Problem, Question
-from linkwise.parallel import one_blas_thread
+from linkwise.learn.kin.shown import item_labels, row_labels
+from linkwise.learn.kin.state import KINState
+from linkwise.learn.learner import Asking, Problem
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
-ROUNDING = 1e-8  # more than rounding to nine decimals changes
-EVEN = 0.5  # probability from which "yes" is the likelier answer
 STEPS = 5  # of `prepare`, for whoever waits
 
 
@@ -157,11 +147,11 @@ class KIN(ActiveLearner):
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
         if state.open is None:
             state.learn()
-            state.open = _next_question(state)
+            state.open = next_question(state)
         while (asked := state.open) is not None:
             answer = yield asked.question
-            _hear(state, asked, answer)
-            state.open = _next_question(state)
+            hear_answer(state, asked, answer)
+            state.open = next_question(state)
         state.asked = None
         return row_labels(state.believe())
 
@@ -179,7 +169,7 @@ class KIN(ActiveLearner):
         before, answer = state.posterior_of_last_belief(), state.task.evidence.current().verdict(a, b)
         is_placed = before.placed.mask
         if a != b and is_placed[a] != is_placed[b] and {first, second} == {int(row[a]), int(row[b])}:
-            _hear_place(state, before, *((b, a) if is_placed[a] else (a, b)), answer)
+            hear_place(state, before, *((b, a) if is_placed[a] else (a, b)), answer)
         state.believe()
 
     def nearness(self, state: KINState) -> Nearness:
@@ -279,134 +269,3 @@ class KIN(ActiveLearner):
         nearest = native.nearest_points(rows, self._representative_rows, parallel.n_threads())[0]
         found: Labels = self.labels_[self._representatives[nearest]]
         return found
-
-
-def _next_question(state: KINState) -> Asked | None:
-    """What KIN asks next; None when nothing is left."""
-    with one_blas_thread():  # one limit is quicker than one for each product
-        return _find_next_question(state)
-
-
-def _find_next_question(state: KINState) -> Asked | None:
-    while True:
-        if state.turn is not None:
-            asked = _ask_about_place(state, state.turn)
-            if asked is not None:
-                return asked
-            _end_turn(state, state.turn)
-        pair = likeliest_pair(state, 0.0 if state.is_last else LIKELY)
-        if pair is not None:
-            return Asked(_show(state, pair, "These are the closest rows of two clusters that may be one."))
-        if state.is_last:
-            return None
-        turn = state.take_left() or _choose_turn(state)
-        pair = worthiest_pair(state, 0.0 if turn is None else PATIENCE * item_worth(state, turn.item))
-        if pair is not None:
-            state.put_back(turn)
-            why = "These two clusters look different. Are they one all the same?"
-            return Asked(_show(state, pair, why), chance=0.0)
-        state.is_last = turn is None
-        if turn is not None:
-            state.placing, state.turn = turn.item, turn
-
-
-def _choose_turn(state: KINState) -> Turn | None:
-    item = choose_item(state)
-    return None if item is None else Turn(item)
-
-
-def _show(state: KINState, pair: tuple[int, int], why: str) -> Question:
-    """Ask about a pair of items."""
-    first, second = state.show(pair)
-    if state.task.problem.shows_labels:
-        return Question(first, second, row_labels(state.believe()), why)
-    return Question(first, second, NO_LABELS, why, _expect_answer(state, pair))
-
-
-def _expect_answer(state: KINState, pair: tuple[int, int]) -> Answer:
-    """The likelier answer: by the prior clustering, until the regression tells items apart."""
-    posterior = state.believe()
-    known, prior = posterior.known, posterior.task.prepared.prior
-    if len(known.items) and tells_apart(known, expect_classes(known, prior.n_classes)):
-        rows = state.task.row[list(pair)].tolist()
-        return "yes" if answer_chance(state, *rows) >= EVEN else "no"
-    labels = enforce_answers(prior_labels(state.task), state.task.evidence.current())
-    return "yes" if labels[pair[0]] == labels[pair[1]] else "no"
-
-
-def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
-    """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
-    item = turn.item
-    while not (posterior := state.believe()).placed.mask[item] and (k := posterior.known.n_neighbourhoods):
-        known, at, verdict = posterior.known, item_chances(posterior, item), verdicts(posterior, item)
-        first_items = known.items[known.is_first()].tolist()
-        rest = [
-            c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in turn.left_open
-        ]
-        if not rest:
-            return None
-        least = at.join[rest].max() - ROUNDING  # what is lower is so when rounded, too
-        best = max((c for c in rest if at.join[c] >= least), key=lambda c: round(float(at.join[c]), 9))
-        is_first = turn.coverage is None
-        if not is_first and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
-            return None
-        members = np.flatnonzero(known.label == best)
-        similarity = at.similarity[None, members]
-        pair = closest_open_pair(state, np.array([item]), known.items[members], similarity)
-        if pair is None:
-            turn = turn._replace(left_open=turn.left_open | {first_items[best]})
-            state.turn = turn
-            continue
-        if is_first:
-            state.turn = turn._replace(coverage=at.coverage)
-        why = "Row A is the most informative one to place; row B is from its most likely cluster."
-        question = _show(state, pair, why)
-        chance = answer_chance(state, question.first, question.second) if is_first else 1.0
-        return Asked(question, at.score, best, tuple(rest), chance)
-    return None
-
-
-def _end_turn(state: KINState, turn: Turn) -> None:
-    """Give an item its place, as far as the answers tell."""
-    is_doubtful = turn.is_doubtful and not state.believe().placed.mask[turn.item]
-    state.place(turn.item, turn.coverage, is_doubtful=is_doubtful)
-    state.placing, state.turn = -1, None
-    state.learn()
-
-
-def _hear_place(state: KINState, before: Posterior, item: int, other: int, answer: str | None) -> None:
-    """Learn from an answer about an item and one that had its place before."""
-    if item == state.placing or answer not in ("yes", "no"):
-        return
-    known, at = before.known, item_chances(before, item)
-    place = int(known.label[known.items == other][0])
-    rest = {c for c, found in enumerate(verdicts(before, item)) if found in (None, "unsure")} | {place}
-    state.calibrate(PlaceAnswer(at.score, place, np.array(sorted(rest)), answer == "yes"))
-    coverage = state.left.pop(item, at.coverage)
-    if not state.believe().placed.mask[item] and _may_be_known(state, item):
-        state.left[item] = coverage
-        return
-    state.tried.add(item)
-    state.place(item, coverage, is_doubtful=False)
-    state.learn()
-
-
-def _may_be_known(state: KINState, item: int) -> bool:
-    """Whether an item is likely enough to be in one of the neighbourhoods that are open."""
-    posterior = state.believe()
-    at = item_chances(posterior, item)
-    rest = [c for c, found in enumerate(verdicts(posterior, item)) if found in (None, "unsure")]
-    return bool(rest) and at.join[rest].max() / max(at.join[rest].sum() + at.new, TINY) >= LIKELY
-
-
-def _hear(state: KINState, asked: Asked, answer: Answer) -> None:
-    """Learn from the answer to the open question."""
-    state.open = None
-    if answer != "unsure":
-        state.learn_rate(asked.chance, is_yes=answer == "yes")
-    if asked.score is None or state.turn is None:
-        return
-    if answer == "unsure":
-        state.turn = state.turn._replace(is_doubtful=True)
-    else:
-        state.calibrate(PlaceAnswer(asked.score, asked.best, np.array(asked.rest), answer == "yes"))

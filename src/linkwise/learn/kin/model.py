@@ -2,9 +2,17 @@
 
 The known items predict the others through the kernel: kernel ridge regression of the neighbourhoods'
 indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2). Its scores
-become chances by a sharpness that the answers calibrate (`linkwise.learn.kin.sharpness`). The coverage of an
-item is how much the known items predict in all. How far the regression is trusted follows from earlier items
-with similar coverage: from how often they started a neighbourhood of their own.
+become chances by a sharpness that the answers calibrate (`linkwise.learn.kin.calibration`). The coverage of
+an item is how much the known items predict in all. How far the regression is trusted follows from earlier
+items with similar coverage: from how often they started a neighbourhood of their own.
+
+A question adds an item or two to the known ones. So the inverse and the scores of the first items are kept,
+and those of all follow by the Schur complement of the few that came later: O(n k) time for n items and k
+neighbourhoods instead of O(n l k) for l known items.
+
+The same regression weighs the kernels. Each predicts the neighbourhood of every known item from the others
+(section 5.4.2). The mean of all kernels has an advantage, so that a few items do not settle on one kernel by
+chance. The covariance of the process tells which item to ask about.
 """
 
 from __future__ import annotations
@@ -16,18 +24,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
 from scipy.optimize import brentq
 
-from linkwise import native
-from linkwise.learn.kin.first_known import RIDGE, FirstKnown, sum_by_label
-from linkwise.learn.kin.kernels import Rows, Table
-from linkwise.learn.kin.mixed_kernel import MixedKernel
-from linkwise.learn.kin.sharpness import Sharpness, share_chances
+from linkwise import native, parallel
+from linkwise.learn.kin.calibration import Sharpness, raise_table, share_chances
+from linkwise.learn.kin.kernels import Kernels, Matrix, MixedKernel, Rows, Table
 from linkwise.parallel import one_blas_thread
+
+RIDGE = 0.05  # of the regression
 
 LIKE = 0.15  # width of the Gaussian by which coverages are similar
 PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is new
-ROUND = 16  # items after which the regression is computed anew
+ROUND = 16  # known items after which the regression is computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
 NODES = 48  # of a polynomial for sums over coverages
@@ -36,7 +45,84 @@ AT_NODE = chebvander(NODE, NODES - 1)
 TINY = 1e-9  # least divisor of a probability
 FIRST_GUESS = 1.0  # answers about places that the first guess of the number of classes counts like
 
+FIRST, EVERY, MORE = 24, 1.15, 3  # known items at the first weights; then EVERY times as many and MORE
+SHARED = 4  # items in neighbourhoods of two and more that are needed
+TEMPER, STAY = 0.25, 4.0  # weights are exp(TEMPER log-likelihood); the mean kernel has STAY more
+POWERS = np.array([1.0, 1.5, 2.0, 3.0])
+POWER_PRIOR = (1.6, 0.5)
+UNKNOWN, FLOOR = 0.08, 0.01  # score of the unknown; least chance of what was the case
 
+ANEW = 64  # items after which the covariance is computed anew
+
+
+# ---------------------------------------------------------------- the regression on the first known items
+class FirstKnown:
+    """The regression on some items.
+
+    It depends on the kernel and the list of items alone, to the last bit.
+
+    Parameters
+    ----------
+    kernel : MixedKernel
+    items : ndarray of shape (l,)
+
+    Attributes
+    ----------
+    there : ndarray of shape (l, n_items)
+        Their kernel to all items.
+    inverse : ndarray of shape (l, l)
+        (K_LL + λI)⁻¹.
+    """
+
+    def __init__(self, kernel: MixedKernel, items: Rows) -> None:
+        self.items = items
+        self.there = kernel.rows(items).astype(np.float64)
+        self.inverse = _invert(self.there[:, items])
+        self._last: tuple[bytes, Table] | None = None
+
+    def score(self, label: Rows) -> Table:
+        """(n, k) posterior mean of the indicator of each neighbourhood, given those of these items."""
+        key = label.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = None  # before the next one takes memory, too
+            self._last = key, self._compute_score(label)
+        return self._last[1]
+
+    def _compute_score(self, label: Rows) -> Table:
+        k = int(label.max(initial=-1)) + 1
+        weight = np.ascontiguousarray(sum_by_label(self.inverse, label, k).T)
+        is_other = np.ones(self.there.shape[1], dtype=bool)
+        is_other[self.items] = False
+        found = np.empty((len(is_other), k))
+        with one_blas_thread():
+            found[is_other] = self.there[:, is_other].T @ weight
+        own = -RIDGE * weight  # (K_LL + λI) W is the indicators
+        own[np.arange(len(label)), label] += 1
+        found[self.items] = own
+        return found
+
+
+def _invert(among: Table) -> Table:
+    """(K_LL + λI)⁻¹ by Cholesky."""
+    if len(among) == 0:
+        return among
+    with one_blas_thread():
+        factor, failed = lapack.dpotrf((among + RIDGE * np.eye(len(among))).T, lower=0, overwrite_a=1)
+        inverse, singular = lapack.dpotri(factor, lower=0, overwrite_c=1)
+    assert not failed
+    assert not singular
+    upper = np.triu(inverse)
+    return np.asarray(upper + np.triu(upper, 1).T)
+
+
+def sum_by_label(table: Table, label: Rows, k: int) -> Table:
+    """(k, m) sums of the rows of each label."""
+    if table.size == 0:
+        return np.zeros((k, table.shape[1]))
+    return native.label_sums(np.ascontiguousarray(table), label.astype(np.int32), k, None, 1)[0]
+
+
+# ---------------------------------------------------------------- the regression on all known items
 class Known(NamedTuple):
     """The items whose neighbourhood is known."""
 
@@ -253,3 +339,119 @@ def fit_model(
         known = Known(known.items[used], known.label[used], known.coverage[used])
     first = known.items[: len(known.items) // ROUND * ROUND]
     return Model(kernel, known, k, find_first(kernel, first))
+
+
+# ---------------------------------------------------------------- the weights of the kernels
+def are_weights_due(known: Known, weighed_at: int) -> bool:
+    """Whether enough items are known for the first weights, or for new ones."""
+    n = len(known.items)
+    return n >= FIRST and n >= weighed_at * EVERY + MORE and int(known.is_shared().sum()) >= SHARED
+
+
+def weigh_kernels(kernels: Kernels, known: Known) -> tuple[float, ...]:
+    """Weigh the mean kernel and the families; the weights have two digits and add up to 1.
+
+    Parameters
+    ----------
+    kernels : Kernels
+    known : Known
+        The items to predict.
+    """
+    told = np.array([_predict_known(each, known) for each in kernels.among(known.items)])
+    told[0] += STAY
+    weights = np.exp(TEMPER * (told - told.max()))
+    rounded = (weights / weights.sum()).round(2)
+    return tuple((rounded / rounded.sum()).tolist())
+
+
+def _predict_known(kernel: Table, known: Known) -> float:
+    """Log-likelihood of the neighbourhoods that have several items, each item left out in turn."""
+    member = np.eye(known.n_neighbourhoods)[known.label]
+    with one_blas_thread():
+        inverse = np.linalg.inv(kernel + RIDGE * np.eye(len(kernel)))
+        left_out = member - (inverse @ member) / inverse.diagonal()[:, None]
+    is_shared = known.is_shared()
+    score, own = np.maximum(left_out[is_shared], 0), known.label[is_shared]
+    return max(_judge_power(score, own, power) for power in POWERS)
+
+
+def _judge_power(score: Table, own: NDArray[np.int64], power: float) -> float:
+    raised = raise_table(score.copy(), power)
+    chance = raised[np.arange(len(own)), own] / (raised.sum(axis=1) + UNKNOWN**power)
+    prior = ((power - POWER_PRIOR[0]) / POWER_PRIOR[1]) ** 2 / 2
+    return float(np.log(np.maximum(chance, FLOOR)).sum() - prior)
+
+
+# ---------------------------------------------------------------- the variance that questions would lessen
+class Covariance:
+    """Posterior covariance of a kernel, given the items that were asked about; updated item by item.
+
+    The same arguments give the same result, to the last bit: the covariance is computed anew for a number of
+    first items and for each `ANEW` more, and updated item by item in between. Only the lower triangle of its
+    table counts. Another kernel uses the same table, because it takes time to make a new one.
+    """
+
+    def __init__(self) -> None:
+        self._now: Matrix | None = None
+        self._key = b""
+        self._items: list[int] | None = None
+
+    def uncertainty_reductions(
+        self, kernel: MixedKernel, key: bytes, n_first: int, items: Rows, weight: Table
+    ) -> Table:
+        """Compute how much a question about each item would lessen the weighted uncertainty of all.
+
+        Parameters
+        ----------
+        kernel : MixedKernel
+        key : bytes
+            A short name for the kernel.
+        n_first : int
+            Number of items that were known when the kernel began to count.
+        items : ndarray of shape (l,)
+            The items that were asked about.
+        weight : ndarray of shape (n_items,)
+            How uncertain each item is.
+        """
+        wanted, n_threads = items.tolist(), parallel.n_threads()
+        n_first = n_first if n_first <= len(wanted) else 0
+        start = n_first + (len(wanted) - n_first) // ANEW * ANEW
+        done, self._items = self._items, None  # so an interruption leaves no half-made update
+        if self._now is None or len(self._now) != len(kernel):
+            self._now, done = np.empty((len(kernel),) * 2, dtype=np.float32), None
+        if done is None or self._key != key or len(done) < start or done != wanted[: len(done)]:
+            done, self._key = wanted[:start], key
+            _condition_on_first(self._now, kernel, items[:start])
+        total = None
+        for item in wanted[len(done) :]:
+            total = native.condition_on(self._now, item, RIDGE, weight, n_threads)
+        if total is None:
+            total = native.weighted_squares(self._now, weight, n_threads)
+        self._items = wanted
+        gain: Table = total / (self._now.diagonal().astype(np.float64) + RIDGE)
+        return gain
+
+
+def _condition_on_first(out: Matrix, kernel: MixedKernel, items: Rows) -> None:
+    """K - K_L' (K_LL + λI)⁻¹ K_L."""
+    kernel.fill_lower(out)
+    if len(items):
+        there = kernel.rows(items).astype(np.float64)
+        among = there[:, items] + RIDGE * np.eye(len(items))
+        with one_blas_thread():
+            root = np.linalg.cholesky(among)
+            half = blas.dtrsm(1, root.T, there.T, side=1, overwrite_b=1).T.astype(np.float32)
+            blas.ssyrk(-1, half.T, 1, out.T, lower=0, overwrite_c=1)
+
+
+# ---------------------------------------------------------------- ties
+def first_largest(values: Table, decimals: int = 9) -> Rows:
+    """Find the largest value of each row, the first one of those that are equal.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., k)
+    decimals : int
+        Values that are equal when rounded to so many decimals count as equal.
+    """
+    return np.asarray(values.round(decimals).argmax(axis=-1))

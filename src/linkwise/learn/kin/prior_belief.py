@@ -9,6 +9,16 @@ number of classes is the smallest one whose clusterings of random parts of the i
 any (Ben-Hur, Elisseeff and Guyon 2002). A few outliers are found again and again, too, so numbers before a
 deep dip do not count.
 
+How likely two items belong together by similarity alone is a logistic regression:
+
+    logit q_ij = w0 + w1 φ_ij + w2 ψ_ij
+
+φ is the logarithm of the kernel, less what both items have in common with all others, so that hubs do not
+seem similar to everything. ψ grows with the nearest neighbours that two items share. The prior of the
+weights follows from the number of classes that are expected: with more classes fewer pairs belong together,
+and shared neighbours say more. Answers then give the weights of highest posterior probability, by Newton's
+method.
+
 Cost: O(n²) for n items.
 """
 
@@ -23,7 +33,6 @@ from scipy.sparse import csr_array
 
 from linkwise import native, parallel
 from linkwise.learn.kin.kernels import BLOCK, Matrix, Rows, Table
-from linkwise.learn.kin.merges import label_merges
 from linkwise.parallel import one_blas_thread
 from linkwise.rng import rng_at
 
@@ -39,6 +48,16 @@ BELOW, DIP = 0.1, 0.25  # how far below the best agreement one is good enough, a
 FEWEST = 0.22  # at least n ** FEWEST classes are expected
 TOO_FEW = 20  # items below which two classes are expected
 UNIT = 0.01  # relative deviation of the norms of rows that are directions
+
+PRIOR = np.array([(0.25, -1.1), (2.3, -0.2), (0.2, 0.25)])  # means of w: a + b log(number of classes)
+DEVIATION = np.array([0.5, 0.5, 0.2])
+PAIR_WEIGHT = 10.0  # each pair of l known items counts min(1, PAIR_WEIGHT / l): pairs are not independent
+LEAST = (-np.inf, 0.2, 0.0)  # similarity never speaks against
+STEPS = 12
+LONGEST = 2.0  # step of a weight
+TINY = 1e-6
+
+ROOM = 64  # least number of items that there is room for
 
 
 class PriorBelief(NamedTuple):
@@ -292,3 +311,122 @@ def _average_pairs(table: csr_array, fine: Rows) -> Table:
 def _divide_by_pairs(total: Table, count: Rows) -> Table:
     pairs = np.multiply.outer(count, count) - np.diag(count)
     return np.asarray(total / np.maximum(pairs, 1))
+
+
+# ---------------------------------------------------------------- clusterings of a hierarchy
+def label_merges(n: int, merges: Rows) -> Rows:
+    """Label n things after merges of `linkwise.native.agglomerate`, in the order of their first ones.
+
+    Parameters
+    ----------
+    n : int
+    merges : ndarray of shape (m, 2)
+        The cluster that stays, and the one that is put into it; each has the number of its first one.
+    """
+    first = np.arange(n)
+    first[merges[:, 1]] = merges[:, 0]
+    while (further := first[first]).tobytes() != first.tobytes():
+        first = further
+    found: Rows = (np.cumsum(first == np.arange(n)) - 1)[first]
+    return found
+
+
+# ---------------------------------------------------------------- pairs that belong together
+class PairWeights(NamedTuple):
+    """The weights of the module's formula."""
+
+    constant: float
+    similarity: float
+    shared: float
+
+    def chances(self, similarity: Table, shared: Table, *, are_symmetric: bool = False) -> Table:
+        """How likely pairs with this φ and this ψ belong together."""
+        n_threads = parallel.n_threads()
+        return native.pair_chances(similarity, shared, self, n_threads, are_symmetric=are_symmetric)
+
+
+def expect_weights(n_classes: float) -> PairWeights:
+    """The weights before any answer."""
+    return PairWeights(*(PRIOR @ (1.0, np.log(n_classes))).tolist())
+
+
+def fit_pair_weights(similarity: Table, shared: Table, together: Table, n_classes: float) -> PairWeights:
+    """Fit the weights to the pairs of known items.
+
+    Parameters
+    ----------
+    similarity, shared : ndarray of shape (l, l)
+        φ and ψ of the known items.
+    together : ndarray of shape (l, l)
+        1 where two belong together, 0 where they do not, a chance where it is open, and nan where nothing
+        is known.
+    n_classes : float
+        The number of classes that are expected.
+    """
+    is_known = ~np.isnan(together)
+    upper = np.flatnonzero(np.triu(is_known, 1))
+    pairs = similarity.take(upper), shared.take(upper), together.take(upper)
+    weight = min(1.0, PAIR_WEIGHT * len(together) / max(is_known.sum(), 1))
+    mean: NDArray[np.float64] = np.array(expect_weights(n_classes))
+    precision, found = 1 / DEVIATION**2, mean.copy()
+    for _ in range(STEPS):
+        slope, curve = native.logistic_slopes(*pairs, PairWeights(*found.tolist()))
+        slope = weight * slope - precision * (found - mean)
+        curve = weight * curve + np.diag(precision)
+        step = np.clip(np.linalg.solve(curve, slope), -LONGEST, LONGEST)
+        found = found + step
+        if np.abs(step).max() < TINY:
+            break
+    return PairWeights(*np.maximum(found, LEAST).tolist())
+
+
+class NamedPairs:
+    """What is alike among some items before any answer.
+
+    A pair has the same φ and ψ whichever items are named, so nothing depends on the order.
+
+    Parameters
+    ----------
+    prior : PriorBelief
+    kernel : ndarray of shape (n_items, n_items)
+    """
+
+    def __init__(self, prior: PriorBelief, kernel: Matrix) -> None:
+        self._prior, self._kernel = prior, kernel
+        self._items: Rows = np.empty(0, dtype=np.int64)
+        self._place = np.full(len(kernel), -1, dtype=np.int32)
+        self._tables = [np.empty((ROOM, ROOM)) for _ in range(2)]
+
+    def among(self, items: Rows) -> list[Table]:
+        """φ and ψ of all pairs of some items."""
+        at = self._find(items)
+        return [table[np.ix_(at, at)] for table in self._tables]
+
+    def average(self, items: Rows, label: Rows, k: int) -> list[Table]:
+        """Mean φ and mean ψ of the items of any two of k labels."""
+        at, of = self._find(items), label.astype(np.int32)
+        return [native.average_pairs(table, at, of, k) for table in self._tables]
+
+    def _find(self, items: Rows) -> NDArray[np.int32]:
+        """The places of items in the tables; new ones get the next places."""
+        new = items[self._place[items] < 0]
+        if len(new):
+            every = np.concatenate([self._items, new])
+            self._make_room(len(every))
+            place = self._place.copy()
+            place[new] = np.arange(len(self._items), len(every))
+            for rows, columns in ((new, every), (self._items, new)):  # ψ is symmetric only but for rounding
+                at = np.ix_(place[rows], place[columns])
+                self._tables[0][at] = self._prior.similarity(self._kernel, rows, columns)
+                self._tables[1][at] = self._prior.sharing(rows, columns)
+            self._items, self._place = every, place  # now, so that an interruption leaves nothing half-made
+        found: NDArray[np.int32] = self._place[items]
+        return found
+
+    def _make_room(self, n: int) -> None:
+        room = len(self._tables[0])
+        if n > room:
+            wider = [np.zeros((max(n, 2 * room),) * 2) for _ in self._tables]
+            for table, old in zip(wider, self._tables, strict=True):
+                table[:room, :room] = old
+            self._tables = wider

@@ -6,11 +6,12 @@ from hashlib import blake2b
 
 import numpy as np
 
+from linkwise.constraints.facts import Answer
+from linkwise.learn.consistency import enforce_answers
+from linkwise.learn.kin.calibration import PlaceAnswer
 from linkwise.learn.kin.confidence import item_certainty
-from linkwise.learn.kin.first_known import RIDGE
-from linkwise.learn.kin.kernels import Rows, Table
-from linkwise.learn.kin.model import TINY
-from linkwise.learn.kin.placement import Mask
+from linkwise.learn.kin.kernels import Mask, Rows, Table
+from linkwise.learn.kin.model import RIDGE, TINY, expect_classes, first_largest
 from linkwise.learn.kin.posterior import (
     Posterior,
     current_chances,
@@ -23,19 +24,154 @@ from linkwise.learn.kin.posterior import (
     uncertainty_reductions,
     verdicts,
 )
-from linkwise.learn.kin.relations import relation_chances, relation_worths
-from linkwise.learn.kin.shown import item_labels, pair_chances
-from linkwise.learn.kin.state import MOST_UNSURE, KINState, Pair
-from linkwise.learn.kin.ties import first_largest
+from linkwise.learn.kin.relations import LIKELY, relation_chances, relation_worths
+from linkwise.learn.kin.shown import item_labels, pair_chances, prior_labels, row_labels, tells_apart
+from linkwise.learn.kin.state import MOST_UNSURE, Asked, KINState, Pair, Turn
+from linkwise.learn.learner import NO_LABELS, Question
+from linkwise.parallel import one_blas_thread
 from linkwise.rng import rng_at
 
 JITTER = 0.05
 ROUNDING = 1e-8  # more than rounding to nine decimals changes
 GAIN_DECIMALS = 5  # of a share of the largest gain, which is computed in 32 bits
 PATIENCE = 12.0  # an item is placed unless an open relation is worth so many times as much
+EVEN = 0.5  # probability from which "yes" is the likelier answer
 CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
 
+# ---------------------------------------------------------------- the next question
+def next_question(state: KINState) -> Asked | None:
+    """What KIN asks next; None when nothing is left."""
+    with one_blas_thread():  # one limit is quicker than one for each product
+        return _find_next_question(state)
+
+
+def _find_next_question(state: KINState) -> Asked | None:
+    while True:
+        if state.turn is not None:
+            asked = _ask_about_place(state, state.turn)
+            if asked is not None:
+                return asked
+            _end_turn(state, state.turn)
+        pair = likeliest_pair(state, 0.0 if state.is_last else LIKELY)
+        if pair is not None:
+            return Asked(_show(state, pair, "These are the closest rows of two clusters that may be one."))
+        if state.is_last:
+            return None
+        turn = state.take_left() or _choose_turn(state)
+        pair = worthiest_pair(state, 0.0 if turn is None else PATIENCE * item_worth(state, turn.item))
+        if pair is not None:
+            state.put_back(turn)
+            why = "These two clusters look different. Are they one all the same?"
+            return Asked(_show(state, pair, why), chance=0.0)
+        state.is_last = turn is None
+        if turn is not None:
+            state.placing, state.turn = turn.item, turn
+
+
+def _choose_turn(state: KINState) -> Turn | None:
+    item = choose_item(state)
+    return None if item is None else Turn(item)
+
+
+def _show(state: KINState, pair: tuple[int, int], why: str) -> Question:
+    """Ask about a pair of items."""
+    first, second = state.show(pair)
+    if state.task.problem.shows_labels:
+        return Question(first, second, row_labels(state.believe()), why)
+    return Question(first, second, NO_LABELS, why, _expect_answer(state, pair))
+
+
+def _expect_answer(state: KINState, pair: tuple[int, int]) -> Answer:
+    """The likelier answer: by the prior clustering, until the regression tells items apart."""
+    posterior = state.believe()
+    known, prior = posterior.known, posterior.task.prepared.prior
+    if len(known.items) and tells_apart(known, expect_classes(known, prior.n_classes)):
+        rows = state.task.row[list(pair)].tolist()
+        return "yes" if answer_chance(state, *rows) >= EVEN else "no"
+    labels = enforce_answers(prior_labels(state.task), state.task.evidence.current())
+    return "yes" if labels[pair[0]] == labels[pair[1]] else "no"
+
+
+def _ask_about_place(state: KINState, turn: Turn) -> Asked | None:
+    """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
+    item = turn.item
+    while not (posterior := state.believe()).placed.mask[item] and (k := posterior.known.n_neighbourhoods):
+        known, at, verdict = posterior.known, item_chances(posterior, item), verdicts(posterior, item)
+        first_items = known.items[known.is_first()].tolist()
+        rest = [
+            c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in turn.left_open
+        ]
+        if not rest:
+            return None
+        least = at.join[rest].max() - ROUNDING  # what is lower is so when rounded, too
+        best = max((c for c in rest if at.join[c] >= least), key=lambda c: round(float(at.join[c]), 9))
+        is_first = turn.coverage is None
+        if not is_first and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
+            return None
+        members = np.flatnonzero(known.label == best)
+        similarity = at.similarity[None, members]
+        pair = closest_open_pair(state, np.array([item]), known.items[members], similarity)
+        if pair is None:
+            turn = turn._replace(left_open=turn.left_open | {first_items[best]})
+            state.turn = turn
+            continue
+        if is_first:
+            state.turn = turn._replace(coverage=at.coverage)
+        why = "Row A is the most informative one to place; row B is from its most likely cluster."
+        question = _show(state, pair, why)
+        chance = answer_chance(state, question.first, question.second) if is_first else 1.0
+        return Asked(question, at.score, best, tuple(rest), chance)
+    return None
+
+
+def _end_turn(state: KINState, turn: Turn) -> None:
+    """Give an item its place, as far as the answers tell."""
+    is_doubtful = turn.is_doubtful and not state.believe().placed.mask[turn.item]
+    state.place(turn.item, turn.coverage, is_doubtful=is_doubtful)
+    state.placing, state.turn = -1, None
+    state.learn()
+
+
+def hear_place(state: KINState, before: Posterior, item: int, other: int, answer: str | None) -> None:
+    """Learn from an answer about an item and one that had its place before."""
+    if item == state.placing or answer not in ("yes", "no"):
+        return
+    known, at = before.known, item_chances(before, item)
+    place = int(known.label[known.items == other][0])
+    rest = {c for c, found in enumerate(verdicts(before, item)) if found in (None, "unsure")} | {place}
+    state.calibrate(PlaceAnswer(at.score, place, np.array(sorted(rest)), answer == "yes"))
+    coverage = state.left.pop(item, at.coverage)
+    if not state.believe().placed.mask[item] and _may_be_known(state, item):
+        state.left[item] = coverage
+        return
+    state.tried.add(item)
+    state.place(item, coverage, is_doubtful=False)
+    state.learn()
+
+
+def _may_be_known(state: KINState, item: int) -> bool:
+    """Whether an item is likely enough to be in one of the neighbourhoods that are open."""
+    posterior = state.believe()
+    at = item_chances(posterior, item)
+    rest = [c for c, found in enumerate(verdicts(posterior, item)) if found in (None, "unsure")]
+    return bool(rest) and at.join[rest].max() / max(at.join[rest].sum() + at.new, TINY) >= LIKELY
+
+
+def hear_answer(state: KINState, asked: Asked, answer: Answer) -> None:
+    """Learn from the answer to the open question."""
+    state.open = None
+    if answer != "unsure":
+        state.learn_rate(asked.chance, is_yes=answer == "yes")
+    if asked.score is None or state.turn is None:
+        return
+    if answer == "unsure":
+        state.turn = state.turn._replace(is_doubtful=True)
+    else:
+        state.calibrate(PlaceAnswer(asked.score, asked.best, np.array(asked.rest), answer == "yes"))
+
+
+# ---------------------------------------------------------------- what to compare, and what to place
 def likeliest_pair(state: KINState, least: float) -> Pair | None:
     """The closest items of the two neighbourhoods that are likeliest one, given those they differ from.
 

@@ -1,8 +1,9 @@
 """Open relations: how likely two components are one, and what an answer about them is worth.
 
 Two components are one with the chance r that the regression gives, if it finds that likely. Otherwise they
-look different, and r is the far rate (`linkwise.learn.kin.rates`), whatever the regression says, because
-its small chances say little: on coil20 none of 60 pairs was one, though it gave more than 0.1 to 38 of them.
+look different, and r is the far rate (`linkwise.learn.kin.calibration`), whatever the regression says,
+because its small chances say little: on coil20 none of 60 pairs was one, though it gave more than 0.1 to 38
+of them.
 
 The worth of a question is the number of pairs of rows that its answer is expected to correct. For components
 with n and n' rows in all, of which e and e' are trusted to be there, that is
@@ -20,10 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.learn.kin.kernels import Table
-from linkwise.learn.kin.placement import Mask
+from linkwise.learn.kin.calibration import RATES
+from linkwise.learn.kin.kernels import Mask, Table
 from linkwise.learn.kin.posterior import Posterior, open_chances
-from linkwise.learn.kin.rates import RATES
 
 LIKELY = 0.3  # chance by the regression from which a relation is likely enough for a question
 TOGETHER = 0.3  # chance from which a pair of rows gains by being together

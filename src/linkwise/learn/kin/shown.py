@@ -20,15 +20,11 @@ from linkwise import native
 from linkwise.constraints.belief import knows_enough_clusters
 from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.item_labels import ItemLabels
-from linkwise.learn.kin.best_clustering import SLACK, find_best_clustering, find_slack
-from linkwise.learn.kin.borders import border_items, weigh_rows
-from linkwise.learn.kin.kernels import Rows, Table
-from linkwise.learn.kin.model import Chances, Known, expect_classes
-from linkwise.learn.kin.named_pairs import NamedPairs
-from linkwise.learn.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
-from linkwise.learn.kin.pair_sums import PairChances
-from linkwise.learn.kin.placement import Mask, Placement
+from linkwise.learn.kin.best_clustering import SLACK, PairChances, find_best_clustering, find_slack
+from linkwise.learn.kin.kernels import Mask, Rows, Table, border_items, weigh_rows
+from linkwise.learn.kin.model import Chances, Known, expect_classes, first_largest
 from linkwise.learn.kin.posterior import (
+    Placement,
     Posterior,
     Task,
     current_chances,
@@ -38,8 +34,13 @@ from linkwise.learn.kin.posterior import (
     sum_up_chances,
     verdicts,
 )
-from linkwise.learn.kin.prior_belief import PriorBelief
-from linkwise.learn.kin.ties import first_largest
+from linkwise.learn.kin.prior_belief import (
+    NamedPairs,
+    PairWeights,
+    PriorBelief,
+    expect_weights,
+    fit_pair_weights,
+)
 from linkwise.parallel import one_blas_thread
 
 NO_ROWS = np.empty(0, dtype=np.int64)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.learn.kin.forest_kernel import PARTS
-from linkwise.learn.kin.kernel_weights import are_weights_due, weigh_kernels
-from linkwise.learn.kin.kernels import Table
-from linkwise.learn.kin.placement import PlacedItems
+from linkwise.learn.kin.calibration import Calibration, FarRate, PlaceAnswer
+from linkwise.learn.kin.kernels import PARTS, Table
+from linkwise.learn.kin.model import are_weights_due, weigh_kernels
 from linkwise.learn.kin.posterior import (
     Learned,
+    PlacedItems,
     Posterior,
     Task,
     TrainingItems,
@@ -23,8 +23,6 @@ from linkwise.learn.kin.posterior import (
     current_model,
     grow_forest,
 )
-from linkwise.learn.kin.rates import FarRate
-from linkwise.learn.kin.sharpness import Calibration, PlaceAnswer
 from linkwise.learn.learner import Problem, Question
 
 FIRST_FOREST = 12  # known items in neighbourhoods of two and more

@@ -33,7 +33,7 @@ def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any
         kind = clusterers_by_name().get(str(estimator or "mpckmeans").lower())
         if kind is None:
             raise ValueError(
-                f"estimator={estimator!r} is unknown. Give the name of a clusterer"
+                f"estimator={estimator!r} is unknown. Pass the name of a clusterer"
                 f" ({', '.join(clusterers_by_name())}), or an estimator with n_clusters and"
                 " fit(X, constraints=)."
             )
@@ -51,12 +51,12 @@ def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any
 def _check(estimator: Any) -> None:
     if isinstance(estimator, type) or not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
         raise TypeError(
-            f"estimator={estimator!r} is not an estimator. Give one, or a name such as 'pckmeans'."
+            f"estimator={estimator!r} is not an estimator. Pass one, or a name such as 'pckmeans'."
         )
     if "n_clusters" not in estimator.get_params() or "constraints" not in signature(estimator.fit).parameters:
         raise TypeError(
             f"estimator={estimator!r} lacks n_clusters or fit(X, constraints=). "
-            "Give for example PCKMeans() or MPCKMeans()."
+            "Use for example PCKMeans() or MPCKMeans()."
         )
 
 

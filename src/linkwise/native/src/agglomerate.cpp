@@ -307,7 +307,8 @@ void check_near(const Vector<int32_t>& column, const Vector<int32_t>& start, int
     for (int64_t i = 0; i < m; ++i)
         for (int32_t e = first[i]; e < first[i + 1]; ++e) {
             const int32_t j = other[e];
-            if (next[j] == first[j + 1] || other[next[j]++] != i) refuse("A row names another one that does not name it.");
+            if (next[j] == first[j + 1] || other[next[j]++] != i)
+                refuse("A row names another one that does not name it.");
         }
 }
 

@@ -335,7 +335,9 @@ and no pair is broken, branch and bound searches each connected part of at most 
 in at most so many steps. Costs are not negative. Returns labels (m,) and the number of broken pairs.)",
            nb::arg("costs"), nb::arg("pairs"), nb::arg("start"), nb::arg("order"), count("sweeps"), nb::arg("limit"));
     define(m, "colour_apart", colour_apart,
-           R"(Find k labels of m nodes that separate all pairs, (q, 2), by a search that begins with the most constrained.
+           R"(Find k labels of m nodes that separate all pairs, (q, 2).
+
+The search begins with the most constrained node.
 
 limit is the largest number of steps for each connected part; parts of more than 5000 nodes are not searched. Nodes
 with fewer than k neighbours need no search and are removed repeatedly. Returns 1 if labels were found, 0 if there

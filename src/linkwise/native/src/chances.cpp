@@ -196,7 +196,7 @@ LINKWISE_SIMD void share_rows(const Scores& t, int64_t begin, int64_t end) {
 
 auto share_scores(Matrix<double> score, int times, int quarters, double rest, int threads) {
     if (times < 1 || times > 3 || quarters < 0 || quarters > 2)
-        refuse("The power ", times, " + ", quarters, "/4 is not supported. Give 1 to 3.5.");
+        refuse("The power ", times, " + ", quarters, "/4 is not supported. Use 1 to 3.5.");
     const int64_t n = score.shape(0), k = score.shape(1), bands = (n + kBand - 1) / kBand;
     Result<double> join(n * k), none(n);
     {

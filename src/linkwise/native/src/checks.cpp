@@ -44,7 +44,7 @@ void argument::refuse_array(const char* name, nb::handle given, const char* type
         refuse(name, " must have ", ndim, ndim == 1 ? " dimension" : " dimensions", ", got shape ",
                describe(shape));
     const nb::object flags = given.attr("flags");
-    if (is_changed && !nb::cast<bool>(flags.attr("writeable"))) refuse(name, " is read-only. Give a writable array.");
+    if (is_changed && !nb::cast<bool>(flags.attr("writeable"))) refuse(name, " is read-only. Pass a writable array.");
     refuse(name, " must be C-contiguous. Copy it with np.ascontiguousarray(", name, ").");
 }
 

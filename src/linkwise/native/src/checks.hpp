@@ -81,7 +81,7 @@ void check_range(const char* name, const T* values, size_t size, int64_t low, in
     T least = values[0], most = values[0];
     for (size_t i = 1; i < size; ++i) least = std::min(least, values[i]), most = std::max(most, values[i]);
     if (static_cast<int64_t>(least) < low || static_cast<int64_t>(most) > high)
-        refuse(name, " holds ", +least, " to ", +most, ". Give ", low, " to ", high, ".");
+        refuse(name, " holds ", +least, " to ", +most, ". Pass ", low, " to ", high, ".");
 }
 
 template <typename Array>
@@ -207,7 +207,7 @@ Array take_array(const char* name, nb::handle given) {
     return argument::Take<Array>::from(name, {given}, false);
 }
 
-// Give a function to Python.
+// Pass a function to Python.
 template <typename R, typename... A, typename... Args>
 void define(nb::module_& m, const char* name, R (*function)(A...), const char* doc, const Args&... args) {
     static_assert(sizeof...(A) == sizeof...(Args));
@@ -256,7 +256,8 @@ namespace nanobind::detail {
 
 template <typename T>
 inline constexpr auto array_name = const_name<std::is_void_v<T>>(
-    const_name("numpy.typing.NDArray[typing.Any]"), const_name("numpy.ndarray[dtype=") + dtype_traits<T>::name + const_name("]"));
+    const_name("numpy.typing.NDArray[typing.Any]"),
+    const_name("numpy.ndarray[dtype=") + dtype_traits<T>::name + const_name("]"));
 
 template <typename... Options>
 struct type_caster<linkwise::Unchecked<ndarray<Options...>>> {

@@ -241,14 +241,15 @@ Output<int32_t> all_dbscans(Matrix<T> X, Vector<double> eps, Vector<int64_t> min
     check_shape("eps", eps, kPositive);
     check_shape("min_pts", min_pts, kPositive);
     check_shape("weight", weight, n);
-    if (n_eps > 255) refuse("eps holds ", n_eps, " radii. Give at most 255 at once.");
+    if (n_eps > 255) refuse("eps holds ", n_eps, " radii. Pass at most 255 at once.");
     if (const int64_t least = *std::min_element(min_pts.data(), min_pts.data() + n_min_pts); least < 1)
         refuse("the smallest of min_pts must be at least 1, got ", least);
     Result<int32_t> labels(n_min_pts * n_eps * n);
     {
         nb::gil_scoped_release release;
         Crew crew(useful_threads(threads, n * n * d));
-        AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, data_or_null(weight), crew).label(labels.get());
+        AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, data_or_null(weight), crew)
+            .label(labels.get());
     }
     return labels.release({static_cast<size_t>(n_min_pts), static_cast<size_t>(n_eps), static_cast<size_t>(n)});
 }

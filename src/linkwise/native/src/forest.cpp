@@ -277,7 +277,8 @@ Output<int32_t> weighted_trees(Matrix<double> rows, Vector<int64_t> items, Vecto
     check_shape("seeds", given, n_trees);
     for (int64_t t = 0; t < n_trees; ++t) {
         const auto [least, largest] = std::minmax_element(weights.data() + t * known, weights.data() + (t + 1) * known);
-        if (*least < 0 || *largest < 1) refuse("weights must not be negative, and in each tree one must be at least 1.");
+        if (*least < 0 || *largest < 1)
+            refuse("weights must not be negative, and in each tree one must be at least 1.");
     }
     std::vector<uint64_t> seeds;
     for (size_t t = 0; t < given.shape(0); ++t) seeds.push_back(SplitMix64{given.data()[t]}.word());

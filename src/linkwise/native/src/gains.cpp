@@ -287,7 +287,8 @@ int64_t check_form(const Vector<double>& data, const Vector<int32_t>& column, co
 
 Output<double> multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
                              Matrix<double> alike, int threads) {
-    const int64_t n = check_form(data, column, start, same, alike), k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
+    const int64_t n = check_form(data, column, start, same, alike);
+    const int64_t k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
@@ -448,7 +449,7 @@ Output<int64_t> mend_clusters(Vector<int64_t> order, Vector<int64_t> some, Vecto
 
 void register_gains(nb::module_& m) {
     define(m, "split_chances", split_chances,
-           R"(Make sparse rows, (n, k + 2 m), of the shares, (n, k), the trust, (n,), and the fine cluster, (n,), of items.
+           R"(Make sparse rows, (n, k + 2 m), of the shares, (n, k), the trust, (n,), and the fine cluster, (n,).
 
 A row holds the shares times the trust, without those below `least`, then 1 and the trust in the columns of its fine
 cluster, 0 to m - 1. Returns (data, column, start); the likeliest columns (n,), the first of the largest shares when
@@ -469,12 +470,12 @@ W has three blocks: same, (k, k); alike, (m, m); and alike with the other sign.)
            nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("same"), nb::arg("alike"),
            count("n_threads"));
     define(m, "evaluate_form", evaluate_form,
-           "Compute x W x' for each sparse row x, (n,), with W as of multiply_form. Time O(n e^2) for e entries of a row.",
+           "Compute x W x' for each sparse row x, (n,), W as of multiply_form. Time O(n e^2) for e entries a row.",
            nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("same"), nb::arg("alike"));
     define(m, "multiply_across", multiply_across,
-           R"(Multiply sparse rows, (n, w), by those of a dense table, (c, w): (n, c), terms in the order of their columns.
+           R"(Multiply sparse rows, (n, w), by those of a dense table, (c, w): (n, c).
 
-If the result is symmetric, half of it is computed.)",
+The terms of a sum are added in the order of their columns. If the result is symmetric, half of it is computed.)",
            nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("table"), nb::arg("is_symmetric"),
            count("n_threads"));
     define(m, "mean_distances", mean_distances,

@@ -33,7 +33,8 @@ auto lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threa
         const Tiles tiles(X.data(), runs > 1 ? n : 0, d);  // each start has one pass over all rows
         std::vector<std::unique_ptr<Lloyd<T, int32_t>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), tiles, data_or_null(weight), n, d, k, by_start ? alone : crew);
+            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), tiles, data_or_null(weight), n, d, k,
+                                                    by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             auto& run = *memory[thread];
             double* c = centers.get() + r * k * d;

@@ -26,7 +26,7 @@ struct LeafBytes {
 auto pack_leaves(Matrix<int32_t> leaves) {
     const int64_t n = leaves.shape(0), trees = leaves.shape(1), blocks = (n + kBeside - 1) / kBeside;
     check_rows("leaves", leaves);
-    if (trees > 255) refuse("leaves has ", trees, " trees. Give at most 255.");  // counts are bytes
+    if (trees > 255) refuse("leaves has ", trees, " trees. Pass at most 255.");  // counts are bytes
     std::vector<int32_t> of_tree;
     std::vector<std::pair<int64_t, int>> from;  // tree and shift of each byte
     std::vector<uint32_t> differ(trees);
@@ -290,9 +290,9 @@ What is below its diagonal counts. The result is symmetric, with ones on its dia
     define(m, "mix_lower", mix_lower,
            R"(Add up kernels, with a factor each, and mix a forest into the lower triangle of out, (n, n).
 
-mean, (n, n), is the first kernel, times weight; families, (n, n) each, are further ones, times factors, (f,). All this times `kept`,
-plus `factor` times the number of trees in which two rows share a leaf, is written, the diagonal included; without
-rows in the forest, neither counts.)",
+mean, (n, n), is the first kernel, times weight; families, (n, n) each, are further ones, times factors, (f,). All
+this times `kept`, plus `factor` times the number of trees in which two rows share a leaf, is written, the diagonal
+included; without rows in the forest, neither counts.)",
            nb::arg("out"), nb::arg("mean"), nb::arg("weight"), nb::arg("families"), nb::arg("factors"),
            nb::arg("of_tree"), nb::arg("row"), nb::arg("block"), nb::arg("kept"), nb::arg("factor"),
            count("n_threads"));

@@ -197,7 +197,7 @@ std::pair<double, double> s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<doub
         for (int64_t i = 0; i < n; ++i)
             if (labels.data()[i] >= 0) ++size[labels.data()[i]];
         if (std::find(size.begin(), size.end(), 0) != size.end())
-            throw nb::value_error("labels leave a cluster without a row; give as many means as clusters are used");
+            throw nb::value_error("labels leave a cluster without a row. Pass as many means as there are clusters.");
         auto scatter = scatter_of(Scatter<T>{X.data(), labels.data(), 0, n, d, means.data(), nullptr}, k, threads);
         spread = spread_of(scatter, size, means.data(), k, d, pooled);
         if (k > 1)

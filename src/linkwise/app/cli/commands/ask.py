@@ -23,13 +23,10 @@ from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import Reading, SessionOptions
 from linkwise.app.project.project import (
     Project,
-    data_of_session,
-    is_session,
-    new_session_path,
+    choose_files,
     open_project,
     session_words,
 )
-from linkwise.app.project.reading import resolve_name
 from linkwise.app.project.recoding import propose_columns
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.console import PairView, Terminal
@@ -41,9 +38,9 @@ from linkwise.app.terminal.protocol import JsonLines
 from linkwise.data import Encoded
 from linkwise.learn.learner import Question
 from linkwise.reasons.sentences import describe_shares
-from linkwise.session.guidelines import write_guidelines
 from linkwise.session.session import Session, Status
-from linkwise.session.status import count_answers
+from linkwise.session.state.settings import write_guidelines
+from linkwise.session.state.status import count_answers
 from linkwise.wording import count_noun, quote_command
 
 NOTHING_KEPT = "Interrupted. A demo keeps no answers; add --session PATH to keep them."
@@ -59,11 +56,7 @@ def ask(
     as_json: bool = False,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
-    file = resolve_name(file)
-    if kept.session is None and is_session(file):
-        data, path = data_of_session(file), file
-    else:
-        data, path = file, new_session_path(file, kept.session)
+    data, path = choose_files(file, kept.session)
     show = show_bar if is_in_files(data) or kept.n_items else busy
     with report_early_interrupt(data, path):
         try:

@@ -32,17 +32,16 @@ from linkwise.app.programs.interrupts import defer_interrupt, interrupt_at_end
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import ProgramOptions, Reading, SessionOptions
-from linkwise.app.project.project import Project, data_of_session, is_session, new_session_path, open_project
-from linkwise.app.project.reading import resolve_name
+from linkwise.app.project.project import Project, choose_files, open_project
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.dialogue import Ending, run_audit
 from linkwise.app.terminal.keys import LineReader
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.errors import ProgramError
-from linkwise.session.audit import AuditReport, describe_audit
-from linkwise.session.leases import OpenQuestion
 from linkwise.session.session import Session
+from linkwise.session.team.audit import AuditReport, describe_audit
+from linkwise.session.team.leases import OpenQuestion
 from linkwise.wording import count_noun, strip_controls
 
 INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|Rscript|julia)[\d.]*(\.exe)?")
@@ -69,12 +68,8 @@ def ask_program(
     source = name_of_program(words) if program.source is None else " ".join(program.source.split())
     limits = read_limits(program)
     if program.audit is not None and not source:
-        raise UsageError("--audit needs a name for the program. Give --source NAME.")
-    file = resolve_name(file)
-    if kept.session is None and is_session(file):
-        data, path = data_of_session(file), file
-    else:
-        data, path = file, new_session_path(file, kept.session)
+        raise UsageError("--audit needs a name for the program. Add --source NAME.")
+    data, path = choose_files(file, kept.session)
     if kept.error_rate is None:
         kept = replace(kept, error_rate=add_source(read_error_rate(path), source))
     with report_early_interrupt(data, path), busy(f"reading {data.name}") as progress:
@@ -82,7 +77,7 @@ def ask_program(
     go_on = resume_command(data, path, "--oracle", program.command or "")
     with project.session, report_interrupt(project.session, project.path, go_on):
         if program.audit is not None and not project.session.status.is_fallible:
-            raise UsageError("--audit needs answers that may be wrong. Leave out --error-rate 0.")
+            raise UsageError("--audit needs answers that may be wrong. Remove --error-rate 0.")
         done = _converse(project, words, source, limits, kept.budget, is_quiet=bool(program.is_quiet))
         _report(project, source, done, as_json=as_json)
         if program.audit is not None and done.reason != "failed":
@@ -101,7 +96,7 @@ def split_command(command: str) -> list[str]:
     except ValueError:
         raise UsageError(f"--oracle has a quote that does not end: {command!r}. Close it.") from None
     if not words:
-        raise UsageError("--oracle is empty. Give a command, such as --oracle 'python judge.py'.")
+        raise UsageError("--oracle is empty. Use a command, such as --oracle 'python judge.py'.")
     if shutil.which(words[0]) is None:
         raise UsageError(f"--oracle names a program that does not exist: {words[0]!r}. Check the command.")
     return words

@@ -54,7 +54,7 @@ def cluster(
     file = resolve_name(file)
     _check_files(file, constraints, labels, force=force)
     if error_rate is not None and constraints is None:
-        raise UsageError("--error-rate is about the pairs of --constraints. Give both, or neither.")
+        raise UsageError("--error-rate is about the pairs of --constraints. Use both, or neither.")
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
         rows = _read_rows(method, file, reading, progress)
         ids = row_ids(rows.table)
@@ -76,11 +76,11 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
     """Refuse a session in place of data, and an output that would overwrite an input."""
     if is_session(file):
         way_out = quote_command("linkwise", "export", file, "--constraints", "PAIRS.csv")
-        raise UsageError(f"{file} is a session. Name its data file, and take the pairs along with: {way_out}")
+        raise UsageError(f"{file} is a session. Pass its data file, and take the pairs along with: {way_out}")
     if is_in_files(file):
         what, ask = "folder" if file.is_dir() else "pattern", quote_command("linkwise", "ask", file)
         raise DataError(
-            f"{file} is a {what} of tables, and cluster reads one. Name a file, or answer questions about"
+            f"{file} is a {what} of tables, and cluster reads one. Pass a file, or answer questions about"
             f" items of all rows: {ask}"
         )
     check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
@@ -90,7 +90,7 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
 def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress | None) -> Rows:
     """Read the file as the method takes it: a tree needs no scale, and takes a category as one column."""
     if reading.side_file is not None:
-        raise UsageError("--show FILE is about what a person sees, and nobody is asked here. Leave it out.")
+        raise UsageError("--show FILE is about what a person sees, and nobody is asked here. Remove it.")
     source = reading.source(file)
     if not method.with_codes:
         return read_rows(file, source, progress=progress)
@@ -100,7 +100,7 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
             "Choose another --method."
         )
     if reading.scale is not None:
-        raise UsageError(f"{method.name} counts every column alike, whatever its scale. Leave --scale out.")
+        raise UsageError(f"{method.name} counts every column alike, whatever its scale. Remove --scale.")
     return read_rows(file, {**source, "scale": "none"}, "codes")
 
 

@@ -29,7 +29,7 @@ from linkwise.data.demo_sets import DemoSet, load_demo
 from linkwise.learn.learner import Question
 from linkwise.learn.oracles import TruthOracle
 from linkwise.session.session import Session
-from linkwise.session.status import count_answers
+from linkwise.session.state.status import count_answers
 from linkwise.wording import count_noun, quote_command
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -27,8 +27,10 @@ State = Literal["ok", "absent", "broken"]
 FOR_PEOPLE = ("dev", "docs")  # extras for those who change linkwise
 PURPOSE = {
     "app": "the command line, the page and folders of images",
-    "images": "folders of images, without the command line",
-    "xlsx": "spreadsheets (.xlsx)",
+    "tables": "files of tables, also spreadsheets (.xlsx)",
+    "images": "folders of images",
+    "cli": "the command line, with tables",
+    "page": "the page in the browser",
     "notebook": "the page in notebooks",
     "plot": "figures",
     "dask": "work on several machines",
@@ -36,7 +38,10 @@ PURPOSE = {
 }
 IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL"}
 LEAST_SQLITE = (3, 35, 0)  # ON CONFLICT without a target
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\s*>=(?P<least>[\d.]+))?(?:.*extra == [\"'](?P<extra>\w+))?")
+REQUIREMENT = re.compile(
+    r"(?P<name>[\w.-]+)(?:\[(?P<parts>[\w,]+)\])?(?:\s*>=(?P<least>[\d.]+))?"
+    r"(?:.*extra == [\"'](?P<extra>\w+))?"
+)
 MARKS: dict[State, str] = {"ok": "ok", "absent": "-", "broken": "BROKEN"}
 
 
@@ -85,7 +90,7 @@ def doctor(*, as_json: bool = False) -> int:
     else:
         print(f"linkwise {here['linkwise'] or '(not installed)'}, Python {here['python']}, {here['system']}")
         print("\n".join(line for finding in found for line in _format_lines(finding)))
-        print(f"Mend first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
+        print(f"Fix first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
     return int(bool(broken))
 
 
@@ -125,10 +130,10 @@ def check_all() -> list[Finding]:
             "session",
             check_session_file,
             "no session can be written in this folder",
-            "go to another folder, or name one: linkwise ask FILE --session PATH",
+            "go to another folder, or set a file elsewhere: linkwise ask FILE --session PATH",
         ),
         *(
-            check_card()
+            check_gpu()
             if name == "gpu"
             else check_extra(name, [need for need in needs if need.extra == name])
             for name in extras
@@ -156,9 +161,19 @@ def _try_check(
 
 # ---------------------------------------------------------------- packages
 def _parse_requirements(given: list[str]) -> list[Need]:
-    """Requirements such as ``polars>=1.20; extra == "app"``, taken apart."""
-    matches = (REQUIREMENT.match(text) for text in given)
-    return [Need(m["name"], m["least"] or "0", m["extra"] or "") for m in matches if m is not None]
+    """Take requirements such as ``polars>=1.20; extra == "tables"`` apart.
+
+    An extra that is made of others, such as ``linkwise[cli,page]``, has all that they have.
+    """
+    found = [m for text in given if (m := REQUIREMENT.match(text)) is not None]
+    parts = {m["extra"]: m["parts"].split(",") for m in found if m["name"] == "linkwise"}
+    plain = [Need(m["name"], m["least"] or "0", m["extra"] or "") for m in found if m["name"] != "linkwise"]
+
+    def collect(extra: str) -> list[Need]:
+        own = [need for need in plain if need.extra == extra]
+        return own + [replace(need, extra=extra) for part in parts.get(extra, []) for need in collect(part)]
+
+    return [need for extra in dict.fromkeys(m["extra"] or "" for m in found) for need in collect(extra)]
 
 
 def _installed_version(name: str) -> str:
@@ -207,11 +222,11 @@ def check_extra(name: str, needs: list[Need]) -> Finding:
     return Finding(name, "ok", f"{purpose}: {_list_versions(needs)}")
 
 
-def check_card() -> Finding:
+def check_gpu() -> Finding:
     """Whether there is a graphics card; each version of CUDA has its own package of CuPy."""
-    from linkwise.native.cuda import find_card
+    from linkwise.native.cuda import find_gpu
 
-    card, purpose = find_card(), PURPOSE["gpu"]
+    card, purpose = find_gpu(), PURPOSE["gpu"]
     if card is None:
         way_out = 'if this machine has a card of NVIDIA: pip install "linkwise[gpu]"'
         return Finding("gpu", "absent", f"{purpose}: CuPy finds no card here", way_out)
@@ -251,7 +266,7 @@ def check_sqlite() -> str:
 
 def check_session_file() -> str:
     """Write a session in the current folder, read it, and remove it."""
-    from linkwise.session.store import Store
+    from linkwise.session.journal.store import Store
 
     with tempfile.TemporaryDirectory(prefix=".linkwise-doctor-", dir=Path.cwd()) as folder:
         path = Path(folder, "trial.linkwise")

@@ -43,17 +43,25 @@ NEARNESS = {"text": "their words", "image": "their pictures", "series": "their c
 
 
 def explain_clusters(
-    path: Path, reading: Reading, request: ExplainOptions, *, labels: Path | None, constraints: Path | None
+    path: Path,
+    reading: Reading,
+    request: ExplainOptions,
+    *,
+    session_file: Path | None = None,
+    labels: Path | None = None,
+    constraints: Path | None = None,
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if request.rows is not None and request.form != "rules":
-        raise UsageError(f"--rows explains in words. Leave --format {request.form} out.")
+        raise UsageError(f"--rows explains in words. Remove --format {request.form}.")
+    if session_file is not None and labels is not None:
+        raise UsageError("--session and --labels both name clusters. Use one of them.")
     path = resolve_name(path)
     check_free([request.plot], force=request.force)
     _check_plot(request.plot)
     with busy(f"reading {path.name}") as progress:
         if labels is None:
-            subject = load_session_clusters(path, reading, constraints, progress)
+            subject = load_session_clusters(path, session_file, reading, constraints, progress)
         else:
             subject = load_labelled_clusters(path, reading, labels, constraints, progress)
     check_apart([request.plot], subject.files)
@@ -85,7 +93,7 @@ def _make_rules(subject: ExplainedClusters, request: ExplainOptions) -> Explanat
             return None
         raise UsageError(
             f"There are {n_clusters} clusters, but rules describe at most {MOST_CLUSTERS}. Explain two rows"
-            " with --rows A B, or give fewer clusters with --labels CLUSTERS.csv."
+            " with --rows A B, or use fewer clusters with --labels CLUSTERS.csv."
         )
     return explain(
         subject.labels,
@@ -101,11 +109,11 @@ def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     for name in rows:
         if name not in position:
             raise UsageError(
-                f"--rows names a row that does not exist: {name}. Give two rows, such as {ids[0]!r} and"
+                f"--rows names a row that does not exist: {name}. Use two rows, such as {ids[0]!r} and"
                 f" {ids[-1]!r}."
             )
     if rows[0] == rows[1]:
-        raise UsageError(f"--rows names one row twice: {rows[0]}. Give two rows.")
+        raise UsageError(f"--rows names one row twice: {rows[0]}. Use two rows.")
     return position[rows[0]], position[rows[1]]
 
 
@@ -125,7 +133,7 @@ def _explain_without_columns(
     for name, given in of_rules.items():
         if given:
             raise UsageError(
-                f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Leave {name} out."
+                f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Remove {name}."
             )
     if pair is not None:
         _print_why(subject, None, pair, as_json=request.as_json)

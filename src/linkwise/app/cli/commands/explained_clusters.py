@@ -71,25 +71,30 @@ class ExplainedClusters:
 
 
 def load_session_clusters(
-    path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
+    path: Path,
+    session_file: Path | None,
+    reading: Reading,
+    constraints: Path | None,
+    progress: Progress | None = None,
 ) -> ExplainedClusters:
     """The clusters of a session as of its last answer."""
-    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
+    found = find_session(path, session_file, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     for name in reading.settings():
         export = quote_command("linkwise", "export", path, "--labels")
         raise UsageError(
             f"{path.name} is explained by its session {found.name}, which stores how the data are read. "
-            f"Leave {flag_of(name)} out, or describe the clusters by other columns: {export} L.csv, then "
+            f"Remove {flag_of(name)}, or describe the clusters by other columns: {export} L.csv, then "
             "linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
         raise UsageError(
-            f"{path.name} is explained by its session {found.name}, which has its own answers. Leave "
-            "--constraints out, or add --labels CLUSTERS.csv."
+            f"{path.name} is explained by its session {found.name}, which has its own answers. Remove "
+            "--constraints, or add --labels CLUSTERS.csv."
         )
     with Session.open(found) as kept:
         source = origin_of(kept, found)
-    data, read = _read_session_data(found, source, progress)
+    data = data_path(found, source) if session_file is None else path
+    read = _read_session_data(found, source, data, progress)
     encoded = read.compared
     session = Session.open(found, encoded.X, ids=read.ids)
     with session:
@@ -124,14 +129,13 @@ class ReadRows(NamedTuple):
 
 
 def _read_session_data(
-    path: Path, source: dict[str, Any], progress: Progress | None
-) -> tuple[Path | None, ReadRows]:
-    """The data file of a session, and its rows."""
+    path: Path, source: dict[str, Any], data: Path | None, progress: Progress | None
+) -> ReadRows:
+    """The rows of a session, which are in the file `data` unless they are bundled."""
     if "demo" in source:
         bundled = load_demo(source["demo"])
         items = None if bundled.units else bundled.items
-        return None, ReadRows(bundled.rows, bundled.units, items, None, None)
-    data = data_path(path, source)
+        return ReadRows(bundled.rows, bundled.units, items, None, None)
     if data is None or "choices" not in source:
         what = source.get("file", "data that are in no file")
         raise FileNotFoundError(
@@ -139,7 +143,7 @@ def _read_session_data(
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
     rows = read_session_rows(data, source, path, progress)
-    return data, _describe_rows(rows, source["impute"], data, "begin a session with")
+    return _describe_rows(rows, source["impute"], data, "begin a session with")
 
 
 def _describe_rows(rows: Rows, impute: Any, data: Path, way: str) -> ReadRows:

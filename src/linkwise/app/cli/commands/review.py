@@ -16,28 +16,28 @@ from linkwise.app.cli.commands.ask import (
 )
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import Reading
-from linkwise.app.project.project import data_of_session, find_session, is_session, open_project
-from linkwise.app.project.reading import resolve_name
+from linkwise.app.project.project import choose_files, find_session, open_project, session_words
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.keys import LineReader
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.review_dialogue import ReviewLines, ReviewTerminal, run_review
-from linkwise.session.guidelines import write_guidelines
-from linkwise.session.writer import check_source
+from linkwise.session.journal.values import check_source
+from linkwise.session.state.settings import write_guidelines
 from linkwise.wording import quote_command
 
 
-def review(path: Path, *, source: str, as_json: bool = False) -> None:
+def review(path: Path, session_file: Path | None = None, *, source: str, as_json: bool = False) -> None:
     """Review the session of a data file on the terminal, or as a stream of JSON."""
     reviewer = check_source(source)
-    path = resolve_name(path)
-    found = find_session(path)
-    data = data_of_session(found) if is_session(path) else path
+    find_session(path, session_file)
+    data, found = choose_files(path, session_file)
     with busy(f"reading {data.name}") as progress:
         project = open_project(data, found, Reading(), MethodChoice(), progress=progress)
     with (
         project.session as session,
-        report_interrupt(session, found, quote_command("linkwise", "review", path)),
+        report_interrupt(
+            session, found, quote_command("linkwise", "review", data, *session_words(data, found))
+        ),
     ):
         if as_json:
             lines = ReviewLines(make_row_reader(project), session.ids.__getitem__)

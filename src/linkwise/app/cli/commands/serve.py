@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from getpass import getpass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
 CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed
 PASSWORD = "LINKWISE_PASSWORD"
+PACKAGES = ("starlette", "uvicorn", "websockets")  # the extra "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class ExtraQuestions:
         for flag, needed in (("--overlap", 2 * bool(self.overlap)), ("--gold", self.gold is not None)):
             if len(people) < needed:
                 who = "several people" if needed > 1 else "people"
-                raise UsageError(f"{flag} is for {who} who answer. Name them with --annotators ANNA,BEN.")
+                raise UsageError(f"{flag} is for {who} who answer. Add --annotators ANNA,BEN.")
             if needed:
                 self.check_errors(flag, is_fallible=kept.error_rate != 0)
 
@@ -121,17 +123,12 @@ def serve(
     def begin() -> Presenter:
         from linkwise.app.page.opening import present_project
         from linkwise.app.project.project import (
-            data_of_session,
+            choose_files,
             import_gold,
-            is_session,
-            new_session_path,
             open_project,
         )
 
-        data, path = file, kept.session
-        if path is None and is_session(file):
-            data, path = data_of_session(file), file
-        path = new_session_path(data, path)
+        data, path = choose_files(file, kept.session)
         more = (*people, *extra.options())
         found.append(open_project(data, path, reading, choice, kept, verb="serve", more=more))
         _print_opening(found[0])
@@ -162,8 +159,13 @@ def _print_opening(project: Project) -> None:
 
 # ---------------------------------------------------------------- whether there is a browser
 def can_open() -> bool:
-    """Whether a person sits here before a screen with a browser."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and has_browser()
+    """Whether a person sits here before a screen with a browser, and the page is installed."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and has_browser() and not _missing_packages()
+
+
+def _missing_packages() -> list[str]:
+    """Packages of the extra "page" that are not installed."""
+    return [name for name in PACKAGES if find_spec(name) is None]
 
 
 def has_browser() -> bool:
@@ -181,6 +183,10 @@ def has_browser() -> bool:
 # ---------------------------------------------------------------- holding a page
 def serve_page(subject: PageSource, where: PageAddress) -> None:
     """Serve one subject until Ctrl-C, which ends in words."""
+    if missing := _missing_packages():
+        raise UsageError(
+            f'The page needs {", ".join(missing)}, not installed here. Run pip install "linkwise[page]".'
+        )
     password = _choose_password(where)
     sock = _open_socket(where)
     with sock:
@@ -193,7 +199,7 @@ def _open_socket(where: PageAddress) -> socket.socket:
     try:
         return open_socket(where.host, where.port)
     except OSError as error:
-        way_out = "Leave --port out to take a free one." if where.port else "Choose another --host."
+        way_out = "Remove --port to use a free one." if where.port else "Use another --host."
         raise UsageError(
             f"Nothing can listen on {where.host} port {where.port}: {error.strerror or error}. {way_out}"
         ) from None
@@ -207,7 +213,7 @@ def _choose_password(where: PageAddress) -> str | None:
         if where.password_file is not None:
             raise UsageError(
                 "With --annotators each person has an address of their own, and there is no password. "
-                "Leave --password-file out."
+                "Remove --password-file."
             )
         return None
     if where.password_file is not None:
@@ -222,7 +228,7 @@ def _choose_password(where: PageAddress) -> str | None:
     else:
         raise UsageError(
             f"--host {where.host} lets other machines in, so the page needs a password. "
-            f"Give one by --password-file FILE or in {PASSWORD}."
+            f"Set one with --password-file FILE or in {PASSWORD}."
         )
     if len(given) < LEAST_PASSWORD:
         raise UsageError(f"{place} is too short. A password has {LEAST_PASSWORD} letters or more.")
@@ -284,7 +290,7 @@ def _describe_access(access: AccessControl) -> str:
         more = " Press Enter for new ones." if sys.stdin.isatty() else ""
         plain = "" if is_loopback(access.host) else " Traffic is not encrypted; see the docs."
         return (
-            "Give each person their own address; it works once, and answers are stored under that name."
+            "Send each person their own address; it works once, and answers are stored under that name."
             f"{more}{plain} Ctrl-C ends; every answer is saved."
         )
     more = "; press Enter for another one" if sys.stdin.isatty() else ""

@@ -20,7 +20,7 @@ from linkwise.app.project.held_items import hold_items
 from linkwise.app.project.item_rows import check_no_engine, is_of_items, open_engine
 from linkwise.app.project.joined_table import check_ending, join_session, write_joined
 from linkwise.app.project.method_choice import learner_phrase
-from linkwise.app.project.options import HERE_ALONE, WorkerOptions
+from linkwise.app.project.options import NO_WORKERS, WorkerOptions
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.output import (
     STDOUT,
@@ -30,7 +30,13 @@ from linkwise.app.project.output import (
     open_output,
     write_labels,
 )
-from linkwise.app.project.project import data_path, find_session, open_with_current_labels, open_with_data
+from linkwise.app.project.project import (
+    data_path,
+    find_session,
+    open_with_current_labels,
+    open_with_data,
+    session_words,
+)
 from linkwise.app.project.row_labels import write_row_labels
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.console import UNNAMED, event_in_words
@@ -38,14 +44,14 @@ from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.constraints.error_rates import SourceRate
 from linkwise.errors import UnnamedAnswersError
-from linkwise.session.agreement import SourceAgreement, SourceCounts, count_by_source
-from linkwise.session.events import Event
+from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
-from linkwise.session.status import (
-    count_answers,
-    describe_advice,
+from linkwise.session.state.status import count_answers, describe_advice, describe_doubts
+from linkwise.session.team.agreement import (
+    SourceAgreement,
+    SourceCounts,
+    count_by_source,
     describe_agreement,
-    describe_doubts,
     describe_pace,
     describe_source,
 )
@@ -68,9 +74,9 @@ BESIDE = {"guidelines": "the guidelines", "examples": "examples", "audit": "audi
 
 
 # ---------------------------------------------------------------- status
-def status(path: Path, *, as_json: bool = False) -> None:
+def status(path: Path, session_file: Path | None = None, *, as_json: bool = False) -> None:
     """Print where a session stands."""
-    found = find_session(path)
+    found = find_session(path, session_file)
     with Session.open(found) as session:
         if as_json:
             emit(type="status", **_status_as_json(session, found))
@@ -205,9 +211,9 @@ def _agreement_as_json(agreement: SourceAgreement) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- undo
-def undo(path: Path, *, as_json: bool = False) -> None:
+def undo(path: Path, session_file: Path | None = None, *, as_json: bool = False) -> None:
     """Take back the last thing that was said, and print what it was."""
-    found = find_session(path)
+    found = find_session(path, session_file)
     with Session.open(found) as session:
         event = session.undo()
         name = session.ids.__getitem__
@@ -222,9 +228,16 @@ def undo(path: Path, *, as_json: bool = False) -> None:
 
 
 # ---------------------------------------------------------------- combine
-def combine(path: Path, other: Path, *, source: str | None = None, as_json: bool = False) -> None:
+def combine(
+    path: Path,
+    other: Path,
+    session_file: Path | None = None,
+    *,
+    source: str | None = None,
+    as_json: bool = False,
+) -> None:
     """Add the answers of another session, after a copy of this one, and say how many there were."""
-    found, theirs = find_session(path), find_session(other)
+    found, theirs = find_session(path, session_file), find_session(other)
     backup = name_backup(found)
     with Session.open(found) as session:
         session.save_copy(backup)
@@ -261,22 +274,23 @@ def _describe_combined(counts: Combined, theirs: Path, beside: Sequence[str]) ->
 # ---------------------------------------------------------------- export
 def export(
     path: Path,
+    session_file: Path | None = None,
     *,
     labels: Path | None = None,
     constraints: Path | None = None,
     answers: Path | None = None,
     join: Path | None = None,
     new: Path | None = None,
-    workers: WorkerOptions = HERE_ALONE,
+    workers: WorkerOptions = NO_WORKERS,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
     """Write the clusters, pairs and answers of a session; the clusters to stdout when no file is named."""
-    found = find_session(path)
+    found = find_session(path, session_file)
     targets = {"clusters": labels, "pairs": constraints, "answers": answers, "joined table": join}
     with Session.open(found) as kept:
         source = origin_of(kept, found)
-        data = data_path(found, source)
+        data = data_path(found, source) if session_file is None else path
         needed = [(found, "the session itself"), (data, "its data")]
     check_apart(targets.values(), needed)
     check_ending(join)
@@ -288,9 +302,9 @@ def export(
         if of_items:
             stack.enter_context(hold_items(found))
         with busy("bringing the clusters up to date") as progress:
-            opened = None if join is None else open_with_data(found, progress)
+            opened = None if join is None else open_with_data(found, data, progress)
             session, stale = (
-                open_with_current_labels(found, progress) if opened is None else (opened[0], None)
+                open_with_current_labels(found, data, progress) if opened is None else (opened[0], None)
             )
         session.call_after_close(stack.pop_all().close)
     with session:
@@ -339,17 +353,23 @@ def _write_clusters(
 
 
 def extend(
-    path: Path, new: Path | None = None, *, workers: WorkerOptions = HERE_ALONE, as_json: bool = False
+    path: Path,
+    new: Path | None = None,
+    session_file: Path | None = None,
+    *,
+    workers: WorkerOptions = NO_WORKERS,
+    as_json: bool = False,
 ) -> None:
     """Add the rows of new files to a session about items, and say how many fit none of them."""
-    found = find_session(path)
+    found = find_session(path, session_file)
     with open_engine(workers) as engine, show_bar("reading new rows") as bar:
         extended = extend_session(found, new, bar, engine)
     if as_json:
         n_new, unfit = extended.n_new, dict(extended.unfit)
         emit(type="extend", session=str(found), rows=extended.n_rows, unfit=unfit, new_items=n_new)
         return
-    for line in describe_extension(extended, path):
+    words = () if session_file is None else session_words(path, found)
+    for line in describe_extension(extended, path, *words):
         say(line)
 
 
@@ -363,7 +383,7 @@ def _check_item_options(
             " file, and replay the answers: linkwise ask DATA --replay"
         )
     if new is not None and targets["clusters"] is None:
-        raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or leave --new out.")
+        raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or remove --new.")
     if of_items:
         _check_row_targets(targets)
     else:
@@ -377,7 +397,7 @@ def _check_row_targets(targets: dict[str, Path | None]) -> None:
         return
     if labels in (None, STDOUT) or labels.suffix or labels.is_file():
         raise UsageError(
-            "This session is about items of many rows. Name a folder, which gets a Parquet file for each file"
+            "This session is about items of many rows. Use a folder, which gets a Parquet file for each file"
             " of the data: --labels FOLDER"
         )
 
@@ -386,7 +406,7 @@ def _check_different(targets: dict[str, Path | None]) -> None:
     """Check that no two targets are the same file."""
     for (what, one), (other_what, other) in combinations(targets.items(), 2):
         if one is not None and other is not None and is_same_file(one, other):
-            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Name two files.")
+            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Use two files.")
 
 
 def _export_as_json(session: Session, targets: dict[str, Path | None]) -> dict[str, Any]:

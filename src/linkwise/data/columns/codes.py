@@ -1,0 +1,101 @@
+"""Numbers that are codes, such as zip codes: compared as categories if the user says so, else proposed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwise.data.column_names import unknown_column
+from linkwise.data.columns.ids import is_id_name
+from linkwise.data.columns.named_columns import NamedColumns
+from linkwise.data.columns.roles import MOST_CATEGORIES, Column, to_words, value_kind
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_CODE_NAME = re.compile(
+    r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|area_code|country_code|code|type|kind|group|category|year)"
+)
+
+
+def turn_into_categories(
+    frame: nw.DataFrame[Any], names: NamedColumns, as_categories: Sequence[str]
+) -> nw.DataFrame[Any]:
+    """Turn columns of numbers into texts, which are categories.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    names : NamedColumns
+        The columns that have another use.
+    as_categories : sequence of str
+        The columns to turn; those that hold texts stay as they are.
+
+    Returns
+    -------
+    narwhals.DataFrame of shape (n_rows, n_columns)
+        The table with these columns as texts, such as "8001" for 8001.
+
+    Raises
+    ------
+    DataError
+        A column does not exist, has another use, or holds neither numbers nor texts.
+    """
+    import narwhals as nw
+
+    texts = []
+    for name in as_categories:
+        if name not in frame.columns:
+            raise DataError(unknown_column(name, frame.columns))
+        if name == names.id_column or name in (*names.drop, *names.show):
+            use = "the id" if name == names.id_column else "dropped" if name in names.drop else "only shown"
+            raise DataError(f"Column '{name}' is to be a category and {use}. Use it in one option.")
+        if names.columns is not None and name not in names.columns:
+            raise DataError(
+                f"Column '{name}' is to be a category, but you compare other columns. Add it to them."
+            )
+        series = frame[name]
+        what = value_kind(series)
+        if what not in ("number", "words", "bool"):
+            raise DataError(f"Column '{name}' holds {what}, not codes. Remove it from as_categories.")
+        if what == "number":
+            texts.append(nw.new_series(name, to_words(series), nw.String, backend=series.implementation))
+    return frame.with_columns(*texts) if texts else frame
+
+
+def propose_categories(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """Propose to compare columns of whole numbers as categories if their names suggest codes."""
+    names = find_codes(frame, found)
+    if not names:
+        return []
+    listed = ",".join(f'"{name}"' if "," in name else name for name in names)
+    what = "Column {} holds" if len(names) == 1 else "Columns {} hold"
+    return [
+        f"{what.format(join_names(names))} numbers that may be codes. Add --as-categories {listed} to compare"
+        " them as equal or different (in Python, as_categories=[...])."
+    ]
+
+
+def find_codes(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """Find the columns of whole numbers that may be codes."""
+    named = [column.name for column in found if _is_named_as_code(column)]
+    return [name for name in named if _holds_codes(frame.get_column(name))]
+
+
+def _is_named_as_code(column: Column) -> bool:
+    if column.role == "left out":
+        return is_id_name(column.name)
+    plain = re.sub(r"[ .-]+", "_", column.name.strip().casefold())
+    return column.role == "numeric" and _CODE_NAME.fullmatch(plain) is not None
+
+
+def _holds_codes(series: nw.Series[Any]) -> bool:
+    """Whether a column holds few whole numbers that repeat."""
+    if not series.dtype.is_integer():
+        return False
+    n_values = series.drop_nulls().n_unique()
+    return 2 < n_values <= MOST_CATEGORIES and 2 * n_values <= len(series)

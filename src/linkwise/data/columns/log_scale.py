@@ -1,0 +1,113 @@
+"""Amounts with a heavy tail, such as incomes: compared by logarithms if the user says so, else proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.data.column_names import unknown_column
+from linkwise.data.columns.roles import Column, to_numbers, value_kind
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_LEAST_ROWS = 30
+_LEAST_VALUES = 20  # different ones: fewer are counts or grades
+_MOST_ZEROS = 0.1  # share: zeros stand for nothing, and would be far from all others
+_LEAST_SKEWNESS = 1.6  # below that of an exponential distribution: a few rows show less of it
+_MOST_AFTER = 1.0  # skewness that may stay in the logarithms, on either side
+_LEAST_STRETCH = 3.0  # the middle value to the 90th percentile, against the 10th percentile to the middle
+
+
+def check_log(
+    log: Sequence[str], frame: nw.DataFrame[Any], found: Sequence[Column], categories: Collection[str]
+) -> None:
+    """Check that columns can be compared by their logarithms.
+
+    Parameters
+    ----------
+    log : sequence of str
+        The columns.
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    found : sequence of Column
+        The role of each of its columns.
+    categories : collection of str
+        The columns that are compared as categories.
+
+    Raises
+    ------
+    DataError
+        A column does not exist, is not compared as a number, or holds negative numbers.
+    """
+    roles = {column.name: column.role for column in found}
+    for name in log:
+        if name not in frame.columns:
+            raise DataError(unknown_column(name, frame.columns))
+        if roles.get(name) != "numeric" or name in categories or value_kind(frame[name]) != "number":
+            raise DataError(
+                f"Column '{name}' is not compared as a number, so it has no logarithm. Remove it from --log"
+                " (in Python, log=[...])."
+            )
+        values = to_numbers(frame[name])
+        if (values < 0).any():
+            raise DataError(
+                f"Column '{name}' holds negative numbers, which have no logarithm. Remove it from --log"
+                " (in Python, log=[...])."
+            )
+
+
+def choose_shift(values: NDArray[np.float64]) -> float:
+    """Choose what is added before the logarithm: the smallest positive value if there are zeros, else 0."""
+    positive = values[values > 0]
+    return 0.0 if len(positive) == len(values) else float(positive.min())
+
+
+# ---------------------------------------------------------------- proposal
+def find_heavy_tails(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """Find the columns of amounts of which a few are far larger than the others.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    found : sequence of Column
+        The role of each of its columns.
+
+    Returns
+    -------
+    list of str
+        The columns without negative values whose 90th percentile is at least three times as far from the
+        median as the 10th, so that it is not single values that stretch them; whose skewness is above 1.6,
+        and that of their logarithms between -1 and 1. At most a tenth of the values may be 0.
+    """
+    numeric = [column.name for column in found if column.role == "numeric"]
+    return [name for name in numeric if _has_heavy_tail(frame.get_column(name))]
+
+
+def _has_heavy_tail(series: nw.Series[Any]) -> bool:
+    if value_kind(series) != "number":
+        return False
+    values = to_numbers(series)
+    values = values[np.isfinite(values)]
+    if len(values) < _LEAST_ROWS or values.min() < 0 or len(np.unique(values)) < _LEAST_VALUES:
+        return False
+    if np.mean(values == 0) > _MOST_ZEROS:
+        return False
+    low, middle, high = np.percentile(values, [10, 50, 90])
+    if high - middle < _LEAST_STRETCH * (middle - low):
+        return False
+    logs = np.log(values + choose_shift(values))
+    return _skewness(values) > _LEAST_SKEWNESS and abs(_skewness(logs)) < _MOST_AFTER
+
+
+def _skewness(values: NDArray[np.float64]) -> float:
+    """The third standardised moment; 0 if all values are equal."""
+    apart = values / np.abs(values).max() if values.any() else values  # third powers may overflow
+    apart = apart - apart.mean()
+    spread = float(np.sqrt(np.mean(apart**2)))
+    return float(np.mean((apart / spread) ** 3)) if spread > 0 else 0.0

@@ -1,0 +1,224 @@
+"""Decide what each column of a table is, by its name, its type and its values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints.checks import is_missing
+from linkwise.data.cells import format_cell
+from linkwise.data.columns.ids import is_id_name, is_key
+from linkwise.data.columns.vectors import count_numbers
+from linkwise.errors import DataError
+from linkwise.wording import count_noun
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Kind = Literal["record", "text", "image", "series"]
+"""The form in which a person sees a row."""
+Unit = Literal["words", "letters"]
+"""What texts are compared by."""
+Role = Literal[
+    "numeric",
+    "category",
+    "date",
+    "cycle",
+    "document",
+    "sample",
+    "curve",
+    "vector",
+    "image",
+    "text",
+    "id",
+    "label",
+    "constant",
+    "left out",
+]
+FEATURE_ROLES: tuple[Role, ...] = (
+    "numeric", "category", "date", "cycle", "document", "image", "sample", "curve", "vector",
+)  # fmt: skip
+
+MOST_CATEGORIES = 30  # more of them are free text unless the user names the column
+MOST_NAMED_CATEGORIES = 1000  # and more than these are refused even then
+
+_DAY = 86_400e6  # microseconds
+_LABELS = re.compile(
+    r"((true_|class_|cluster_)?(class|cluster|label|target)(e?s)?|y(_true)?|outcome|(ground_?)?truth"
+    r"|(class|cluster|label)_id)"
+)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_CODE = re.compile(r"0\d+")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table and its role.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the table.
+    role : str
+        numeric, category, date or cycle (records are compared by these); document (texts to compare); image
+        (pictures to compare); sample (one value of each curve) or curve (lists of all values); vector (one
+        number of each list); id; or text, label, constant or left out (not used for clustering).
+    reason : str
+        Why it has this role, in a few words.
+    """
+
+    name: str
+    role: Role
+    reason: str
+
+
+def value_kind(series: nw.Series[Any]) -> str:
+    """Return the kind of values: number, bool, date, duration, words, nothing, or the name of the type."""
+    name = type(series.dtype).__name__
+    if series.dtype.is_numeric():
+        return "number"
+    known = {
+        "Boolean": "bool", "Date": "date", "Datetime": "date", "Duration": "duration",
+        "String": "words", "Categorical": "words", "Enum": "words",
+    }  # fmt: skip
+    if name not in known and series.null_count() == len(series):
+        return "nothing"
+    return known.get(name, str(series.dtype))
+
+
+def to_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Convert numbers, truth values (0, 1), dates and durations (days) to float64, NaN where missing."""
+    import narwhals as nw
+
+    what = value_kind(series)
+    if what == "date":
+        series = series.dt.timestamp("us")
+    elif what == "duration":
+        series = series.dt.total_microseconds()
+    values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return values / _DAY if what in ("date", "duration") else values
+
+
+def to_words(series: nw.Series[Any]) -> list[str | None]:
+    """Convert categories to text, None where missing."""
+    return [
+        value if isinstance(value, str) else None if is_missing(value) else format_cell(value)
+        for value in series.to_list()
+    ]
+
+
+def is_label_like(name: str, names: list[str]) -> bool:
+    """Whether a column's name says that it holds known groups; y beside x is a coordinate."""
+    plain = re.sub(r"[ .-]+", "_", name.strip().casefold())
+    if plain == "y" and any(other.strip().casefold() == "x" for other in names):
+        return False
+    return _LABELS.fullmatch(plain) is not None
+
+
+def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bool | None) -> Column:
+    """Decide what one column is.
+
+    Parameters
+    ----------
+    series : narwhals.Series of shape (n_rows,)
+        Its values.
+    name : str
+        Its name.
+    names : list of str
+        All columns of the table.
+    named : bool or None
+        Whether the user named this column as a feature; None if the user named no column.
+
+    Returns
+    -------
+    Column
+        Its role, and the reason.
+
+    Raises
+    ------
+    DataError
+        The user named a column that cannot be a feature.
+    """
+    if not named and is_label_like(name, names):
+        return Column(name, "label", "its name suggests known groups")
+    if named is False:
+        return Column(name, "left out", "not among the columns named")
+    what = value_kind(series)
+    if what == "nothing":
+        return Column(name, "constant", "no values")
+    if what == "words":
+        return _decide_words(series, name, bool(named))
+    if what not in ("number", "bool", "date", "duration"):
+        return _unusable(name, what, series, bool(named))
+    known = to_numbers(series)
+    known = known[~np.isnan(known)]
+    if known.size == 0 or known.min() == known.max():
+        return _constant_column(series, name, known.size)
+    if not named and is_id_name(name):
+        return _unused_id(series, name)
+    if what == "bool":
+        return Column(name, "category", "true or false")
+    if what == "number":
+        return Column(name, "numeric", "numbers")
+    return Column(name, "date", "days since 1970-01-01" if what == "date" else "a duration in days")
+
+
+def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
+    n_rows = len(series)
+    known = [word for word in to_words(series) if word is not None]
+    words = set(known)
+    n_words = len(words)
+    if n_words <= 1:
+        return _constant_column(series, name, len(known))
+    if not named and is_id_name(name):
+        return _unused_id(series, name)
+    few = n_words <= MOST_CATEGORIES
+    at_most_half = 2 * n_words <= n_rows
+    if (few and (at_most_half or named)) or (named and at_most_half and n_words <= MOST_NAMED_CATEGORIES):
+        return Column(name, "category", f"{n_words} categories")
+    reason = f"{n_words} different texts in {count_noun(n_rows, 'row')}"
+    if all(_NUMBER.fullmatch(word.strip()) for word in words):
+        are_codes = few and not named and any(_CODE.fullmatch(word.strip()) for word in words)
+        way_out = (
+            "codes; --as-categories compares rows by them"
+            if are_codes
+            else "numbers stored as text; turn them into numbers to use them"
+        )
+        reason += f" ({way_out})"
+    if named:
+        raise DataError(
+            f"Column '{name}' cannot be a feature: {reason}."
+            " Remove it from your columns. It is shown all the same."
+        )
+    return Column(name, "text", reason)
+
+
+def _unused_id(series: nw.Series[Any], name: str) -> Column:
+    why = (
+        "a further id" if is_key(series) else "its name suggests an id, but its values repeat or are missing"
+    )
+    return Column(name, "left out", why)
+
+
+def _constant_column(series: nw.Series[Any], name: str, n_known: int) -> Column:
+    if n_known == 0:
+        return Column(name, "constant", "no values")
+    values = (value for value in series.to_list() if not is_missing(value))
+    where = "" if n_known == len(series) else " where known"
+    return Column(name, "constant", f"always {format_cell(next(values))}{where}")
+
+
+def _unusable(name: str, what: str, series: nw.Series[Any], named: bool) -> Column:
+    example = next((value for value in series.to_list() if not is_missing(value)), None)
+    reason = f"values of type {what}, such as {example!r:.60}"
+    if n_numbers := count_numbers(series):
+        reason += f" ({count_noun(n_numbers, 'number')}, which are compared only if you name the column)"
+    if named:
+        raise DataError(
+            f"Column '{name}' cannot be a feature: {reason}. Turn them into numbers, text or dates first."
+        )
+    return Column(name, "left out", reason)

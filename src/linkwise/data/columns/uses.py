@@ -1,0 +1,348 @@
+"""Decide what the columns of a table of records, of texts or of curves are, and describe the choices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwise.constraints.checks import is_missing
+from linkwise.data.columns.codes import propose_categories
+from linkwise.data.columns.curves import holds_lists
+from linkwise.data.columns.cycles import Cycle, read_hours
+from linkwise.data.columns.hints import find_hint
+from linkwise.data.columns.named_columns import NamedColumns
+from linkwise.data.columns.picture_paths import holds_pictures, is_picture
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, is_label_like, value_kind
+from linkwise.data.columns.variants import describe_merging, find_variants, merge_variants, propose_merging
+from linkwise.data.read.picture_files import PICTURES
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+def understand_records(
+    frame: nw.DataFrame[Any],
+    names: NamedColumns,
+    parts: Mapping[str, tuple[str, ...]],
+    merges: bool,
+    as_categories: Sequence[str],
+    cycles: Sequence[Cycle] = (),
+) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
+    """Decide the role of each column of records, and describe the choices in sentences.
+
+    The frame that is returned has merged variants, if that is asked for.
+    """
+    columns, there = names.columns, list(frame.columns)
+    numbers = {part: name for name, some in parts.items() for part in some}
+    turns = {cycle.name: cycle for cycle in cycles}
+    times = {cycle.column for cycle in cycles if read_hours(frame[cycle.column]) is not None}
+
+    def assign(series: nw.Series[Any]) -> Column:
+        if series.name in times or (series.name in turns and series.name in names.show):
+            return Column(series.name, "left out", "only shown")
+        if series.name in turns:
+            return Column(series.name, "cycle", f"a cycle of '{turns[series.name].column}'")
+        if series.name in numbers:
+            return Column(series.name, "vector", f"a number of the lists of '{numbers[series.name]}'")
+        if series.name in names.text:
+            check_texts(series)
+            return Column(series.name, "document", "rows are compared by its words")
+        if series.name in names.image:
+            check_paths(series)
+            return Column(series.name, "image", "rows are compared by its pictures")
+        chosen = names._replace(columns=(series.name,)) if series.name in as_categories else names
+        return _assign_role(series, series.name, there, chosen)
+
+    ignored = {name for name in there if columns is not None and name not in columns}
+    skipped = {
+        names.id_column,
+        *names.drop,
+        *names.show,
+        *names.text,
+        *names.image,
+        *numbers,
+        *turns,
+        *times,
+        *ignored,
+    }
+    frame, variant_notes = _settle_variants(frame, skipped, assign, merges)
+    found = _assign_roles(frame, assign, variant_notes)
+    hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
+    told = {name: note for name, note in hints.items() if note is not None}
+    if not any(column.role in FEATURE_ROLES for column in found):
+        raise DataError(_describe_unusable(found, [*told.values(), *variant_notes.values()]))
+    plain = tuple(c for c in found if c.role != "text" or c.name not in told)
+    left_out = {c.name for c in found} - {c.name for c in plain}
+    tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
+    lists = [
+        f"Rows are compared by the {len(some)} numbers in each list of '{name}', which are not shown."
+        for name, some in parts.items()
+    ]
+    hints_told = [note + tail[name] for name, note in told.items()]
+    notes = [*_describe_choices(plain, columns), *lists, *hints_told]
+    return frame, found, [*notes, *variant_notes.values(), *propose_categories(frame, found)]
+
+
+def _assign_roles(
+    frame: nw.DataFrame[Any], assign: Callable[[nw.Series[Any]], Column], proposals: dict[str, str]
+) -> tuple[Column, ...]:
+    """Assign a role to each column; an error about a column ends in what is proposed for it."""
+    found = []
+    for series in frame.iter_columns():
+        try:
+            found.append(assign(series))
+        except DataError as error:
+            if series.name not in proposals:
+                raise
+            raise DataError(f"{error} {proposals[series.name]}") from None
+    return tuple(found)
+
+
+def _settle_variants(
+    frame: nw.DataFrame[Any],
+    skipped: set[str | None],
+    assign: Callable[[nw.Series[Any]], Column],
+    merges: bool,
+) -> tuple[nw.DataFrame[Any], dict[str, str]]:
+    """Merge the variants in columns that are categories then, or propose it in a note for each column."""
+    merged, notes = [], {}
+    for series in frame.iter_columns():
+        variants = None if series.name in skipped else find_variants(series)
+        if variants is None:
+            continue
+        changed = merge_variants(series, variants)
+        try:
+            is_category = assign(changed).role in ("category", "constant")
+        except DataError:  # it is no category in either case
+            is_category = False
+        if not is_category:
+            continue
+        merged.append(changed)
+        notes[series.name] = (describe_merging if merges else propose_merging)(series.name, variants)
+    return (frame.with_columns(*merged) if merges and merged else frame), notes
+
+
+def _assign_role(series: nw.Series[Any], name: str, there: list[str], names: NamedColumns) -> Column:
+    if name == names.id_column:
+        return Column(name, "id", "unique and complete")
+    if name in names.drop:
+        return Column(name, "left out", "dropped")
+    if name in names.show:
+        return Column(name, "left out", "only shown")
+    return decide_column(series, name, there, None if names.columns is None else name in names.columns)
+
+
+def describe_hidden(found: Sequence[Column], hide: Sequence[str]) -> list[str]:
+    """Describe what a person does not see; raise if this leaves nothing to judge by."""
+    features = [column for column in found if column.role in FEATURE_ROLES]
+    compared = [column.name for column in features if column.name in hide]
+    for column in features:
+        if column.name in hide and column.role in ("document", "sample", "curve"):
+            raise DataError(
+                f"Column '{column.name}' cannot be hidden: it is what a person sees of a row. "
+                "Hide other columns, or show another table in its place."
+            )
+    seen = [c for c in found if c.role != "id" and c.reason != "dropped" and c.name not in hide]
+    if hide and not seen:
+        raise DataError(f"Nothing is left to show: {join_names(hide)} are hidden. Hide fewer columns.")
+    others = [name for name in hide if name not in compared]
+    notes = [f"Compared, but not shown: {join_names(compared)}."] if compared else []
+    return [*notes, f"Neither compared nor shown: {join_names(others)}."] if others else notes
+
+
+def _describe_unusable(found: Sequence[Column], told: Sequence[str]) -> str:
+    why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 5)
+    if all(column.role == "constant" for column in found if column.role != "id"):
+        return f"All columns are constant, so there is nothing to cluster by: {why}."
+    return " ".join([f"No column is left to cluster by: {why}.", *told])
+
+
+def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
+    """Describe the choices made, in sentences."""
+
+    def of(role: Role) -> list[Column]:
+        return [column for column in found if column.role == role]
+
+    notes = []
+    if columns is not None:
+        notes.append(f"Only the columns named are used: {join_names(columns)}.")
+    notes += [
+        f"Column '{c.name}' is left out: {c.reason}. It is still shown; name it in the columns to use it."
+        for c in of("label")
+    ]
+    notes += [
+        f"Column '{c.name}' is left out as free text: {c.reason}. It is still shown." for c in of("text")
+    ]
+    if only := [c.name for c in of("left out") if c.reason == "only shown"]:
+        notes.append(f"Shown, but not compared: {join_names(only)}.")
+    ignored = ("dropped", "not among the columns named", "only shown")
+    unused = [c for c in of("left out") if c.reason not in ignored]
+    notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
+    if constant := of("constant"):
+        names = join_names(f"{c.name} ({c.reason})" for c in constant)
+        notes.append(f"Constant columns are left out: {names}.")
+    notes += [f"Column '{c.name}' is used as a number: {c.reason}." for c in of("date")]
+    if category := of("category"):
+        names = join_names(f"{c.name} ({c.reason})" for c in category)
+        notes.append(f"Columns used as categories: {names}.")
+    return notes
+
+
+# ---------------------------------------------------------------- texts, pictures, curves
+Found = tuple[tuple[Column, ...], list[str]]
+"""All columns, and sentences on the choices made."""
+
+
+def understand_texts(
+    frame: nw.DataFrame[Any],
+    texts: Sequence[str],
+    images: Sequence[str],
+    id_column: str | None,
+    drop: Sequence[str],
+) -> Found:
+    """Decide what the columns of a table of texts or pictures are.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    texts : sequence of str
+        The columns of texts to compare.
+    images : sequence of str
+        The columns of paths of pictures to compare.
+    id_column : str or None
+        The column that names the rows.
+    drop : sequence of str
+        Columns that are neither used nor shown.
+
+    Returns
+    -------
+    columns : tuple of Column
+        Name, role and reason for each column of `frame`.
+    notes : list of str
+        Sentences on the choices made.
+
+    Raises
+    ------
+    DataError
+        A column does not hold texts, or does not hold paths of pictures.
+    """
+    for name in texts:
+        check_texts(frame[name])
+    for name in images:
+        check_paths(frame[name])
+    used: dict[str, Role] = {**dict.fromkeys(texts, "document"), **dict.fromkeys(images, "image")}
+    found = _assign_uses(frame, used, id_column, drop)
+    parts = [
+        f"the {what} of {join_names(f'{name!r}' for name in names)}"
+        for what, names in (("texts", texts), ("pictures", images))
+        if names
+    ]
+    return found, _note_shown_columns(f"Rows are compared by {' and '.join(parts)} alone", found)
+
+
+def check_texts(series: nw.Series[Any]) -> None:
+    """Check that a column holds texts."""
+    what = value_kind(series)
+    if what != "words":
+        values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
+        raise DataError(f"Column '{series.name}' holds {values}. Set --text to a column of texts.")
+
+
+def check_paths(series: nw.Series[Any]) -> None:
+    """Check that a column holds the path of a picture in each row."""
+    if holds_pictures(series):
+        return
+    words = enumerate(series.to_list())
+    row, wrong = next(((row, word) for row, word in words if not is_picture(word)), (0, None))
+    what = "is empty" if is_missing(wrong) else f"holds {wrong!r:.60}, which is no path of a picture"
+    raise DataError(
+        f"Column '{series.name}' {what} in row {row} (counted from 0). Set --image to a column with a path in"
+        f" each row, which ends with {', '.join(PICTURES[:-1])} or {PICTURES[-1]}."
+    )
+
+
+def understand_curves(
+    frame: nw.DataFrame[Any],
+    columns: Sequence[str] | None,
+    id_column: str | None,
+    drop: Sequence[str],
+    show: Sequence[str] = (),
+) -> Found:
+    """Decide what the columns of a table of curves are: one column of lists, or columns of numbers in order.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    columns : sequence of str or None
+        The columns that may be part of the curves; None for all but the id and known groups.
+    id_column : str or None
+        The column that names the rows.
+    drop : sequence of str
+        Columns that are neither used nor shown.
+    show : sequence of str, default=()
+        Columns that are shown and not used.
+
+    Returns
+    -------
+    columns : tuple of Column
+        Name, role and reason for each column of `frame`.
+    notes : list of str
+        Sentences on the choices made.
+
+    Raises
+    ------
+    DataError
+        Two columns hold lists, a named column holds no numbers, or a curve would have one sample.
+    """
+    names = list(frame.columns)
+    free = [name for name in names if name != id_column and name not in (*drop, *show)]
+    free = [name for name in free if (name in columns if columns else not is_label_like(name, names))]
+    lists = [name for name in free if holds_lists(frame[name])]
+    if len(lists) > 1:
+        raise DataError(
+            f"There are {len(lists)} columns of lists: {join_names(lists)}. Use one: --columns NAME"
+        )
+    samples = [name for name in free if value_kind(frame[name]) == "number"]
+    wrong = [name for name in columns or () if name not in (lists or samples)]
+    if wrong:
+        raise DataError(
+            f"Column '{wrong[0]}' cannot be part of a curve. Use columns of numbers, or one column of lists."
+        )
+    if lists:
+        found = _assign_uses(frame, {lists[0]: "curve"}, id_column, drop)
+        return found, _note_shown_columns(f"Each row is a curve, the list in column '{lists[0]}'", found)
+    if len(samples) < 2:
+        there = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
+        raise DataError(
+            f"A curve needs at least 2 samples, but {there}. Use a column of numbers for each sample,"
+            " in order, or one column of lists such as [0.1, 0.4, 0.2]."
+        )
+    found = _assign_uses(frame, dict.fromkeys(samples, "sample"), id_column, drop)
+    which = f"{samples[0]} to {samples[-1]}" if len(samples) > 3 else join_names(samples)
+    notes = _note_shown_columns(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
+    if columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1:
+        notes.append("Remove what is no part of the curves with --drop, or set what is with --columns.")
+    return found, notes
+
+
+def _assign_uses(
+    frame: nw.DataFrame[Any], used: dict[str, Role], id_column: str | None, drop: Sequence[str]
+) -> tuple[Column, ...]:
+    def column(name: str) -> Column:
+        if name in used:
+            return Column(name, used[name], "rows are compared by it")
+        if name == id_column:
+            return Column(name, "id", "unique and complete")
+        return Column(name, "left out", "dropped" if name in drop else "only shown")
+
+    return tuple(column(name) for name in frame.columns)
+
+
+def _note_shown_columns(said: str, found: Sequence[Column]) -> list[str]:
+    shown = [column.name for column in found if column.reason == "only shown"]
+    return [f"{said}." if not shown else f"{said}; only shown: {join_names(shown)}."]

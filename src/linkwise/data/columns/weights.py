@@ -1,0 +1,151 @@
+"""Weights and metrics that a person gives, and the metric that fits rows of norm 1."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, to_numbers
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Weights = Mapping[str, float] | Literal["none"]
+Metric = Literal["euclidean", "cosine"]
+
+COLUMNS = "columns"
+"""Name of the block of all columns that hold neither texts, pictures nor lists."""
+_UNIT = 1e-3  # how far the norm of an embedding in half precision may be from 1
+
+
+def check_weights(weights: Any) -> dict[str, float] | Literal["none"] | None:
+    """Check weights before the columns are known; return them as plain numbers.
+
+    Parameters
+    ----------
+    weights : dict of str to float, "none" or None
+        The weights as they were given.
+
+    Returns
+    -------
+    dict of str to float, "none" or None
+        The same with numbers of Python.
+
+    Raises
+    ------
+    DataError
+        A weight is no finite number of at least 0.
+    """
+    if weights is None:
+        return None
+    if isinstance(weights, str) and weights == "none":
+        return "none"
+    if not isinstance(weights, Mapping):
+        raise DataError(
+            f"The weights are {weights!r:.100}. Set a number for each name, as in {{'price': 0.5}}, "
+            "or the word 'none'."
+        )
+    for name, weight in weights.items():
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not is_number or not isfinite(weight) or weight < 0:
+            raise DataError(f"The weight of '{name}' is {weight!r:.60}. Set a number of at least 0.")
+    return {str(name): float(weight) for name, weight in weights.items()}
+
+
+def check_weighed_names(weights: Mapping[str, float], found: Sequence[Column], lists: Sequence[str]) -> None:
+    """Check that each name with a weight is a block or a column that rows are compared by.
+
+    Parameters
+    ----------
+    weights : dict of str to float
+        The weights; of names with weight 0 it is only checked that there is such a column.
+    found : sequence of Column
+        All columns, with their roles.
+    lists : sequence of str
+        The columns of lists that rows are compared by.
+
+    Raises
+    ------
+    DataError
+        There is no such name, or it is a column that is not compared.
+    """
+    columns = [c.name for c in found if c.role in FEATURE_ROLES and c.role != "vector"]
+    compared = [*columns, *lists]
+    others = any(column.role not in ("document", "image", "vector", *_UNUSED) for column in found)
+    if others and (lists or any(column.role in ("document", "image") for column in found)):
+        compared.append(COLUMNS)
+    there = {column.name for column in found}
+    for name, weight in weights.items():
+        if weight == 0 and name in there:
+            continue
+        if weight == 0 and name == COLUMNS and name in compared:
+            raise DataError(
+                "The block 'columns' has weight 0. Remove the columns, or set the weight of each to 0."
+            )
+        if name in compared:
+            continue
+        ways = f"Rows are compared by: {join_names(compared, 30)}."
+        if name in there:
+            raise DataError(f"Column '{name}' is not compared, so it has no weight. {ways}")
+        folded = {one.casefold(): one for one in compared}
+        near = difflib.get_close_matches(name.casefold(), folded, n=1)
+        hint = f" Did you mean '{folded[near[0]]}'?" if near else ""
+        raise DataError(f"There is no column or block '{name}' to give a weight.{hint} {ways}")
+
+
+_UNUSED = ("text", "id", "label", "constant", "left out")
+
+
+def choose_metric(
+    frame: nw.DataFrame[Any], found: Sequence[Column], lists: Mapping[str, Sequence[str]], given: str | None
+) -> Metric | None:
+    """Choose how rows of numbers are compared.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table, with a column for each number of a list.
+    found : sequence of Column
+        All columns, with their roles.
+    lists : dict of str to sequence of str
+        The columns that each column of lists became.
+    given : {"euclidean", "cosine"} or None
+        What the person asked for.
+
+    Returns
+    -------
+    {"euclidean", "cosine"} or None
+        The metric that was given, or "cosine" where all rows of numbers have norm 1 already.
+
+    Raises
+    ------
+    DataError
+        The cosine was asked for, and rows are also compared by categories or dates.
+    """
+    if given not in (None, "euclidean", "cosine"):
+        raise DataError(f"The metric is {given!r:.60}. Set 'euclidean' or 'cosine'.")
+    used = [c for c in found if c.role in FEATURE_ROLES and c.role not in ("document", "image")]
+    others = [column for column in used if column.role != "numeric"]
+    if given == "cosine" and not lists and (others or len(used) < 2):
+        why = f"'{others[0].name}' is a {others[0].role}" if others else "there are fewer than 2 such columns"
+        raise DataError(
+            f"The cosine compares rows of numbers, but {why}. Use the columns that hold an embedding, or "
+            "one column of lists, with --columns (in Python, columns=[...])."
+        )
+    if given is not None:
+        return "cosine" if given == "cosine" else "euclidean"
+    groups = list(lists.values()) or ([] if others or len(used) < 2 else [[c.name for c in used]])
+    return "cosine" if groups and all(_have_unit_norm(frame, names) for names in groups) else None
+
+
+def _have_unit_norm(frame: nw.DataFrame[Any], names: Sequence[str]) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = sum(np.square(to_numbers(frame.get_column(name))) for name in names)
+        return bool((np.abs(np.sqrt(squares) - 1) <= _UNIT).all())

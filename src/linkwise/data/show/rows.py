@@ -1,0 +1,141 @@
+"""The rows of a file or a folder: the table, the same rows as numbers, and their display."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from linkwise.data.cells import MISSING
+from linkwise.data.columns.curves import read_curves
+from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
+from linkwise.data.columns.roles import Role, to_words
+from linkwise.data.columns.table import Table
+from linkwise.data.encoding.encoded import Encoded
+from linkwise.data.read.picture_files import require_pillow
+from linkwise.data.show.items import Items, SideTable, file_items, record_items, series_items, text_items
+from linkwise.errors import DataError
+
+
+class Rows(NamedTuple):
+    """What a source of rows gives.
+
+    Attributes
+    ----------
+    table : Table
+        Ids, columns and choices; of a folder of images a table of their names alone.
+    encoded : Encoded
+        The same rows as numbers.
+    items : Items
+        How a row is shown to a person.
+    """
+
+    table: Table
+    encoded: Encoded
+    items: Items
+
+    @property
+    def side(self) -> SideTable | None:
+        """The table that is shown in place of the compared columns."""
+        return self.items.side
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The choices that were made on the way from a file to rows, in sentences."""
+        return (*self.table.notes, *self.encoded.notes, *(() if self.side is None else self.side.notes))
+
+    @property
+    def shown_numbers(self) -> Encoded | None:
+        """The rows as the numbers that a person sees; None where there are none."""
+        if self.items.kind != "record":
+            return None
+        return self.encoded if self.side is None else self.side.columns
+
+
+def items_of(table: Table) -> Items:
+    """Show the rows of a table as records, texts, pictures or curves, with its other columns beside them.
+
+    Parameters
+    ----------
+    table : Table
+        The table, whose kind decides.
+
+    Returns
+    -------
+    Items
+        The items, one for each row.
+    """
+    if table.kind == "record":
+        return record_items(table)
+    if table.kind == "image":
+        return _show_images(table)
+
+    texts = [name for name in table.features if table.roles[name] == "document"]
+    hidden = set(table.choices.get("hide", ()))
+    beside = [n for n in table.features if table.roles[n] in RECORD_ROLES and n not in hidden]
+
+    def fields(row: int) -> dict[str, str]:
+        return table.item(row, (*beside, *table.shown))
+
+    if table.kind == "series":
+        return series_items(read_curves(table.frame, table.columns), fields)
+    columns = [[word or "" for word in to_words(table.frame[name])] for name in texts]
+    shown = ["\n\n".join(filter(None, words)) or MISSING for words in zip(*columns, strict=True)]
+    return text_items(shown, fields)
+
+
+def _show_images(table: Table) -> Items:
+    """Show the pictures of the first column that rows are compared by, with the other columns beside them."""
+    first, *others = table.features
+    shown = file_items(find_pictures(table.frame[first], table.folder))
+
+    def fields(row: int) -> dict[str, str]:
+        return {**shown.fields(row), **table.item(row, (*others, *table.shown))}
+
+    return Items("image", fields, shown.content, shown.pixels)
+
+
+RECORD_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "cycle")
+
+
+def show_pictures(rows: Rows, folder: Path) -> Rows:
+    """Show pictures beside records and texts, if a column that is compared or only shown holds their paths.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of a table.
+    folder : Path
+        The folder from which the paths begin.
+
+    Returns
+    -------
+    Rows
+        The same rows with pictures in place of the paths. The paths stay, with a note, if Pillow is missing
+        or pictures are not there.
+    """
+    table, own = rows.table, rows.items
+    given = (name for name in table.choices.get("show", ()) if name in table.shown)
+    compared = (name for name, role in table.roles.items() if role == "image")
+    shown = (name for name in given if holds_pictures(table.frame[name]))
+    column = next(chain(compared, shown), None)
+    if column is None or own.kind in ("series", "image"):
+        return rows
+    try:
+        require_pillow()
+        pictures = file_items(find_pictures(table.frame[column], folder))
+    except (DataError, ImportError) as error:
+        note = f"You see the paths in column '{column}' in place of the pictures. {error}"
+        return rows._replace(table=replace(table, notes=(*table.notes, note)))
+
+    def fields(row: int) -> dict[str, str]:
+        return {**pictures.fields(row), **leave_out(own.fields(row), column)}
+
+    return rows._replace(items=replace(own, fields=fields, pixels=pictures.pixels))
+
+
+def leave_out(cells: Mapping[str, str], name: str) -> dict[str, str]:
+    """Leave one column out of the cells of a row."""
+    return {other: value for other, value in cells.items() if other != name}

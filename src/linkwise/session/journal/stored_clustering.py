@@ -1,0 +1,73 @@
+"""What a session file holds of the clustering: labels, words of the learner, and which answers are doubtful.
+
+All of it follows from the events and the data. It is stored so that a session can be read without the data.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.learn.advice import StopAdvice
+from linkwise.learn.item_labels import Shown, read_labels
+from linkwise.types import Labels
+
+Grade = Literal["likely wrong", "very likely wrong"]
+GRADES: tuple[Grade, ...] = get_args(Grade)
+MOST_RATE = 0.5  # answers that are wrong more often would be right if they were turned round
+
+
+class ErrorRate(NamedTuple):
+    """The share of answers that are wrong.
+
+    Attributes
+    ----------
+    estimate : float
+        The estimate, or the share that the session was begun with.
+    low, high : float
+        Interval that contains the share with a probability of 95 %, where it is estimated.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Doubts(NamedTuple):
+    """What a session whose answers may be wrong stores with its labels.
+
+    Attributes
+    ----------
+    error_rate : ErrorRate or None
+        None before the first answer.
+    suspects : tuple of (int, Grade)
+        Number of the event of each answer that is probably wrong, and how likely it is wrong.
+    """
+
+    error_rate: ErrorRate | None
+    suspects: tuple[tuple[int, Grade], ...]
+
+
+class StoredClustering(NamedTuple):
+    """The labels as of an event, the reason why asking ended by then, and the words of the learner.
+
+    If answers may be wrong, it also holds which ones probably are. How certain the cluster of each row is, it
+    holds only if it was stored when the session was closed.
+
+    `event` is -1 if it is unknown after which event they were stored.
+    """
+
+    event: int
+    reason: str | None
+    shown: Shown
+    description: tuple[str, ...] = ()
+    doubts: Doubts | None = None
+    advice: StopAdvice | None = None
+    confidence: NDArray[np.float64] | None = None
+
+    @property
+    def labels(self) -> Labels:
+        """The cluster of each row."""
+        return read_labels(self.shown)

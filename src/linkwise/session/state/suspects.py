@@ -1,0 +1,178 @@
+"""The answers of a session that are probably wrong, and the estimated share of wrong answers.
+
+Both follow from what is believed (`linkwise.constraints.belief`). A session file stores them with the labels,
+because the search for what is believed needs the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from linkwise.constraints.contradictions import Given, count_contradictions
+from linkwise.constraints.error_rates import AssumedRate, estimate_by_tests
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import Answer, Fact, Suspect
+from linkwise.constraints.fallible import FallibleEvidence
+from linkwise.session.journal.events import Event
+from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, Grade
+from linkwise.session.state.event_facts import add_event, fallible_facts
+
+VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
+LEAST_CHANCE: dict[Grade, float] = {"likely wrong": 0.5, "very likely wrong": VERY_LIKELY}
+OPPOSITE: dict[Answer, Answer] = {"yes": "no", "no": "yes", "unsure": "unsure"}
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectAnswer:
+    """An answer that is probably wrong.
+
+    Attributes
+    ----------
+    number : int
+        Number of its event in `Session.history`.
+    first, second : int
+        Positions of the two rows.
+    answer : {"yes", "no"}
+        The answer as it was given.
+    grade : {"likely wrong", "very likely wrong"}
+        How likely the answer is wrong.
+    because : tuple of Fact
+        The shortest chain of other answers that speaks against it; empty if no chain of answers does, but
+        the similarity of the rows.
+    """
+
+    number: int
+    first: int
+    second: int
+    answer: Answer
+    grade: Grade
+    because: tuple[Fact, ...] = ()
+
+
+class RecalledEvidence(FallibleEvidence):
+    """Evidence as it was believed when the labels were stored: it needs no data.
+
+    Parameters
+    ----------
+    n_rows : int
+    settled : sequence of Event
+    error_rate : float, None or mapping of str to float or None
+    doubts : Doubts
+    """
+
+    def __init__(
+        self, n_rows: int, settled: Sequence[Event], error_rate: AssumedRate, doubts: Doubts
+    ) -> None:
+        super().__init__(n_rows, error_rate=error_rate)
+        self.doubts = doubts
+        grades = dict(doubts.suspects)
+        believed: list[Fact] = []
+        self._grades: list[Grade | None] = []
+        for event in settled:
+            add_event(self, event)
+            for fact in fallible_facts(event):
+                grade = grades.get(event.number)
+                believed.append(fact if grade is None else replace(fact, answer=OPPOSITE[fact.answer]))
+                self._grades.append(grade)
+        self._rebuild(believed)
+
+    def suspects(self) -> list[Suspect]:
+        """Return the answers that are probably wrong, each with the least chance of its grade.
+
+        Returns
+        -------
+        list of Suspect
+            The most probable ones first.
+        """
+        n_given = len(self) - len(self._facts)
+        found = [
+            Suspect(n_given + at, fact, LEAST_CHANCE[grade])
+            for at, (fact, grade) in enumerate(zip(self._facts, self._grades, strict=True))
+            if grade is not None
+        ]
+        return sorted(found, key=lambda suspect: -suspect.chance)
+
+
+def find_doubts(evidence: Evidence, settled: Sequence[Event]) -> Doubts | None:
+    """Find the suspects and the error rate by what is believed; None if all answers count as right."""
+    if isinstance(evidence, RecalledEvidence):
+        return evidence.doubts
+    if not isinstance(evidence, FallibleEvidence):
+        return None
+    events = [event for event in settled for _ in fallible_facts(event)]
+    n_certain = len(evidence) - len(events)
+    rates = _estimate_rates(evidence, events, n_certain)
+    given = {_normalise(fact) for fact in evidence}
+    found = [
+        (events[suspect.number - n_certain].number, GRADES[suspect.chance >= VERY_LIKELY])
+        for suspect in evidence.suspects()
+        if not events[suspect.number - n_certain].is_sure
+        and (not rates.is_misled or _find_contradiction(evidence, suspect.fact, given))
+    ]
+    return Doubts(rates.shown, tuple(found))
+
+
+class _Rates(NamedTuple):
+    """The error rate to show, and whether similarity misleads the belief about the answers."""
+
+    shown: ErrorRate | None
+    is_misled: bool
+
+
+def _estimate_rates(evidence: FallibleEvidence, events: Sequence[Event], n_certain: int) -> _Rates:
+    """Estimate the error rate by what is believed, unless contradictions among the answers rule it out.
+
+    A belief that breaks far more answers than contradict each other follows from rows whose similarity has
+    little to do with what a person means. Then an answer is no suspect because of the similarity alone.
+    """
+    if isinstance(evidence.error_rate, float):
+        return _Rates(ErrorRate(evidence.error_rate, evidence.error_rate, evidence.error_rate), False)
+    if len(evidence.belief.rows) == 0:
+        return _Rates(None, False)
+    found = evidence.error_rates().overall  # what the search assumes is higher, so that it asks again in time
+    is_misled = False
+    if evidence.error_rate is None:
+        given = _list_given(evidence, events, n_certain)
+        by_tests = estimate_by_tests(*count_contradictions(evidence.n_rows, given))
+        is_misled = found.rate > by_tests.high
+        found = by_tests if is_misled else found
+    return _Rates(
+        ErrorRate(*(min(share, MOST_RATE) for share in (found.rate, found.low, found.high))), is_misled
+    )
+
+
+def _list_given(evidence: Evidence, events: Sequence[Event], n_certain: int) -> Iterator[Given]:
+    """The yes and no answers, and whether each is certain."""
+    for at, fact in enumerate(evidence):
+        if fact.answer != "unsure":
+            is_certain = at < n_certain or events[at - n_certain].is_sure
+            yield Given(*fact.pair, fact.answer == "yes", is_certain)
+
+
+def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Fact]) -> tuple[Fact, ...]:
+    """The shortest chain of given answers that implies the opposite of another one, if there is one."""
+    relation = evidence.relation(*fact.pair)
+    is_given = all(_normalise(each) in given for each in relation.because)
+    return relation.because if is_given and relation.verdict == OPPOSITE[fact.answer] else ()
+
+
+def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubts) -> list[SuspectAnswer]:
+    """Add to each suspect its answer, and the chain of answers that speaks against it."""
+    by_number = {event.number: event for event in settled if event.kind in ("answer", "add")}
+    given = {_normalise(fact) for fact in evidence}
+    found = []
+    for number, grade in doubts.suspects:
+        event = by_number.get(number)
+        if event is None or event.first is None or event.second is None or event.answer in (None, "unsure"):
+            continue  # no session writes such a suspect
+        because = _find_contradiction(evidence, Fact(event.first, event.second, event.answer), given)
+        found.append(SuspectAnswer(number, event.first, event.second, event.answer, grade, because))
+    return found
+
+
+def _normalise(fact: Fact) -> Fact:
+    """The same fact with its lower row first."""
+    first, second = sorted(fact.pair)
+    return Fact(first, second, fact.answer)

@@ -1,0 +1,107 @@
+"""Both ways of parsing delimited text agree, and agree with what was written."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkwise.data.read import delimited
+from linkwise.errors import DataError
+
+PLAIN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters='",\r\n'), max_size=5)
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+
+
+def tables(cells):
+    return st.integers(2, 4).flatmap(
+        lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=8)
+    )
+
+
+def as_csv(rows, names, end):
+    out = io.StringIO()
+    csv.writer(out, lineterminator=end).writerows([names, *rows])
+    return out.getvalue().encode()
+
+
+def empty_as_none(rows):
+    return [tuple(cell or None for cell in row) for row in rows]
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(rows=tables(PLAIN), end=st.sampled_from(["\n", "\r\n"]))
+def test_fast_and_careful_parsers_agree(rows, end):
+    names = [f"c{j}" for j in range(len(rows[0]))]
+    raw = as_csv(rows, names, end)
+    careful, _ = delimited._careful_frame(raw.decode(), ",", names)
+    assert careful.rows() == empty_as_none(rows)
+    if delimited._is_plain(raw, ",", len(names)):
+        assert delimited._plain_frame(raw, ",", names).equals(careful)
+    frame, _, _ = delimited.read_delimited(raw, ",", False)
+    assert frame.equals(careful)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(rows=tables(ANY))
+def test_what_was_written_is_read(rows):
+    names = [f"c{j}" for j in range(len(rows[0]))]
+    frame, delimiter, _ = delimited.read_delimited(as_csv(rows, names, "\r\n"), ",", False)
+    assert delimiter == ","
+    assert frame.columns == names
+    assert frame.rows() == empty_as_none(rows)
+
+
+def test_lines_alike_take_the_fast_way():
+    assert delimited._is_plain(b"a,b\n1,2\n3,4", ",", 2)
+    assert delimited._is_plain(b"a,b\r\n1,2\r\n", ",", 2)
+    assert not delimited._is_plain(b"a,b\n1,2\n3\n", ",", 2)
+    assert not delimited._is_plain(b"a,b\n1,2,3\n4\n", ",", 2)
+    assert not delimited._is_plain(b'a,b\n1,"2"\n', ",", 2)
+    assert not delimited._is_plain(b"a,b\r1,2\r", ",", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1,5;2,5\n", ";"),
+        ("a\tb c, d\n1\t2\n", "\t"),
+        ("a|b|c\n1|2|3\n", "|"),
+        ('"a;x","b;y"\n"1;2","3"\n', ","),
+        ("just\none\n", ","),
+    ],
+)
+def test_sniffing(text, found):
+    assert delimited.detect_delimiter(text, tabs_first=False) == found
+
+
+def test_only_the_beginning_of_a_long_text_is_looked_at(monkeypatch):
+    monkeypatch.setattr(delimited, "_DETECTION_CHARACTERS", 8)
+    assert delimited.detect_delimiter("a;b\n1;2\n,,,,,,\n", tabs_first=False) == ";"
+    assert delimited.detect_delimiter("a;long line without end", tabs_first=False) == ";"
+    assert delimited.detect_delimiter("\n" * 200 + "a;b", tabs_first=False) == ","
+
+
+def test_tabs_come_first_where_the_name_says_so():
+    text = "a,b\tc\n1,2\t3\n"
+    assert delimited.detect_delimiter(text, tabs_first=True) == "\t"
+    assert delimited.detect_delimiter(text, tabs_first=False) == ","
+
+
+def test_names_are_trimmed_and_must_differ():
+    frame, _, _ = delimited.read_delimited(b"a, b\n1,2\n", ",", False)
+    assert frame.columns == ["a", "b"]
+    with pytest.raises(DataError, match="twice: a"):
+        delimited.read_delimited(b"a, a\n1,2\n", ",", False)
+
+
+def test_a_first_line_of_excel_names_the_delimiter():
+    frame, delimiter, notes = delimited.read_delimited(b"sep=;\r\na;b\r\n1,5;2\r\n3,5;4\r\n", None, False)
+    assert (delimiter, frame.rows()) == (";", [("1,5", "2"), ("3,5", "4")])
+    assert notes == ["The first line names the delimiter: ';'.", "Columns are separated by semicolons."]
+    with pytest.raises(DataError, match="Line 3 has 1 field"):
+        delimited.read_delimited(b"sep=;\na;b\n1\n", None, False)
