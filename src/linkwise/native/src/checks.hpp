@@ -231,15 +231,15 @@ void define(nb::module_& m, const char* name, R (*one)(Matrix<S>, A...), R (*oth
     const auto names = argument::names(args...);
     m.def(
         name,
-        [one, other, names, first = rows.name_](Unchecked<Either<S, T>> rows,
+        [one, other, names, first = rows.name_](Unchecked<Either<S, T>> X,
                                                 typename argument::Traits<A>::Given... given) -> R {
             nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu> array;
-            const bool is_taken = nb::try_cast(rows.given, array, false) && argument::is_aligned(array);
+            const bool is_taken = nb::try_cast(X.given, array, false) && argument::is_aligned(array);
             const bool is_one = is_taken && array.dtype() == nb::dtype<S>();
             if (!is_one && !(is_taken && array.dtype() == nb::dtype<T>())) {
                 constexpr auto types = nb::detail::dtype_traits<S>::name + nb::detail::const_name(" or ") +
                                        nb::detail::dtype_traits<T>::name;
-                argument::refuse_array(first, rows.given, types.text, 2, false);
+                argument::refuse_array(first, X.given, types.text, 2, false);
             }
             return [&]<size_t... I>(std::index_sequence<I...>) -> R {
                 std::tuple<A...> taken{argument::Take<A>::from(names.name[I], std::move(given), names.is_count[I])...};
