@@ -123,7 +123,7 @@ def _compared(X, oracle, budget, constraints, askable):
 @pytest.mark.parametrize(
     ("load", "unsure", "n_given"),
     [
-        (load_iris, 0.0, 0),
+        pytest.param(load_iris, 0.0, 0, marks=pytest.mark.slow(nightly=True)),
         pytest.param(load_iris, 0.2, 25, marks=pytest.mark.slow(nightly=True)),
         (load_wine, 0.2, 25),
     ],
@@ -133,7 +133,7 @@ def test_real_sets(load, unsure, n_given):
     X, y = real(load)
     given_ones = lw.Constraints.sample(y, n_given, 0)
     oracle = TruthOracle(y, unsure=unsure, random_state=0)
-    assert len(compared(X, oracle, budget=50, constraints=given_ones)) == 50
+    assert len(compared(X, oracle, budget=35, constraints=given_ones)) == 35
 
 
 @pytest.mark.parametrize("unsure", [0.0, pytest.param(0.2, marks=pytest.mark.slow(nightly=True))])
@@ -183,7 +183,7 @@ def test_identical_rows_are_one_item(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [6, 12, 29])
+@pytest.mark.parametrize("n", [6, pytest.param(12, marks=pytest.mark.slow(nightly=True)), 29])
 def test_where_all_rows_are_equally_far_rounding_decides_nothing(n):
     for seed in range(2):
         y = np.random.default_rng(seed).integers(0, 3, n)

@@ -100,8 +100,10 @@ _GROUPS = r"[1-9]\d{0,2}(?:[%s]\d{3})+"
 _LAKHS = r"|[1-9]\d?(?:,\d{2})+,\d{3}"
 _MARKS: dict[Decimal, str] = {".": ",'’\\s", ",": ".'’\\s"}  # between thousands, by the decimal mark
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september")
-_MONTHS += ("october", "november", "december")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _MONTH_NUMBERS = {name: f"{n:02d}" for n, full in enumerate(_MONTHS, 1) for name in (full, full[:3])} | {
     "sept": "09"
 }

@@ -224,9 +224,9 @@ def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, 
     """Read numbers, dates or times as people write them, with a note; None for other text."""
     numbers = rewrite_numbers(text, comma_free=comma_free)
     if numbers is not None and (found := parse_numbers(numbers.plain)) is not None:
-        whole = found.cast(int) if found.dtype.is_float() and (found % 1 == 0).all() else found
         is_scaled = numbers.plain.str.contains("e", literal=True).any()
-        found = whole if is_scaled and float(found.abs().max() or 0) < _EXACT else found
+        if is_scaled and ((found % 1 == 0) & (found.abs() < _EXACT)).all():
+            found = found.cast(int)
         return found, _note_reading("numbers", text, found)
     dates = rewrite_dates(text)
     if dates is not None and (found := parse_moments(dates.plain)) is not None:
