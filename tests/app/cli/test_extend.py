@@ -14,6 +14,7 @@ from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass,
 from linkwise.app.project import arrived_rows, group_files, group_rows
 from linkwise.large import new_rows, repeated_rows, table_files
 from linkwise.large.group_table import read_groups
+from linkwise.session.data import SessionData
 from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
 from running_command import start_command
@@ -202,7 +203,7 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
         elif stage == "items":
             patch.setattr(arrived_rows.GroupTable, "write", stop)
         elif stage == "session":
-            patch.setattr(Session, "_replace_data", stop)
+            patch.setattr(SessionData, "_replace_data", stop)
         else:
             patch.setattr(arrived_rows.os, "replace", rename_items_not(os.replace))
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
@@ -249,7 +250,8 @@ def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(
-            *((arrived_rows.GroupTable, "write") if stage == "items" else (Session, "_replace_data")), stop
+            *((arrived_rows.GroupTable, "write") if stage == "items" else (SessionData, "_replace_data")),
+            stop,
         )
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
     assert not list(folder.glob("items-*"))

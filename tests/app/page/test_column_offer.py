@@ -243,7 +243,7 @@ def test_all_weights_come_back_that_were_applied_in_turn(orders, monkeypatch):
         weights = {"size": 1.0, "shop": 1.0, "day": 1.0} | {name: 0.5}
         proposal = ColumnProposal(weights, (name,), (), 1.0, 40)
         monkeypatch.setattr(column_offer, "propose_columns", lambda _, proposal=proposal: proposal)
-        presenter._columns_offer._asked = -1
+        presenter._content.offer._asked = -1
         presenter.look_ahead(PATIENT)
         ask(presenter, "columns", action="weigh", columns=[name])
     assert presenter.state()["columns"] == {"less": [], "more": [], "weighed": ["shop", "day"]}

@@ -108,11 +108,12 @@ def join_session(session: Session, data: Path, rows: Rows, target: Path) -> Join
     except ImportError as error:
         raise UsageError(str(error)) from error
     notes = list(joined.notes)
-    if columns.confidence is None and session.status.n_answers == 0:
+    now = session.snapshot
+    if columns.confidence is None and now.status.n_answers == 0:
         notes.append("The column 'confidence' is empty, because there are no answers yet.")
     elif columns.confidence is None:
         notes.append(
-            f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
+            f"The column 'confidence' is empty, because {now.learner['name']} does not estimate it. "
             "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
         )
     if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):

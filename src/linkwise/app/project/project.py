@@ -395,8 +395,8 @@ def _resume_project(
     notes += idle
     if session.learner != described:
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
-    if session.status.is_fallible != was_fallible:
-        notes.append(CHECKS if session.status.is_fallible else TRUSTS)
+    if (is_fallible := session.status.is_fallible) != was_fallible:
+        notes.append(CHECKS if is_fallible else TRUSTS)
     return Project(session, path, data, rows, True, tuple(notes), group_table=groups)
 
 

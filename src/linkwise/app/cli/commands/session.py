@@ -50,10 +50,10 @@ from linkwise.constraints.error_rates import SourceRate
 from linkwise.errors import UnnamedAnswersError
 from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
+from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.status import count_answers, describe_advice, describe_doubts
 from linkwise.session.team.agreement import (
     SourceAgreement,
-    SourceCounts,
     count_by_source,
     describe_agreement,
     describe_pace,
@@ -94,15 +94,17 @@ def status(path: Path, session_file: Path | None = None, *, as_json: bool = Fals
             for at, line in enumerate(lines or [""]):
                 head = what if at == 0 else ""
                 console.print(f"{head:<{width}}{line}", markup=False, highlight=False, soft_wrap=True)
-        now = session.status
-        bars = screen.draw_cluster_bars(now.cluster_sizes, width=console.width, numbers=now.cluster_numbers)
+        now = session.snapshot
+        sizes, numbers = now.status.cluster_sizes, now.status.cluster_numbers
+        bars = screen.draw_cluster_bars(sizes, width=console.width, numbers=numbers)
         console.print(bars, highlight=False)
-        if not session.labels_are_current:
+        if not now.labels_are_current:
             console.print(STALE, markup=False, highlight=False)
 
 
 def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
-    now, source, history = session.status, origin_of(session, path), session.history
+    shown, source = session.snapshot, origin_of(session, path)
+    now, history = shown.status, shown.history
     facts = [("session", str(path))]
     if "file" in source:
         data = data_path(path, source)
@@ -114,11 +116,11 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
             f"{session.n_rows - n_border} groups{beside}; counts are of {'these' if beside else 'groups'}"
         )
         facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
-    facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
+    facts += [("method", learner_phrase(shown.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
         facts.append(("last", f"{event_in_words(history[-1], name)}, {_format_time(history[-1])}"))
-    if session.labels_are_current:
+    if shown.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
     facts += [("", said) for said in (*now.description, *describe_advice(now))]
     if now.is_fallible:
@@ -126,20 +128,20 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         if n_review := len(session.review()):
             command = quote_command("linkwise", "review", path)
             facts.append(("review", f"{count_noun(n_review, 'pair')} to review: {command}"))
-    if session.guidelines:
-        facts.append(("guidelines", shorten(session.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
-    if session.examples:
-        facts.append(("examples", count_noun(len(session.examples), "pair")))
-    return facts + _list_sources(session)
+    if shown.guidelines:
+        facts.append(("guidelines", shorten(shown.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
+    if shown.examples:
+        facts.append(("examples", count_noun(len(shown.examples), "pair")))
+    return facts + _list_sources(session, shown)
 
 
-def _list_sources(session: Session) -> list[tuple[str, str]]:
+def _list_sources(session: Session, now: Snapshot) -> list[tuple[str, str]]:
     """A line for each source, and for each two with common pairs; of only one source the pace."""
-    sources = _sources_of(session)
+    sources = count_by_source(now.history)
     if len(sources) < 2:
         paces = [each.median_seconds for each in sources if each.median_seconds is not None]
         return [("pace", describe_pace(pace)) for pace in paces]
-    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    rates = session.error_rates.by_source if now.status.is_fallible else {}
     lines = [f"{each.source or UNNAMED}: {describe_source(each, rates.get(each.source))}" for each in sources]
     agreements = [
         f"{each.first or UNNAMED} and {each.second or UNNAMED}: {describe_agreement(each)}"
@@ -150,37 +152,33 @@ def _list_sources(session: Session) -> list[tuple[str, str]]:
     ]
 
 
-def _sources_of(session: Session) -> list[SourceCounts]:
-    return count_by_source(session.history)
-
-
 def _format_time(event: Event) -> str:
     return f"{event.when[:10]} {event.when[11:16]} UTC"
 
 
 def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
-    now = session.status
-    current = session.labels_are_current
+    shown = session.snapshot
+    now, current = shown.status, shown.labels_are_current
     return {
         "session": str(path),
         "data": origin_of(session, path).get("file"),
-        "learner": session.learner,
+        "learner": shown.learner,
         **state(now),
         "labels_are_current": current,
         "left_to_ask": now.reason != "exhausted" if current else None,
         **({"review": len(session.review())} if now.is_fallible else {}),
-        **({"guidelines": session.guidelines} if session.guidelines else {}),
-        **examples_as_json(session.examples, session.ids.__getitem__),
-        **_sources_as_json(session),
+        **({"guidelines": shown.guidelines} if shown.guidelines else {}),
+        **examples_as_json(shown.examples, session.ids.__getitem__),
+        **_sources_as_json(session, shown),
     }
 
 
-def _sources_as_json(session: Session) -> dict[str, Any]:
+def _sources_as_json(session: Session, now: Snapshot) -> dict[str, Any]:
     """Each source with its error rate, and the agreement of each two; of only one source the seconds."""
-    sources = _sources_of(session)
+    sources = count_by_source(now.history)
     if len(sources) < 2:
         return {"median_seconds": sources[0].median_seconds if sources else None}
-    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    rates = session.error_rates.by_source if now.status.is_fallible else {}
     return {
         "sources": [
             {
@@ -332,7 +330,8 @@ def export(
         if as_json:
             emit(type="export", current=stale is None, **_export_as_json(session, targets))
         elif not any(targets.values()):
-            write_labels(session.ids, session.labels.tolist(), sys.stdout, names=session.cluster_names)
+            now = session.snapshot
+            write_labels(session.ids, now.labels.tolist(), sys.stdout, names=now.names)
         else:
             for what, target in targets.items():
                 if target not in (None, STDOUT):
@@ -345,8 +344,9 @@ def _write_clusters(
     """Write the clusters: of groups those of all their rows, to a folder."""
     source = origin_of(session, path)
     if not is_of_groups(source):
+        now = session.snapshot
         with open_output(target) as file:
-            write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
+            write_labels(session.ids, now.labels.tolist(), file, names=now.names)
         return
     assert data is not None  # as the session is about groups
     with open_engine(workers) as engine, show_bar("writing clusters") as bar:

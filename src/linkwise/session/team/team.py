@@ -1,4 +1,4 @@
-"""Several people and programs at one session: how far answers agree, audits, and reviews."""
+"""The team: several people and programs at one session, how far they agree, audits, and reviews."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from linkwise.constraints.facts import Fact, GivenAnswer, check_answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
 from linkwise.session.journal.events import Place
+from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.values import AuditPlan, check_note, check_source, write_plan
-from linkwise.session.open_questions import LEASE_S, SessionQuestions, check_is_integer
+from linkwise.session.recorder import Recorder
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.team.agreement import SourceAgreement, measure_agreement
 from linkwise.session.team.audit import (
     AuditReport,
@@ -20,8 +22,8 @@ from linkwise.session.team.audit import (
     verdicts_of,
 )
 from linkwise.session.team.leases import OpenQuestion, time_after
+from linkwise.session.team.questionnaire import LEASE_S, Questionnaire, check_is_integer
 from linkwise.session.team.review import ReviewCase, list_cases
-from linkwise.session.view import synchronized
 
 AUDIT_REASON = "Your answer shows how often {} is wrong."
 UNDECIDED = (
@@ -29,11 +31,27 @@ UNDECIDED = (
 )
 
 
-class SessionPeople(SessionQuestions):
-    """The part of `linkwise.Session` that is about people and programs who answer."""
+class Team:
+    """People and programs who answer.
+
+    Parameters
+    ----------
+    journal : Journal
+    state : SessionState
+    recorder : Recorder
+
+    Attributes
+    ----------
+    questions : Questionnaire
+        Who gets which question.
+    """
+
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
+        self._journal, self._state, self._recorder = journal, state, recorder
+        self.questions = Questionnaire(journal, state, recorder)
+        self._cases: tuple[tuple[int, int], list[ReviewCase]] = (-1, -1), []  # as of a generation and event
 
     # ------------------------------------------------------------ agreement and audits
-    @synchronized
     def agreement(self) -> list[SourceAgreement]:
         """Compare the answers of each two sources to the pairs that both answered with yes or no.
 
@@ -43,10 +61,9 @@ class SessionPeople(SessionQuestions):
             One for each two sources with a common pair, with Cohen's kappa and its 95 % interval. Volunteered
             pairs count as answers.
         """
-        self._catch_up()
-        return measure_agreement(self._settled_events())
+        self._state.catch_up()
+        return measure_agreement(self._state.settled)
 
-    @synchronized
     def audit(self, source: str, n: int = 30, *, by: str = "") -> list[OpenQuestion]:
         """Return up to n pairs that a program answered, for a person to answer them, too.
 
@@ -85,9 +102,9 @@ class SessionPeople(SessionQuestions):
         program, person = check_source(source), check_source(by)
         if program == person:
             raise ValueError(f"The source {program!r} cannot audit itself. Set `by` to a different name.")
-        self._catch_up_belief()
-        self._current_replay()  # an error without data
-        evidence = self._current_evidence()
+        self._state.catch_up_belief()
+        self._state.follow()  # an error without data
+        evidence = self._state.evidence_now()
         if not isinstance(evidence, FallibleEvidence):
             raise SessionError(
                 "This session treats every answer as correct, so there is nothing to audit. "
@@ -96,29 +113,28 @@ class SessionPeople(SessionQuestions):
         pairs: list[tuple[int, int]] = []
 
         def check_plan() -> dict[str, Any] | None:
-            remaining = self._remaining_events()
+            remaining = self._state.remaining
             answers = answers_of(remaining, program)
             if not answers:
                 raise SessionError(f"{program!r} has given no answer. Take a source from history.")
-            verdicts = verdicts_of(remaining, self._settled_events(), program, person)
+            verdicts = verdicts_of(remaining, self._state.settled, program, person)
             plan = self._find_audit(program, person)
             pairs[:] = [] if plan is None else list_open(plan, answers, verdicts)[:n]
             if pairs:
                 return None
-            place = int(self._meta["seed"]), self._last_number
+            place = int(self._journal.meta["seed"]), self._journal.last
             plan = draw_plan(program, person, int(n), answers, verdicts, evidence, place)
             pairs[:] = plan.pairs
             return {"source": program, "value": write_plan(plan)} if pairs else None
 
-        self._write_checked("audit", check_plan)
+        self._recorder.write_checked("audit", check_plan)
         why, until = AUDIT_REASON.format(program), time_after(LEASE_S)
-        start = self._last_start()
+        start = self._state.last_start()
         return [
-            OpenQuestion(self._leases.name(Place(start, position), *pair), *pair, why, person, until)
+            OpenQuestion(self.questions.leases.name(Place(start, position), *pair), *pair, why, person, until)
             for position, pair in enumerate(pairs, 1)
         ]
 
-    @synchronized
     def audit_report(self, source: str, *, by: str = "") -> AuditReport:
         """Compare the answers of a program with those that a person gave in its audit (see `Session.audit`).
 
@@ -140,28 +156,27 @@ class SessionPeople(SessionQuestions):
         SessionError
             This person has begun no audit of this program.
         """
-        self._catch_up_belief()
+        self._state.catch_up_belief()
         plan = self._find_audit(source, by)
         if plan is None:
             raise SessionError(
                 f"There is no audit of {source!r} by {by!r}. Begin it with audit({source!r}, by={by!r})."
             )
-        remaining = self._remaining_events()
+        remaining = self._state.remaining
         return measure_audit(
             plan,
             answers_of(remaining, source),
-            verdicts_of(remaining, self._settled_events(), source, by),
-            self._current_evidence().error_rates().by_source.get(source),
-            self.X,
+            verdicts_of(remaining, self._state.settled, source, by),
+            self._state.evidence_now().error_rates().by_source.get(source),
+            None if self._state.replay is None else self._state.replay.X,
         )
 
     def _find_audit(self, source: str, by: str) -> AuditPlan | None:
         """The last audit of a source by a person; None before the first."""
-        plans = self._settings().audits
+        plans = self._state.settings.audits
         return next((plan for plan in plans if (plan.source, plan.by) == (source, by)), None)
 
     # ------------------------------------------------------------ review
-    @synchronized
     def review(self, reviewer: str = "") -> list[ReviewCase]:
         """List the pairs that a reviewer should decide by `decide`.
 
@@ -179,18 +194,16 @@ class SessionPeople(SessionQuestions):
             Pairs with both a yes and a no first, then the most probable suspects. Empty if the session takes
             all answers as right.
         """
-        self._catch_up_belief()
-        if self._error_rate == 0:
+        self._state.catch_up_belief()
+        if self._state.rate == 0:
             return []
-        if self._cases is None or self._cases[0] != self._last_number:
-            found = list_cases(
-                self._settled_events(), self._certain_evidence(), self._current_evidence(), self.suspects
-            )
-            self._cases = self._last_number, found
+        state, at = self._state, (self._state.generation, self._journal.last)
+        if self._cases[0] != at:
+            certain, evidence = state.certain_evidence(), state.evidence_now()
+            self._cases = at, list_cases(state.settled, certain, evidence, state.suspects())
         name = " ".join(reviewer.split())
         return [case for case in self._cases[1] if case.waits_for(name)]
 
-    @synchronized
     def decide(
         self, first: int, second: int, answer: GivenAnswer, *, source: str = "", note: str = ""
     ) -> int:
@@ -228,11 +241,11 @@ class SessionPeople(SessionQuestions):
         name, text = check_source(source), check_note(note)
 
         def check_pair() -> dict[str, Any]:
-            i, j = self._certain_evidence().check(first, second, checked)
-            is_certain = self._error_rate != 0 and checked != "unsure"
+            i, j = self._state.certain_evidence().check(first, second, checked)
+            is_certain = self._state.rate != 0 and checked != "unsure"
             facts = (Fact(i, j, checked),) if is_certain else ()
             fields = {"first": i, "second": j, "answer": checked, "source": name}
             return {**fields, "facts": facts, "note": text}
 
-        self._write_checked("add", check_pair, UNDECIDED)
-        return self._last_number
+        self._recorder.write_checked("add", check_pair, UNDECIDED)
+        return self._journal.last

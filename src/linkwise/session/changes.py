@@ -1,44 +1,43 @@
-"""The writing half of a session: pairs, imports, names, undo and changes, each stored as one event."""
+"""Pairs, names, notes, changes and guidelines: what is stored in a session beside answers."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.facts import Answer, Fact, GivenAnswer, check_answer
-from linkwise.errors import (
-    ConstraintError,
-    InfeasibleConstraintsError,
-    SessionDamagedError,
-    SessionError,
-    short_repr,
-)
-from linkwise.session.journal.events import LASTING, Event, EventKind
+from linkwise.errors import ConstraintError, SessionError, short_repr
+from linkwise.session.journal.events import LASTING, Event
+from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
-from linkwise.session.journal.values import check_note, check_source
+from linkwise.session.journal.values import (
+    Example,
+    check_example,
+    check_guidelines,
+    check_note,
+    check_source,
+    drop_repeated,
+)
+from linkwise.session.recorder import Recorder
 from linkwise.session.state.event_facts import (
     CONTRADICTION,
     certain_evidence_of,
     drop_undone,
     evidence_of,
     find_undoable,
-    name_rows_by_id,
     names_of,
     settle_events,
 )
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.settings import apply_settings, begin_settings
-from linkwise.session.view import SessionView, synchronized
 from linkwise.text_files import is_unicode
 
 # with the contradiction, where answers may be wrong
@@ -50,14 +49,22 @@ UNCONFIRMED = (
     "This contradicts other answers that are certain: {}. Undo or change one of the others first, "
     "or keep this answer unconfirmed."
 )
-ROUNDING = 1e-9  # of confidences
-SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
 
 
-class SessionWriter(SessionView):
-    """The writing half of `linkwise.Session`: what stores an event, except answers and decisions."""
+class Changes:
+    """All that is stored in a session, but for answers, decisions and audits.
 
-    @synchronized
+    Parameters
+    ----------
+    journal : Journal
+    state : SessionState
+    recorder : Recorder
+    """
+
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder) -> None:
+        self._journal, self._state, self._recorder = journal, state, recorder
+
+    # ------------------------------------------------------------ pairs
     def add(
         self,
         first: int,
@@ -106,16 +113,15 @@ class SessionWriter(SessionView):
         name, text = check_source(source), check_note(note)
 
         def check_pair() -> dict[str, Any]:
-            is_certain = is_sure and self._error_rate != 0
-            known = self._certain_evidence() if is_certain else self._checking_evidence()
+            is_certain = is_sure and self._state.rate != 0
+            known = self._state.certain_evidence() if is_certain else self._state.checking_evidence()
             i, j = known.check(first, second, answer, source=name)
             facts = (Fact(i, j, answer),) if is_certain else ()
             fields = {"first": i, "second": j, "answer": answer, "source": name}
             return {**fields, "facts": facts, "note": text}
 
-        self._write_checked("add", check_pair)
+        self._recorder.write_checked("add", check_pair)
 
-    @synchronized
     def import_constraints(self, constraints: Constraints, *, source: str = "") -> int:
         """Import a set of constraints as one event, without their weights.
 
@@ -144,7 +150,7 @@ class SessionWriter(SessionView):
                 f"constraints is a {type(constraints).__name__}. "
                 "Build it with linkwise.Constraints(n_rows, must_link=[...], cannot_link=[...])."
             )
-        return self._import(constraints, (), source)
+        return self.import_facts(constraints, (), source)
 
     def import_csv(self, path: str | os.PathLike[str]) -> int:
         """Import the pairs of a file with the columns ``id_a,id_b,kind``; return their number.
@@ -159,9 +165,11 @@ class SessionWriter(SessionView):
         int
             The number of pairs.
         """
-        return self.import_constraints(Constraints.read_csv(path, ids=self.ids), source=Path(path).name)
+        return self.import_constraints(
+            Constraints.read_csv(path, ids=self._journal.names), source=Path(path).name
+        )
 
-    def _import(self, constraints: Constraints, unsure: tuple[Fact, ...], source: str) -> int:
+    def import_facts(self, constraints: Constraints, unsure: tuple[Fact, ...], source: str) -> int:
         """Store one event for all pairs, or none if the session holds all of them; return their number."""
         facts = (
             *(Fact(i, j, "yes") for i, j in constraints.must_link.tolist()),
@@ -170,19 +178,18 @@ class SessionWriter(SessionView):
         )
 
         def check_pairs() -> dict[str, Any] | None:
-            certain = self._certain_evidence()
+            certain = self._state.certain_evidence()
             certain.check_constraints(constraints)
-            unsure_before = (fact for fact in self._checking_evidence() if fact.answer == "unsure")
+            unsure_before = (fact for fact in self._state.checking_evidence() if fact.answer == "unsure")
             held = {(*sorted(fact.pair), fact.answer) for fact in (*certain, *unsure_before)}
             is_new = any((*sorted(fact.pair), fact.answer) not in held for fact in facts)
             # the name of a file need not be valid Unicode
             text = source.encode(errors="backslashreplace").decode()
             return {"facts": facts, "source": text} if is_new else None
 
-        self._write_checked("import", check_pairs)
+        self._recorder.write_checked("import", check_pairs)
         return len(facts)
 
-    @synchronized
     def set_done(self, row: int) -> int:
         """Mark the cluster of a row as done: all its rows belong together, and no question compares them.
 
@@ -206,22 +213,22 @@ class SessionWriter(SessionView):
         members: list[int] = []
 
         def check_cluster() -> dict[str, Any] | None:
-            snapshot, is_current = self._clustering()
+            snapshot, is_current = self._state.clustering()
             if not is_current:
                 raise SessionError("The clusters are older than the answers. Open the session with its data.")
-            lead, evidence = self._check_row(row), self._certain_evidence()
+            lead, evidence = check_row(row, self._journal.n_rows), self._state.certain_evidence()
             members[:] = np.flatnonzero(snapshot.labels == snapshot.labels[lead]).tolist()
             facts = tuple(
                 Fact(lead, other, "yes") for other in members if evidence.verdict(lead, other) != "yes"
             )
-            if self._error_rate != 0:
-                evidence.check_constraints(Constraints(self.n_rows, [fact.pair for fact in facts]))
+            if self._state.rate != 0:
+                evidence.check_constraints(Constraints(self._journal.n_rows, [fact.pair for fact in facts]))
             return {"first": lead, "facts": facts} if facts else None
 
-        self._write_checked("done", check_cluster)
+        self._recorder.write_checked("done", check_cluster)
         return len(members)
 
-    @synchronized
+    # ------------------------------------------------------------ names and costs
     def set_name(self, row: int, name: str) -> None:
         """Name the cluster of a row. The name stays with that row; an empty name removes it.
 
@@ -248,20 +255,12 @@ class SessionWriter(SessionView):
         text = " ".join(name.split())
 
         def check_name() -> dict[str, Any] | None:
-            lead, names = self._check_row(row), names_of(self._events)
+            lead, names = check_row(row, self._journal.n_rows), names_of(self._journal.events)
             is_latest = names.get(lead, "") == text and next(reversed(names), lead) == lead
             return None if is_latest else {"first": lead, "source": text}
 
-        self._write_checked("name", check_name)
+        self._recorder.write_checked("name", check_name)
 
-    @property
-    @synchronized
-    def costs(self) -> dict[str, float]:
-        """What the answers of each source have cost, as far as `add_cost` was called."""
-        self._catch_up()
-        return dict(self._settings().costs)
-
-    @synchronized
     def add_cost(self, source: str, cost: float) -> float:
         """Add to what the answers of a source have cost. It cannot be undone.
 
@@ -290,10 +289,10 @@ class SessionWriter(SessionView):
         amount = math.inf if isinstance(cost, int) and abs(cost) > sys.float_info.max else float(cost)
         if not 0 <= amount < math.inf:
             raise ValueError(f"The cost is out of range: {short_repr(cost)}. Pass a number from 0 on.")
-        self._write_checked("cost", lambda: {"source": name, "value": amount})
-        return self._settings().costs[name]
+        self._recorder.write_checked("cost", lambda: {"source": name, "value": amount})
+        return self._state.settings.costs[name]
 
-    @synchronized
+    # ------------------------------------------------------------ changes of earlier events
     def undo(self, number: int | None = None) -> Event | None:
         """Undo the last event, or an earlier one by its number in `history`.
 
@@ -317,8 +316,8 @@ class SessionWriter(SessionView):
         SessionError
             No event of this number holds, or another client wrote at the same moment.
         """
-        self._catch_up()
-        remaining = self._remaining_events()
+        self._state.catch_up()
+        remaining = self._state.remaining
         if number is None:
             event = find_undoable(remaining)
         else:  # of changes only the last one: later answers may depend on the others
@@ -330,13 +329,13 @@ class SessionWriter(SessionView):
                 )
         if event is None:
             return None
-        then = [*self._events, Event(self._last_number + 1, "undo", "", target=event.number)]
-        settings = apply_settings(begin_settings(self._meta), drop_undone(then))
-        self._check_agreement(settle_events(then), settings.error_rate)
+        then = [*self._journal.events, Event(self._journal.last + 1, "undo", "", target=event.number)]
+        settings = apply_settings(begin_settings(self._journal.meta), drop_undone(then))
+        self._recorder.check_agreement(settle_events(then), settings.error_rate)
         if event.kind in ("learner", "rate"):
-            self._follow_settings(settings)  # an error comes before anything is stored
+            self._state.follow_settings(settings)  # an error comes before anything is stored
         try:
-            self._write("undo", target=event.number)
+            self._recorder.write("undo", target=event.number)
         except WriteConflict:
             raise SessionError(
                 "Another client changed the session at the same moment, and nothing is undone. "
@@ -344,7 +343,6 @@ class SessionWriter(SessionView):
             ) from None
         return event
 
-    @synchronized
     def change(self, number: int, answer: GivenAnswer) -> None:
         """Change an earlier answer or volunteered pair, by the number of its event in `history`.
 
@@ -367,7 +365,7 @@ class SessionWriter(SessionView):
         """
 
         def check_change() -> dict[str, Any] | None:
-            settled = self._settled_events()
+            settled = self._state.settled
             event = next((e for e in settled if e.number == number), None)
             if event is None or event.first is None or event.second is None:
                 raise SessionError(
@@ -375,17 +373,16 @@ class SessionWriter(SessionView):
                 )
             new = check_answer(answer, event.first, event.second)
             others = [e for e in settled if e is not event]
-            if self._error_rate == 0:
-                known = evidence_of(self.n_rows, others)
+            if self._state.rate == 0:
+                known = evidence_of(self._journal.n_rows, others)
             else:
-                known = certain_evidence_of(self.n_rows, others, self._error_rate)
+                known = certain_evidence_of(self._journal.n_rows, others, self._state.rate)
             known.check(event.first, event.second, new, source=event.source)
             return None if new == event.answer else {"answer": new, "target": number}
 
-        message = CONTRADICTION if self._error_rate == 0 else UNCHANGED
-        self._write_checked("change", check_change, message)
+        message = CONTRADICTION if self._state.rate == 0 else UNCHANGED
+        self._recorder.write_checked("change", check_change, message)
 
-    @synchronized
     def set_sure(self, number: int) -> None:
         """Confirm that an earlier answer is right, by the number of its event in `history`.
 
@@ -404,14 +401,14 @@ class SessionWriter(SessionView):
         SessionError
             No yes or no of this number holds, or the session treats every answer as correct.
         """
-        if self._error_rate == 0:
+        if self._state.rate == 0:
             raise SessionError(
                 "This session treats every answer as correct, so there is nothing to confirm. "
                 "Open it with error_rate=None to let answers be wrong."
             )
 
         def check_certain() -> dict[str, Any] | None:
-            event = next((e for e in self._settled_events() if e.number == number), None)
+            event = next((e for e in self._state.settled if e.number == number), None)
             if event is None or event.first is None or event.second is None or event.answer is None:
                 raise SessionError(
                     f"Event {number} is not an answer that can be confirmed. Take a number from history."
@@ -420,12 +417,11 @@ class SessionWriter(SessionView):
                 raise SessionError(
                     f"Event {number} is a pair that you were not sure of. Change it to yes or no first."
                 )
-            self._certain_evidence().check(event.first, event.second, event.answer)
+            self._state.certain_evidence().check(event.first, event.second, event.answer)
             return None if event.is_sure else {"answer": event.answer, "target": number}
 
-        self._write_checked("sure", check_certain, UNCONFIRMED)
+        self._recorder.write_checked("sure", check_certain, UNCONFIRMED)
 
-    @synchronized
     def note(self, number: int, note: str, *, source: str = "") -> None:
         """Write a note on an earlier answer or volunteered pair, by the number of its event in `history`.
 
@@ -451,83 +447,107 @@ class SessionWriter(SessionView):
         text, name = check_note(note), check_source(source)
 
         def check_target() -> dict[str, Any] | None:
-            event = next((e for e in self._settled_events() if e.number == number), None)
+            event = next((e for e in self._state.settled if e.number == number), None)
             if event is None or event.kind not in ("answer", "add"):
                 raise SessionError(
                     f"Event {number} is not an answer that can have a note. Take a number from history."
                 )
             return None if text == event.note else {"target": event.number, "note": text, "source": name}
 
-        self._write_checked("note", check_target)
+        self._recorder.write_checked("note", check_target)
 
-    # ------------------------------------------------------------ storing
-    def _check_row(self, row: int) -> int:
-        """Check that a row exists and return it as a plain integer."""
-        return check_row(row, self.n_rows)
-
-    def _write(self, kind: EventKind, **event: Any) -> None:
-        """Store an event, then take the learner there unless it can wait until somebody reads."""
-        self._events.append(self._store.append(kind, after=self._last_number, **event))
-        if not self._events[-1].can_wait:
-            self._follow()
-
-    def _follow(self) -> None:
-        """Take the learner to the last event, and store its labels."""
-        if self._replay is not None:
-            self._current_replay()
-            self._save_snapshot()
-
-    def _write_checked(
-        self, kind: EventKind, check: Callable[[], dict[str, Any] | None], message: str = CONTRADICTION
-    ) -> None:
-        """Check and store an event; when another client writes first, check again.
+    # ------------------------------------------------------------ guidelines and examples
+    def set_guidelines(self, text: str) -> None:
+        """Write down what "belong together" means here, for everybody who answers.
 
         Parameters
         ----------
-        kind : str
-        check : callable
-            Returns the fields of the event, or None when there is nothing to store.
-        message : str, optional
-            What an error says about a contradiction.
+        text : str
+            Up to 10 000 characters. An empty text removes the guidelines.
+
+        Raises
+        ------
+        TypeError
+            `text` is not a string.
+        SessionError
+            `text` is too long, or it is not valid Unicode.
         """
-        while True:
-            self._catch_up()
-            with name_rows_by_id(self._ids, message):
-                event = check()
-            with suppress(WriteConflict):
-                return None if event is None else self._write(kind, **event)
+        checked = check_guidelines(text)
 
-    def _save_snapshot(self, *, always: bool = False) -> None:
-        """Store the labels, for reading without data; if that fails now, a later call does it."""
-        if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
-            with suppress(SessionError):
-                now = self._settings()
-                waits = bool(self._events) and self._events[-1].can_wait
-                is_behind = waits or self._followed != (now.learner, now.error_rate)
-                replay = self._current_replay() if is_behind else self._replay
-                snapshot = replay.snapshot()
-                if always:  # it costs time and room
-                    confidence = _read_shares(replay.confidence(), self.n_rows)
-                    snapshot = snapshot._replace(confidence=confidence)
-                self._store.put_snapshot(snapshot)
+        def check_text() -> dict[str, Any] | None:
+            return None if checked == self._state.settings.guidelines else {"value": checked}
 
-    def _check_agreement(self, settled: Sequence[Event], rate: AssumedRate) -> None:
-        """Check that the answers agree that count as right at an error rate."""
-        if 0 not in (rate.values() if isinstance(rate, Mapping) else [rate]):
-            return
-        try:
-            evidence_of(self.n_rows, settled, rate)
-        except SessionDamagedError:
-            raise InfeasibleConstraintsError(
-                "Some answers contradict each other, so they cannot all be right (error_rate=0). "
-                "Undo or change the suspects first."
-            ) from None
+        self._recorder.write_checked("guidelines", check_text)
 
+    def set_examples(self, examples: Iterable[tuple[Any, ...]]) -> None:
+        """Give everybody who answers a few pairs that show what belongs together.
 
-def _read_shares(values: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """The confidences of a learner as a file may hold them; None if they are no shares, one for each row."""
-    if values is None:
-        return None
-    shares = np.asarray(values, dtype=np.float64)
-    is_right = shares.shape == (n_rows,) and ((shares > -ROUNDING) & (shares < 1 + ROUNDING)).all()
-    return shares.clip(0, 1) if is_right else None
+        They count neither as answers nor as constraints.
+
+        Parameters
+        ----------
+        examples : iterable of tuple
+            Up to 30 tuples ``(first, second, answer)`` or ``(first, second, answer, reason)``: two row
+            positions, "yes", "no" or a bool for whether they belong together, and a reason of up to 2000
+            characters. They replace all earlier examples. Of several about one pair the last one counts.
+
+        Raises
+        ------
+        ConstraintError
+            A row does not exist, or both rows of a pair are the same.
+        TypeError
+            An example is not such a tuple.
+        SessionError
+            There are too many, or a reason is too long or not valid Unicode.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> session = lw.Session([[0.0], [0.1], [5.0], [5.1]])
+        >>> session.set_examples([(0, 1, True, "close to each other"), (1, 2, False)])
+        >>> session.examples[0]
+        Example(first=0, second=1, answer='yes', reason='close to each other')
+        """
+        checked = [check_example(example, self._journal.n_rows) for example in examples]
+        self._change_examples(lambda _: checked)
+
+    def add_example(self, first: int, second: int, answer: GivenAnswer, reason: str = "") -> None:
+        """Add one example, or replace the one about the same pair; see `set_examples`.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions of the two rows.
+        answer : {"yes", "no"} or bool
+            Whether they belong together.
+        reason : str, default=""
+            Why, up to 2000 characters.
+
+        Raises
+        ------
+        ConstraintError, TypeError, SessionError
+            As for `set_examples`.
+        """
+        example = check_example((first, second, answer, reason), self._journal.n_rows)
+        self._change_examples(lambda examples: [*examples, example])
+
+    def remove_example(self, first: int, second: int) -> None:
+        """Remove the example about a pair, if there is one.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions of the two rows.
+        """
+        pair = {first, second}
+        self._change_examples(lambda examples: [each for each in examples if {*each[:2]} != pair])
+
+    def _change_examples(self, change: Callable[[list[Example]], list[Example]]) -> None:
+        """Store what `change` makes of the examples that the file holds, whoever else changes them."""
+
+        def check_examples() -> dict[str, Any] | None:
+            before = list(self._state.settings.examples)
+            after = drop_repeated(change(before))
+            return None if after == before else {"value": [list(each) for each in after]}
+
+        self._recorder.write_checked("examples", check_examples)
