@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["record", "text", "image", "series"]
 """The form in which a person sees a row."""
-Unit = Literal["words", "letters"]
-"""What texts are compared by."""
 Role = Literal[
     "numeric",
     "category",
