@@ -92,7 +92,7 @@ class Project:
         The data file or folder.
     table : Table
     encoded : Encoded
-    groups : Items
+    items : Items
         The rows as a person sees them.
     resumed : bool
         Whether the session file existed before.
