@@ -152,3 +152,24 @@ def test_a_named_encoding_that_does_not_fit(tmp_path):
 def test_all_names_of_an_encoding_are_one():
     assert {normalize_encoding(name) for name in ("cp1252", "windows-1252", "CP1252")} == {"windows-1252"}
     assert all(normalize_encoding(name) == name for name in ENCODINGS.values())
+
+
+def test_a_damaged_character_does_not_change_the_encoding(tmp_path):
+    good = "text,n\ngut 😀 Straße,1\nüber,2\nöde,3\n".encode()
+    path = tmp_path / "rows.csv"
+    path.write_bytes(good + b"stra\xc3,4\nweiter \xf0\x9f\x98,5\n" + "ä,6\nö,7\n".encode())
+    table = read_table(path)
+    assert table.frame["text"].to_list()[3:5] == ["stra\ufffd", "weiter \ufffd"]
+    assert (
+        "2 damaged characters in lines 5, 6 read as '\ufffd': the file is UTF-8 everywhere else."
+        in table.notes
+    )
+    path.write_bytes(b"\xef\xbb\xbf" + good + b"stra\xc3,4\n")
+    assert "1 damaged character in line 5 read as" in read_table(path).notes[0]
+
+
+def test_many_damaged_characters_are_another_encoding(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("a,b\nStraße,ü\n".encode() + "Käse,ä\nÖl,ö\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8: byte"):
+        read_table(path)

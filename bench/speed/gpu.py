@@ -46,18 +46,18 @@ def time_in_turn(*works: Callable[[], Any]) -> list[float]:
     return [median(found) for found in times]
 
 
-def compare_kernels(card: cuda.Card, n: int, d: int) -> list[float]:
+def compare_kernels(gpu: cuda.Gpu, n: int, d: int) -> list[float]:
     rng = np.random.default_rng(0)
     X, centers = rng.normal(size=(n, d)).astype(np.float32), rng.normal(size=(CENTERS, d))
     wanted, found = (
         native.nearest_points(X, centers, parallel.n_threads()),
-        cuda.nearest_points_on_card(card, X, centers),
+        cuda.nearest_points_on_card(gpu, X, centers),
     )
     if not all(map(np.array_equal, wanted, found)):
         raise ArithmeticError("The card and the processor differ")
     return time_in_turn(
         lambda: native.nearest_points(X, centers, parallel.n_threads()),
-        lambda: cuda.nearest_points_on_card(card, X, centers),
+        lambda: cuda.nearest_points_on_card(gpu, X, centers),
     )
 
 
@@ -93,8 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, nargs="+", default=[parallel.n_threads()], metavar="N")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args(arguments)
-    card = cuda.find_card()
-    if card is None:
+    gpu = cuda.find_gpu()
+    if gpu is None:
         print("CuPy finds no graphics card here.")
         return 0
     rows = []
@@ -104,11 +104,11 @@ def main(arguments: list[str] | None = None) -> int:
     for threads, (work, d) in product(options.threads, cases):
         os.environ["OMP_NUM_THREADS"] = str(threads)
         if work == "nearest":
-            times = compare_kernels(card, options.rows, d)
+            times = compare_kernels(gpu, options.rows, d)
         else:
             with TemporaryDirectory() as name:
                 times = compare_summaries(options.rows, d, Path(name))
-        case = {"card": card.name, "threads": threads, "work": work, "rows": options.rows, "columns": d}
+        case = {"card": gpu.name, "threads": threads, "work": work, "rows": options.rows, "columns": d}
         case |= {"processor_s": f"{times[0]:.3g}", "card_s": f"{times[1]:.3g}"}
         rows.append(case | {"ratio": f"{times[0] / times[1]:.3g}"})
         print("".join(str(rows[-1][field]).rjust(14) for field in FIELDS[1:]), flush=True)

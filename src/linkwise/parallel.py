@@ -27,7 +27,7 @@ class Engine(NamedTuple):
     n_jobs: int | None = None
 
 
-HERE = Engine()
+SERIAL_ENGINE = Engine()
 
 
 def n_threads() -> int:
@@ -161,7 +161,10 @@ def map_tasks(
 
 
 def map_in_order(
-    function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task], engine: Engine = HERE
+    function: Callable[[Any, Task], Result],
+    shared: Any,
+    tasks: Sequence[Task],
+    engine: Engine = SERIAL_ENGINE,
 ) -> Generator[Result, None, None]:
     """Call ``function(shared, task)`` for each task, and yield the results in the order of the tasks.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from linkwise.errors import DataError
 from linkwise.text_files import ENCODINGS, decode, normalize_encoding
-from linkwise.wording import join_names
+from linkwise.wording import count_noun, join_names
 
 WINDOWS = ENCODINGS["cp1252"]  # all letters and symbols of Latin-1 are the same in it
 _ALPHABETS = tuple(
@@ -56,6 +56,8 @@ _RAISED = frozenset("¹²³")
 _UNIT = re.compile("[a-z]{1,2}")  # such as m and km, which are squared and cubed
 _REST = re.compile(rb"[\x80-\xff][A-Za-z\x80-\xff]{0,30}")  # of a word, from its first letter beyond ASCII
 _BEGINNING = re.compile(rb"[A-Za-z]{0,30}\Z")
+_REPLACED = "\ufffd"
+_WHOLE_PER_DAMAGED = 3  # a word or two of another encoding may look like UTF-8
 _LOOK = 2000  # bytes that show UTF-16 without a mark
 
 
@@ -85,7 +87,8 @@ def to_utf8(raw: bytes, encoding: str | None = None) -> Utf8:
     raw : bytes
         The contents.
     encoding : str, optional
-        The encoding of the file. By default UTF-8, else UTF-16 or Windows-1252 where that is certain.
+        The encoding of the file. By default UTF-8, also if a few characters are damaged, else UTF-16 or
+        Windows-1252 where that is certain.
 
     Returns
     -------
@@ -107,10 +110,39 @@ def to_utf8(raw: bytes, encoding: str | None = None) -> Utf8:
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as error:
+        if (mended := _replace_damage(raw)) is not None:
+            return mended
         if raw.startswith(codecs.BOM_UTF8):
             decode(raw)  # its mark says UTF-8, so this raises the error that names the wrong byte
         return _read_bytes_as_letters(raw, error)
     return Utf8(raw, None, [])
+
+
+def _replace_damage(raw: bytes) -> Utf8 | None:
+    """Read UTF-8 in which a few characters are damaged, such as the last one that fitted into a field.
+
+    Letters of another encoding hardly ever form a character of UTF-8. So a file with more whole characters
+    beyond ASCII than damaged places is in UTF-8.
+    """
+    text = raw.decode("utf-8", errors="replace")
+    damaged = text.count(_REPLACED) - raw.count(_REPLACED.encode())
+    whole = sum(not mark.isascii() for mark in text) - text.count(_REPLACED)
+    if whole < _WHOLE_PER_DAMAGED * damaged:
+        return None
+    lines = [n for n, line in enumerate(raw.split(b"\n"), 1) if not _is_utf8(line)]
+    note = (
+        f"{count_noun(damaged, 'damaged character')} in line{'s' * (len(lines) > 1)}"
+        f" {join_names(map(str, lines), 5)} read as {_REPLACED!r}: the file is UTF-8 everywhere else."
+    )
+    return Utf8(text.encode(), None, [note])
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decode_as(raw: bytes, name: str) -> str:

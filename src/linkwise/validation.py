@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, DataError, short_repr
@@ -27,6 +27,12 @@ def resolve_seed(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def predicts_under_constraints(model: object) -> bool:
+    """Whether a model is a clusterer that takes constraints, asks nothing, and assigns new rows."""
+    asks = has_fit_parameter(model, "oracle")
+    return hasattr(model, "predict") and has_fit_parameter(model, "constraints") and not asks
 
 
 def check_rows(
@@ -60,7 +66,7 @@ def check_rows(
     name = "a session" if estimator is None else type(estimator).__name__
     if _names_files(X):
         cluster = "Cluster rows in files by linkwise.cluster_rows(model, rows). Or summarise them"
-        advice = cluster if getattr(estimator, "reads_chunks", False) else "Summarise rows in files"
+        advice = cluster if predicts_under_constraints(estimator) else "Summarise rows in files"
         raise TypeError(
             f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. {advice} first,"
             " by summary = linkwise.summarize(rows), and pass summary.X to it."

@@ -105,6 +105,7 @@ def test_the_start_is_the_clustering_before_the_first_question(small):
         assert bench.measure_start(("iris", learner, "0"), None) == {"0": f"{wanted:.4f}"}
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_task_outside_the_groups_is_measured_as_the_first_groups_are(small, tmp_path):
     bench.main(["--runs", "1", "--learners", "COBRAS", "--tasks", "sonar", "--out", str(tmp_path)])
     lines = read(tmp_path / "active" / "table.csv")
@@ -184,6 +185,7 @@ def test_a_picture_shows_groups_of_other_parts_at_its_own_numbers(monkeypatch, t
     assert {task: values.tolist() for (task, _), values in runs_c.items()} == {"z": [[0.3, 0.4, 0.5]]}
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_cell_holds_the_run_of_fit_and_the_advice_on_its_way(small):
     task, at = data.load("iris", None), (3, 10, 25)
     oracle = TruthOracle(task.y)
@@ -204,6 +206,7 @@ def test_a_cell_holds_the_run_of_fit_and_the_advice_on_its_way(small):
     assert row["true 25"] == "0.0000"
 
 
+@pytest.mark.slow(nightly=True)
 def test_the_calibration_covers_all_finished_groups(small, tmp_path, capsys):
     asked = ["--runs", "1", "--out", str(tmp_path), "--learners"]
     bench.main([*asked, "KIN", "--tasks", "iris", "wine"])
@@ -214,6 +217,7 @@ def test_the_calibration_covers_all_finished_groups(small, tmp_path, capsys):
         assert (line["group"], line["answers"], line["runs"], line["true"]) == ("first", "25", "2", "0.000")
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("name", made_sets.SHAPES)
 def test_made_sets_are_as_hard_as_declared(name):
     shape, task = made_sets.SHAPES[name], data.load(name, data.Source())

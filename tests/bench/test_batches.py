@@ -12,6 +12,7 @@ from bench import data
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_batch_is_measured_and_written(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 4, axis=0), np.repeat([0, 1, 2], 4)

@@ -106,6 +106,7 @@ def test_a_cell_is_the_nmi_of_each_start(folder):
         assert (nmi, rounds) == (f"{score:.4f}", str(model.n_rounds_))
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("method", bckm.RIVALS)
 def test_rivals_take_rows_and_texts(folder, method):
     for task in ("iris", "tr23"):
@@ -292,6 +293,7 @@ def test_every_claim_is_checked_in_three_versions():
     assert [row["claim"] for row in claims] == list(bckm_claims.CLAIMS)
 
 
+@pytest.mark.slow(nightly=True)
 def test_claims_and_differences_are_written(tmp_path, capsys):
     good, bad = ([0.9 + 0.01 * at, 0.9] for at in range(3)), ([0.1 + 0.02 * at, 0.2] for at in range(3))
     tasks, good, bad = ("iris", "sonar", "spiral", "wdbc", "tr11"), list(good), list(bad)

@@ -276,6 +276,7 @@ def test_everything_is_written_and_printed(folder, tmp_path, capsys):
             assert len(list(csv.DictReader(file))) == n
 
 
+@pytest.mark.slow(nightly=True)
 def test_some_of_it(folder, tmp_path, capsys):
     arguments = ["--data", str(folder), "--out", str(tmp_path / "out"), "--quick", "--only", OURS]
     clusilc.main([*arguments, "--tasks", "wine"])

@@ -75,6 +75,7 @@ def claims(m, version=0):
     return {name: line[2 + 2 * version] for name, line in zip(names, check_claims(m), strict=True)}
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_claims_where_cobra_leads(version):
     seconds = dict.fromkeys(("COBRAS", "COBRAS.paper()", "COBRAS (program)"), 2.0)
@@ -97,6 +98,7 @@ def test_claims_where_cobra_leads(version):
         assert found[name] == "not testable"
 
 
+@pytest.mark.slow(nightly=True)
 def test_claims_where_cobras_leads():
     rivals = {"COBS": 0.3, "NPU + MPCKMeans": 0.2, "NPU + COSC": 0.4}
     seconds = {
@@ -133,6 +135,7 @@ def test_a_claim_about_a_rival_rests_on_its_tasks_and_says_how_many():
     assert "1 tasks, 1 to 20" in line[1]
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_rival_on_few_tasks_decides_nothing():
     m = measured(flat(0.5, 0.5, 0.5, 0.6, COBS=0.3), tasks="abc")
     m.repetitions[1:, m.learners.index("COBS")] = 0
@@ -223,6 +226,7 @@ def test_a_repetition_of_other_code_is_measured_again_unless_it_may_be_reused(tm
     assert missing_cells(tmp_path, cells, entries, reuse=False) == cells
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cobras, "QUICK_QUESTIONS", 12)
@@ -264,6 +268,7 @@ def test_the_report_has_all_methods_and_draws_the_figures(tmp_path):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("learner", RIVALS)
 def test_rivals_ask_about_training_rows_only(tmp_path, monkeypatch, learner):
@@ -316,6 +321,7 @@ class COBRAS_kmeans:
 """
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("learner", ["COBRAS (program)", "COBRA-10 (program)"])
 def test_the_program_runs_in_another_python_on_the_same_folds(tmp_path, monkeypatch, small, learner):
     package = tmp_path / "cobras_ts"
@@ -334,6 +340,7 @@ def test_the_program_runs_in_another_python_on_the_same_folds(tmp_path, monkeypa
         assert curve[0] != curve[-1]
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 def test_ablation_tells_tasks_apart_that_chose_the_defaults(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(data, "names", lambda source: ["first", "yeast", "news_similar3"])
@@ -343,6 +350,7 @@ def test_ablation_tells_tasks_apart_that_chose_the_defaults(tmp_path, monkeypatc
     assert "at which was not looked: 1 tasks" in capsys.readouterr().out
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("target", "status"), [("0.01", 0), ("1.01", 1)])
 def test_quality_fails_below_a_target(tmp_path, monkeypatch, capsys, target, status):
@@ -352,6 +360,7 @@ def test_quality_fails_below_a_target(tmp_path, monkeypatch, capsys, target, sta
     assert ("MISS" in capsys.readouterr().out) == bool(status)
 
 
+@pytest.mark.slow(nightly=True)
 def test_plot(tmp_path):
     pytest.importorskip("matplotlib")
     from bench.plots import Panel, plot_panels

@@ -89,6 +89,7 @@ def test_rows_in_pairs_are_not_scored():
 
 
 # ---------------------------------------------------------------- pools
+@pytest.mark.slow(nightly=True)
 def test_a_pool_is_the_sum_of_its_parts(place):
     whole = pool_of("wine", place)
     parts = [pool_of("wine", place, name) for name in PARTS]
@@ -118,6 +119,7 @@ def test_every_maker_of_a_clustering_may_be_named(place):
 
 
 # ---------------------------------------------------------------- choices
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize("n", [1, 6, 40])
 def test_the_choice_is_that_of_the_estimator(place, tie, n):
@@ -130,6 +132,7 @@ def test_the_choice_is_that_of_the_estimator(place, tie, n):
     assert len(tied) == model.n_tied_
 
 
+@pytest.mark.slow(nightly=True)
 def test_silhouette_and_dbcv_choose_by_their_scores(place):
     task = made_up("wine", None)
     labels, _ = by_silhouette(task, place)
@@ -142,6 +145,7 @@ def test_silhouette_and_dbcv_choose_by_their_scores(place):
 
 
 # ---------------------------------------------------------------- questions
+@pytest.mark.slow(nightly=True)
 def test_active_cobs_is_followed_question_by_question(place):
     task, pool = made_up("wine", None), pool_of("wine", place)
     rows, _ = draw_pairs(len(task.y), 0)

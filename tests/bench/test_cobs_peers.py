@@ -54,6 +54,7 @@ def test_targets_have_a_column_for_each_method():
     assert [row["task"] for row in harness.read_target("cobs_table5.csv")] == list(cobs_runs.TASKS)
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("method", cobs_peers.METHODS)
 def test_a_run_is_the_score_elsewhere(place, method):
     task = made_up("wine", None)
@@ -72,6 +73,7 @@ def test_who_may_use_constraints_does(place):
     assert lw.constraint_score(labels, known) > 0.9
 
 
+@pytest.mark.slow(nightly=True)
 def test_npu_asks_askable_rows_and_is_scored_elsewhere(place, monkeypatch):
     asked = []
 

@@ -41,6 +41,7 @@ def make_problem(task, clusterer="mpck: letter", run=1):
     return Problem(task.X, constraints, cobs_readings.CLUSTERERS[clusterer], run, {}), pairs
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("method", ["mpck_SI", "mpck_NumSat", "mpck_CVCP", "cosc_NumSat", "cosc_CVCP"])
 def test_the_letter_is_that_of_the_tuned_peers(task, monkeypatch, method):
     monkeypatch.setattr(cobs_peers, "CLUSTERS", {"n_clusters": [2, 3, 4]})
@@ -51,6 +52,7 @@ def test_the_letter_is_that_of_the_tuned_peers(task, monkeypatch, method):
     assert ours == theirs
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("clusterer", cobs_readings.CLUSTERERS)
 def test_each_clusterer_is_measured(task, clusterer):
     row = cobs_readings.measure(("wine", clusterer, WHOLE, "0"), data.Source())

@@ -87,6 +87,7 @@ def test_help_is_that_of_the_experiment(ran, capsys):
     assert "run NAME..." in capsys.readouterr().out
 
 
+@pytest.mark.slow(nightly=True)
 def test_an_experiment_is_run(tmp_path):
     """In a process that loads nothing large before."""
     code = "import sys; from bench.__main__ import main; sys.exit(main() or 'numpy' in sys.modules)"

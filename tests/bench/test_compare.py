@@ -50,6 +50,7 @@ def test_a_cell_that_a_version_cannot_run_is_named(broken, verdict, monkeypatch)
     assert (line["ratio"], line["verdict"]) == ("-", verdict)
 
 
+@pytest.mark.slow(nightly=True)
 def test_cells_are_measured_in_a_process_of_their_own():
     assert compare.measure(Path(sys.executable), "no such cell") is None
     took = compare.measure(Path(sys.executable), "Evidence, 10 000 rows")

@@ -9,6 +9,7 @@ from bench.suites.protocols import read_suite
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.slow(nightly=True)
 def test_the_suites_of_the_docs_have_a_program_beside_them(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(documented_suites, "PEERS", {"questions": ("peers.py:random_pairs",)})
     monkeypatch.delenv("LINKWISE_DATA", raising=False)

@@ -17,6 +17,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow(nightly=True)
 @pytest.mark.parametrize("name", everyday.SETS)
 def test_a_set_and_its_classes_have_the_same_rows(name, tmp_path):
     everyday.make(tmp_path, name, 0.1, 3)
@@ -34,6 +35,7 @@ def test_a_set_and_its_classes_have_the_same_rows(name, tmp_path):
         assert all((tmp_path / row["picture"]).is_file() for row in rows if "picture" in row)
 
 
+@pytest.mark.slow(nightly=True)
 def test_the_same_seed_writes_the_same_file(tmp_path):
     written = []
     for folder, seed in (("a", 3), ("b", 3), ("c", 4)):

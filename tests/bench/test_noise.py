@@ -110,6 +110,7 @@ def test_a_choice_is_measured_with_what_it_is_compared_with(small, tmp_path, cap
     assert "runs.csv: 1 cells to run" in capsys.readouterr().out
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_cell_measures_what_fit_does(small):
     row = runs.measure(("iris", "KIN", "independent", "0.2", "3"), None, AT)
     oracle = TruthOracle(small.y, noise=0.2, random_state=3)
@@ -246,6 +247,7 @@ def test_rates_are_compared_with_the_answers_that_are_wrong():
     ]  # fmt: skip
 
 
+@pytest.mark.slow(nightly=True)
 def test_long_runs_report_falls_and_waits(small, tmp_path, capsys):
     bench.main(["--acc", "--runs", "1", "--out", str(tmp_path)])
     assert "ACC" in capsys.readouterr().out

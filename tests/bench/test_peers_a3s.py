@@ -54,6 +54,7 @@ def program(monkeypatch, tmp_path):
     return a3s.Program(tmp_path / "codac" / "clustering" / "a3s.py", sys.executable)
 
 
+@pytest.mark.slow(nightly=True)
 def test_the_number_of_clusters_is_told_or_estimated(program):
     task = made_up("iris", None)
     for n_told in (2, 5):
@@ -63,6 +64,7 @@ def test_the_number_of_clusters_is_told_or_estimated(program):
         assert labels[2, :5].tolist() == [0, 1, 1, 0, 1]  # the answers are the same
 
 
+@pytest.mark.slow(nightly=True)
 def test_ari_after_each_number_of_questions(program):
     y = made_up("iris", None).y
     at = (0, 3, 4, 50)

@@ -103,6 +103,7 @@ def test_objectives_are_compared_if_there_are_many_answers():
     assert not metrics.is_held(metrics.compare_metrics("MMC", X, c, np.diag([1.0, 1.0]), np.diag([1.0, 9.0])))
 
 
+@pytest.mark.slow(nightly=True)
 def test_everything_is_written_and_disagreement_is_printed(small, tmp_path, capsys):
     arguments = ["--python", sys.executable, "--runs", "1", "--out", str(tmp_path)]
     assert metrics.main(arguments) == 1

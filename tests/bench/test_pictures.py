@@ -39,6 +39,7 @@ def test_a_plot_has_a_palette_that_nobody_sees(tmp_path):
         assert np.asarray(picture.convert("RGB"))[0, 0].tolist() == [255, 255, 255]
 
 
+@pytest.mark.slow(nightly=True)
 def test_a_curve_has_one_colour_in_all_panels(tmp_path):
     path, curve = tmp_path / "curves.png", np.linspace(0, 1, 9)
     plot_panels(path, [Panel("", "", {"a": curve, "b": 1 - curve}), Panel("", "", {"b": 1 - curve})])

@@ -64,6 +64,7 @@ def test_what_failed_is_measured_again_and_what_missed_is_not(ran, tmp_path):
     assert (held["status"], held["machine"]["commit"]) == (1, "abc1234")
 
 
+@pytest.mark.slow(nightly=True)
 def test_the_quick_report_runs_short_forms(ran, tmp_path):
     report("--quick", "--out", tmp_path)
     quick = [one for one in ALL.values() if one.shows and one.quick is not None and one.in_quick_report]
@@ -130,6 +131,7 @@ def test_texts_cannot_break_the_page(tmp_path):
     assert page.explain_miss("nothing", {"task": "iris"}) == "Not explained yet."
 
 
+@pytest.mark.slow(nightly=True)
 def test_tables_are_drawn(tmp_path):
     rows = [{"n": str(n), "seconds": str(n / 100), "peer": "", "threads": "1"} for n in (10, 100)]
     shown = Shown("x.csv", "", "n", ("seconds", "peer"), "threads")

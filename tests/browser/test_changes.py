@@ -36,11 +36,11 @@ def test_rows_that_moved_are_outlined_for_a_second(served, browse, motion):
     server = served(Bundled("iris", answers=8))
     page = browse(server, reduced_motion=motion)
     page.evaluate(WATCH)
-    before = server.hub.presenter._labels
+    before = server.hub.presenter._content.labels
     page.get_by_role("button", name="Merge").first.press("Enter")  # a row moves when its line arrives
     page.locator("dialog .lw-choices button").first.click()
     page.wait_for_function("() => outlines.length === 2")
-    moved = int((before != server.hub.presenter._labels).sum())
+    moved = int((before != server.hub.presenter._content.labels).sum())
     assert moved > 0
     (shown, with_rings, begin), (gone, without, end) = page.evaluate("() => outlines")
     assert (shown, gone) == (str(moved), None)
@@ -84,13 +84,13 @@ def test_no_cluster_moves_when_the_lines_arrive(served, browse, width):
 
     def begin():
         presenter = Bundled("iris", answers=8)()
-        profile = presenter._profile
+        profile = presenter._content.profile
 
         def wait(labels):
             release.wait(patience(20))
             return profile(labels)
 
-        presenter._profile = wait
+        presenter._content.profile = wait
         return presenter
 
     page = browse(served(begin), viewport={"width": width, "height": 900})

@@ -45,7 +45,7 @@ def test_few_clusters_need_no_search(served, browse):
 
 def test_clusters_are_found_by_number_name_and_row(server, browse):
     page = browse(server)
-    labels = server.hub.presenter._labels
+    labels = server.hub.presenter._content.labels
     assert page.locator(".lw-cluster").count() == 60
     assert not page.locator(".lw-found").is_visible()
     find(page, "cluster 7", "1 of 60 clusters")
@@ -70,7 +70,7 @@ def test_clusters_are_found_by_number_name_and_row(server, browse):
 
 def test_the_order(server, browse):
     page = browse(server)
-    sizes = np.bincount(server.hub.presenter._labels).tolist()
+    sizes = np.bincount(server.hub.presenter._content.labels).tolist()
     by_size = sorted(range(60), key=lambda k: (-sizes[k], k))
     assert page.evaluate(NUMBERS) == by_size
     page.get_by_label("Order of the clusters").select_option("By number")

@@ -58,11 +58,11 @@ def chained(served, browse):
     """Rows 0, 1 and 2 are known to be together, 4 to be apart from them; all rows are exemplars."""
     session, X = small(CHAIN)
     presenter = plain(session, X)
-    presenter._typical = {
+    presenter._content._typical = {
         label: tuple(np.flatnonzero(session.labels == label).tolist()) for label in np.unique(session.labels)
     }
-    presenter._event = -2  # look again, with these
-    presenter._refresh()
+    presenter._content.event = -2  # look again, with these
+    presenter._content.refresh()
     return browse(served(lambda: presenter)), session
 
 

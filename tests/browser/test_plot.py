@@ -284,7 +284,7 @@ def test_more_clusters_than_a_byte_can_tell(served, browse, script):
     palette = np.array([colour_of(page, name) for name in css])
     paper = np.array(colour_of(page, "card"))
     inks = (217 * palette + 38 * paper) / 255 / 255
-    labels = server.hub.presenter._labels
+    labels = server.hub.presenter._content.labels
     wanted = inks[labels]
     assert np.abs(shown[y, x] - wanted).max(axis=1).mean() < 0.03
     assert (np.abs(shown[y, x] - wanted).max(axis=1) < 0.1).mean() > 0.98

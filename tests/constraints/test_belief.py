@@ -52,7 +52,12 @@ def follow(seed, *, n, n_answers, noise, rate, near, constraints=0, kinds=3):
     certain = [rows.tolist() for rows in groups.rows]
     plain = PlainBelief(kernel, nearness, rate, certain, groups.apart)
     askable = None if seed % 2 else rng.random(n) < 0.8
-    limits = {"likely": checks.LIKELY, "sure": checks.SURE, "large": checks.LARGE, "least": checks.LEAST}
+    limits = {
+        "likely": checks.LIKELY,
+        "sure": checks.PLACED_FROM,
+        "large": checks.LARGE,
+        "least": checks.LEAST_WORTH,
+    }
     answers, asked = [], {frozenset(fact.pair) for fact in evidence}
     for _ in range(n_answers):
         first, second = rng.choice(n, 2, replace=False).tolist()

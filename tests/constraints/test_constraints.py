@@ -413,3 +413,20 @@ def test_a_chain_through_very_many_rows_is_found():
     with pytest.raises(lw.InfeasibleConstraintsError, match=r"\(199990 more rows\)") as caught:
         Constraints(n, chain, [(order[0], order[-1])])
     assert len(caught.value.chain) == n
+
+
+def test_constraints_cannot_become_an_array():
+    with pytest.raises(TypeError, match=r"cannot be converted to an array\. Use their pairs: must_link"):
+        np.asarray(lw.Constraints(3, [(0, 1)]))
+
+
+def test_other_objects_than_constraints_raise_errors():
+    with pytest.raises(TypeError, match=r"not a Constraints object: \[0, 1, 1\]\. Build one"):
+        lw.constraint_score(lw.Constraints(3), [0, 1, 1])
+
+
+def test_ids_with_lone_surrogates_are_not_written(tmp_path):
+    path = tmp_path / "pairs.csv"
+    with pytest.raises(lw.ConstraintError, match=r"Row 1 \(counted from 0\) of the ids is"):
+        lw.Constraints(2, [(0, 1)]).to_csv(path, ids=["a", "\ud800"])
+    assert not path.exists()

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +36,17 @@ SAME = [
     pd.Series(["a", "a", "b", None, None]),
     pd.Series([5, 5, 6, None, None], dtype="Int64"),
     pd.Categorical(["x", "x", "y", None, None]),
+    pd.Series(["x", "x", "y", None, None], dtype="string"),
+    pd.Series([True, True, False, pd.NA, None], dtype="boolean"),
+    pd.Series(["x", "x", "y", pd.NA, np.nan], dtype=object),
+    pd.to_datetime(pd.Series(["2024-01-31", "2024-01-31", "2024-02-01", None, None])),
+    np.array(["2024-01-31", "2024-01-31", "2024-02-01", "NaT", "NaT"], dtype="M8[ns]"),
+    np.ma.masked_array([1, 1, 2, 2, 1], mask=[0, 0, 0, 1, 1]),
+    np.ma.masked_array(["a", "a", "b", "b", "a"], mask=[0, 0, 0, 1, 1]),
+    pl.Series(["a", "a", "b", None, None]),
+    pl.Series([1.0, 1.0, 2.0, None, float("nan")]),
+    pl.Series(["2024-01-31", "2024-01-31", "2024-02-01", None, None]).str.to_date(),
+    pa.chunked_array([["a", "a"], ["b", None, None]]),
 ]
 
 

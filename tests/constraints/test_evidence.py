@@ -562,3 +562,8 @@ def test_a_chain_through_very_many_rows_is_fast():
     assert [fact.answer for fact in relation.because] == ["yes"] * 17 + ["no"] + ["yes"] * 17
     assert replayed(i, j, relation.because) == "no"
     assert [len(group) for group in evidence.groups().rows] == [n // 2, n // 2]
+
+
+def test_pairs_that_are_no_constraints_are_refused():
+    with pytest.raises(TypeError, match=r"not a Constraints object: \[\(0, 1\)\]\. Build one"):
+        lw.Evidence(3).add_constraints([(0, 1)])

@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import linkwise as lw
-from linkwise.app.project.answer_records import AnswerRecord, write_answers
-from linkwise.app.project.output import write_labels
+from linkwise.app.project.output import AnswerRecord, write_answers, write_labels
 from linkwise.constraints.files import find_row, read_labels
 from linkwise.text_files import escape_cell, write_records
 

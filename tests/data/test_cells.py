@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkwise.data.cells import format_cell, is_missing
+from linkwise.constraints.checks import is_missing
+from linkwise.data.cells import format_cell
 from linkwise.wording import count_noun, join_names
 
 

@@ -1,5 +1,7 @@
 """The share that each column takes of the distance, and the options that the values alone suggest."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -200,4 +202,4 @@ def test_what_is_proposed_can_be_read(columns):
     impute = options.pop("impute", None)
     again = from_frame(frame, **options)
     encode(again, impute=impute)
-    assert propose_options(again.frame, {**again.choices, "impute": impute}) == {}
+    assert propose_options(again.frame, replace(again.reading, impute=impute)) == {}

@@ -59,7 +59,7 @@ def test_roles(make):
     assert said(table, "Rows are identified by 'uuid'")
     assert said(table, "Constant columns are left out: same (always 1), void (no values).")
     assert said(table, "'text' is left out as free text: 4 different texts in 4 rows")
-    assert said(table, "'Target' is left out: its name says that it holds known groups")
+    assert said(table, "'Target' is left out: its name suggests known groups")
     assert said(table, "'moment' is used as a number: days since 1970-01-01")
     assert said(table, "Columns used as categories: word (2 categories), flag (true or false).")
 

@@ -2,7 +2,6 @@
 
 import doctest
 import importlib.util
-import pkgutil
 import re
 import socket
 import sys
@@ -23,7 +22,12 @@ from linkwise.session.journal import schema
 DOCS = Path(__file__).parents[2] / "docs"
 REPRODUCTION = sorted(f"reproduction/{page.name}" for page in (DOCS / "reproduction").glob("*.rst"))
 PAGES = [*sorted(page.name for page in DOCS.glob("*.rst")), *REPRODUCTION]
-MODULES = sorted(m.name for m in pkgutil.walk_packages(linkwise.__path__, "linkwise."))
+SOURCE = Path(linkwise.__file__).parents[1]
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((SOURCE / "linkwise").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
 def _load(name):
@@ -208,7 +212,7 @@ def test_pages_without_anything_to_run_are_few():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in MODULES if not n.endswith("__main__")])
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)

@@ -19,7 +19,7 @@ def calls(monkeypatch):
         made.append(len(rows))
         return native.nearest_points(rows, centers, 1)
 
-    monkeypatch.setattr(cuda, "find_card", lambda: cuda.Card("A card", None, {}))
+    monkeypatch.setattr(cuda, "find_gpu", lambda: cuda.Gpu("A card", None, {}))
     monkeypatch.setattr(cuda, "nearest_points_on_card", compute)
     return made
 
@@ -49,7 +49,7 @@ def test_where_a_card_fails_the_processor_goes_on(calls, monkeypatch):
 
 
 def test_without_a_card_the_processor_finds_them(calls, monkeypatch):
-    monkeypatch.setattr(cuda, "find_card", lambda: None)
+    monkeypatch.setattr(cuda, "find_gpu", lambda: None)
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     found = nearest.nearest_centers(ROWS, CENTERS)
     assert calls == []

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import linkwise as lw
+from linkwise.data.reading import Reading
 from linkwise.large import label_files, ranges, table_labels
 from linkwise.large.item_table import read_items
 from linkwise.large.ranges import Lengths, Range, map_blocks, plan_ranges
-from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import BLOCK, TableFiles
 from linkwise.large.table_labels import write_files
 from linkwise.large.table_passes import summarize_tables
@@ -57,7 +57,7 @@ def bytes_of(found):
 
 def summarize_folder(folder, out, engine):
     tables = TableFiles(sorted(folder.iterdir()))
-    summarize_tables(tables, TableChoices(id_column="key"), 10, 0, out, None, engine)
+    summarize_tables(tables, Reading(id_column="key"), 10, 0, out, None, engine)
     return (out / "items.npz").read_bytes()
 
 

@@ -128,11 +128,6 @@ def test_progress_counts_clusterings():
     assert told[-1][0] == told[-1][1] > 10
 
 
-def test_a_method_that_needs_all_rows_names_the_others():
-    with pytest.raises(TypeError, match="fits PCKMeans, MPCKMeans, ClusILC and COBS, but model"):
-        lw.cluster_rows(lw.BCKM(3), X)
-
-
 def test_fit_names_the_function_for_files():
     with pytest.raises(TypeError, match=r"linkwise\.cluster_rows"):
         cobs().fit("events/*.parquet")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 from linkwise.learn.oracles import TruthOracle
 
@@ -14,6 +15,11 @@ nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAsk
 
 # a law draws its problems anew for each of many methods: ten, and a hundred by night
 few_examples = settings(max_examples=settings.default.max_examples // 5)
+
+
+def every_third_iris():
+    """As many rows as a law needs that looks at counts alone."""
+    return tuple(array[::3].copy() for array in load_iris(return_X_y=True))
 
 
 class Remembering:

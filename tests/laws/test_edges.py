@@ -47,12 +47,12 @@ def test_one_part_is_one_part_of_two_rows_too():
 @nobody_is_asked
 @each_learner
 @pytest.mark.parametrize("oracle", [None, lambda i, j: 1 / 0])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_rows_that_are_all_identical_are_one_cluster(entry, oracle, dtype):
-    model = entry.make(random_state=0).fit(np.full((12, 3), 7, dtype=dtype), oracle=oracle)
-    assert model.labels_.tolist() == [0] * 12
-    if oracle is not None:
-        assert model.reason_ == "exhausted"
+def test_rows_that_are_all_identical_are_one_cluster(entry, oracle):
+    for dtype in (np.float32, np.float64, np.int64):
+        model = entry.make(random_state=0).fit(np.full((12, 3), 7, dtype=dtype), oracle=oracle)
+        assert model.labels_.tolist() == [0] * 12
+        if oracle is not None:
+            assert model.reason_ == "exhausted"
 
 
 @each_exact_learner
@@ -168,30 +168,27 @@ REFUSED = [
 
 
 @each_learner
-@pytest.mark.parametrize(("X", "kind", "words"), REFUSED)
 @pytest.mark.parametrize("oracle", [None, lambda i, j: True])
-def test_what_cannot_be_clustered_is_named(entry, X, kind, words, oracle):
-    model = entry.make()
-    with pytest.raises(kind, match=words):
-        model.fit(X, oracle=oracle)
-    assert not hasattr(model, "labels_")
+def test_what_cannot_be_clustered_is_named(entry, oracle):
+    for X, kind, words in REFUSED:
+        model = entry.make()
+        with pytest.raises(kind, match=words):
+            model.fit(X, oracle=oracle)
+        assert not hasattr(model, "labels_")
 
 
 @each_learner
-@pytest.mark.parametrize(
-    ("askable", "kind", "words"),
-    [
+def test_no_such_rows_to_show(entry):
+    for askable, kind, words in (
         ([0, 9], ValueError, "askable names row 9, but the rows are 0 to 3"),
         ([-1], ValueError, "askable names row -1"),
         ([True, False], TypeError, r"askable has dtype bool, shape \(2,\)"),
         ([0.0, 1.0], TypeError, "dtype float64"),
         ([[0, 1]], TypeError, r"shape \(1, 2\)"),
-    ],
-)
-@pytest.mark.parametrize("oracle", [None, lambda i, j: True])
-def test_no_such_rows_to_show(entry, askable, kind, words, oracle):
-    with pytest.raises(kind, match=words):
-        entry.make().fit(np.eye(4), oracle=oracle, askable=askable)
+    ):
+        for oracle in (None, lambda i, j: True):
+            with pytest.raises(kind, match=words):
+                entry.make().fit(np.eye(4), oracle=oracle, askable=askable)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ KNOWN_K = [kind(3) for kind in (lw.ExploreConsolidate, lw.MinMax, lw.NPU, lw.Act
 
 
 @nobody_is_asked
-@parametrize_with_checks([lw.COBRA(), lw.COBRA(2), lw.COBRAS(), lw.COBRAS.paper(), lw.KIN(), *KNOWN_K])
+@parametrize_with_checks([lw.COBRA(), lw.COBRAS(), lw.KIN(), *KNOWN_K])
 def test_every_generated_check(estimator, check):
     check(estimator)
 

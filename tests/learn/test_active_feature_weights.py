@@ -250,7 +250,7 @@ def test_the_preset_of_the_paper_adds_one_dimension_at_a_time():
     for _ in range(24):
         q = run.question
         run.answer("yes" if y[q.first] == y[q.second] else "no")
-        seen.append(run.state.weighed.dimensions)
+        seen.append(run.state.tuned.dimensions)
     assert set(np.diff(seen)) == {0, 1}
     assert seen[-1] > 10
     assert model.estimator.get_params() == lw.FeatureWeightClustering.paper(2).get_params()
@@ -272,7 +272,7 @@ def test_answers_only_choose_the_weights_as_printed():
         assert len(model.describe(run.state)) == (2 if enforce else 1)
         shown[enforce] = run
     plain = shown[False]
-    np.testing.assert_array_equal(plain.labels, plain.state.weighed.labels)
+    np.testing.assert_array_equal(plain.labels, plain.state.tuned.labels)
     fitted = learner(enforce=False).fit(X, constraints=lw.Constraints(30, (), apart))
     assert fitted.n_clusters_ == 2
     assert fitted.violations_ > 0
@@ -286,7 +286,7 @@ def test_no_row_moves_at_an_answer_as_printed():
     for _ in range(8):
         q = run.question
         run.answer("yes" if y[q.first] == y[q.second] else "no")
-        np.testing.assert_array_equal(run.labels, run.state.weighed.labels)
+        np.testing.assert_array_equal(run.labels, run.state.tuned.labels)
 
 
 def test_clusterer_validity_and_transformation_may_be_any():

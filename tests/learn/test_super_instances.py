@@ -157,3 +157,14 @@ def test_of_pairs_that_are_as_close_the_first_is_asked_about():
     one, other = np.arange(20), np.arange(20, 40)
     corners[:10] *= 2  # the rows from 10 on are nearer to the others, and all as near
     assert super_instances._pair_to_show(corners, one, other, evidence) == (10, 20)
+
+
+@pytest.mark.parametrize("table", [0, 2**22])
+def test_values_are_found_among_others_by_a_table_and_by_bisection(monkeypatch, table):
+    monkeypatch.setattr(super_instances, "TABLE", table)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        few = np.unique(rng.integers(0, 40, rng.integers(0, 30)))
+        values = rng.integers(0, 60, rng.integers(0, 50))
+        np.testing.assert_array_equal(super_instances._among(few, values), np.isin(values, few))
+        np.testing.assert_array_equal(super_instances._are_named(few, values), np.isin(few, values))

@@ -77,7 +77,7 @@ def emulated_card(tmp_path_factory):
         defined = [f"-DROW={name}", f"-DSIDE={cuda.SIDE}", f"-DEACH={cuda.EACH}"]
         subprocess.run([compiler, *flags, *defined, "-o", library, source], check=True)
         kernels[np.dtype(dtype)] = _launcher(ctypes.CDLL(str(library)).launch, ctypes)
-    return cuda.Card("emulated", Emulated, kernels)
+    return cuda.Gpu("emulated", Emulated, kernels)
 
 
 def _launcher(launch, ctypes):
@@ -108,7 +108,7 @@ CASES = [(1, 1, 1), (5, 3, 7), (256, 16, 8), (257, 17, 9), (600, 33, 21), (900, 
 def test_a_card_finds_the_same_points_and_distances_to_the_bit(n, d, k, dtype, lattice, emulated_card):
     X, points = draw(n, d, k, dtype, lattice)
     wanted = native.nearest_points(X, points, 1)
-    for card in filter(None, (emulated_card, cuda.find_card())):
+    for card in filter(None, (emulated_card, cuda.find_gpu())):
         found = cuda.nearest_points_on_card(card, X, points)
         for one, other in zip(found, wanted, strict=True):
             assert one.dtype == other.dtype
@@ -158,15 +158,15 @@ def pretend(monkeypatch, card):
 
 @pytest.fixture
 def no_memory_of_cards():
-    cuda.find_card.cache_clear()
+    cuda.find_gpu.cache_clear()
     yield
-    cuda.find_card.cache_clear()
+    cuda.find_gpu.cache_clear()
 
 
 @pytest.mark.usefixtures("no_memory_of_cards")
 def test_a_card_that_computes_right_is_taken(emulated_card, monkeypatch):
     pretend(monkeypatch, emulated_card)
-    assert cuda.find_card().name == "A card"
+    assert cuda.find_gpu().name == "A card"
 
 
 @pytest.mark.usefixtures("no_memory_of_cards")
@@ -178,10 +178,10 @@ def test_a_card_that_computes_otherwise_is_not_taken(emulated_card, monkeypatch)
     pretend(
         monkeypatch, emulated_card._replace(kernels={**emulated_card.kernels, np.dtype(np.float32): wrong})
     )
-    assert cuda.find_card() is None
+    assert cuda.find_gpu() is None
 
 
 @pytest.mark.usefixtures("no_memory_of_cards")
 def test_without_cupy_there_is_no_card(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    assert cuda.find_card() is None
+    assert cuda.find_gpu() is None

@@ -55,8 +55,14 @@ class NeighboursOnce(NearestNeighbors):
         return self.found[self.radius]
 
 
+ODD = ("iris", "duplicates", "a grid, all distances tied", "one feature")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name",
+    [*ODD, *(pytest.param(name, marks=pytest.mark.slow(nightly=True)) for name in SETS if name not in ODD)],
+)
 def test_each_of_400_is_scikit_learns(name, monkeypatch):
     monkeypatch.setattr("sklearn.cluster._dbscan.NearestNeighbors", NeighboursOnce)
     monkeypatch.setattr(NeighboursOnce, "found", {})

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from linkwise.select.assign import find_rule
@@ -31,11 +30,6 @@ def pool():
 
 def few_candidates(**parameters):
     return lw.COBS(preset=SMALL, **parameters)
-
-
-@parametrize_with_checks([few_candidates(random_state=0)])
-def test_scikit_learn_s_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.slow

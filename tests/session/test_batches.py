@@ -43,7 +43,7 @@ def begin(name="KIN", **options):
 
 def with_clock(session):
     clock = Clock()
-    session._leases = Leases(clock)
+    session._questions.leases = Leases(clock)
     return clock
 
 
@@ -106,9 +106,9 @@ def test_nobody_holds_a_pair_twice():
     session.answer(says(other), question_id=other.id, source="ben")
     (again,) = session.questions(1, to="anna")
     assert pair(again) == pair(first)
-    assert [lease.question.id for lease in session._leases.current() if lease.question.to == "anna"] == [
-        again.id
-    ]
+    assert [
+        lease.question.id for lease in session._questions.leases.current() if lease.question.to == "anna"
+    ] == [again.id]
     session.answer(says(first), question_id=first.id, source="anna")  # a late answer to the older one
     assert session.history[-1].source == "anna"
 
@@ -125,8 +125,8 @@ def test_two_people_never_hold_the_same_question(rng):
         assert all(q.to == name for q in held[name])
         open_now = [
             pair(q)
-            for lease in session._leases.current()
-            if session._is_open(lease)
+            for lease in session._questions.leases.current()
+            if session._questions._is_open(lease)
             for q in [lease.question]
         ]
         assert len(open_now) == len(set(open_now))
@@ -193,7 +193,9 @@ def test_leases_that_are_over_are_forgotten_and_late_answers_still_count():
     session.add(0, 5, "cannot-link")
     clock.time += 61
     again = session.questions(1, to="carl", seconds=60)
-    assert [lease.question.id for lease in session._leases._leases.values()] == [q.id for q in again]
+    assert [lease.question.id for lease in session._questions.leases._leases.values()] == [
+        q.id for q in again
+    ]
     for late, name in ((present, "anna"), (other, "ben")):
         session.answer(says(late), question_id=late.id, source=name)
     assert [(e.source, e.place) for e in session.history[1:]] == [("anna", Place(0, 0)), ("ben", Place(0, 1))]
@@ -205,8 +207,8 @@ def test_leases_of_old_answers_are_forgotten(monkeypatch):
     for _ in range(12):
         for q in (*session.questions(1, to="anna"), *session.questions(1, to="ben")):
             session.answer(says(q), question_id=q.id, source=q.to)
-    assert len(session._leases._leases) <= 8
-    assert len(session._leases._last_position) <= 8
+    assert len(session._questions.leases._leases) <= 8
+    assert len(session._questions.leases._last_position) <= 8
 
 
 def test_questions_for_others_are_chosen_together_with_those_of_one(monkeypatch):
@@ -350,7 +352,7 @@ def test_undo_and_late_answers_start_no_run_anew(monkeypatch, rate):
     before = state(session)
     batch = session.questions(4)
     started = []
-    monkeypatch.setattr(session._replay, "_start_run", started.append)
+    monkeypatch.setattr(session._state.replay, "_start_run", started.append)
     for q in batch[::-1]:
         session.answer(says(q), question_id=q.id)
     for _ in batch:
@@ -369,8 +371,8 @@ def test_look_ahead_and_undo_find_no_belief_anew(monkeypatch):
     monkeypatch.setattr(fallible, "update_belief", lambda *args: n_found.append(args) or find(*args))
     session.answer("yes")
     session.undo()
-    session._replay._marks.clear()
-    session._replay.follow([], 0)
+    session._state.replay._marks.clear()
+    session._state.replay.follow([], 0)
     session.answer("yes")
     assert not n_found
 

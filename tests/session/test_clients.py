@@ -31,14 +31,14 @@ def pair(question):
 
 def before_writing(monkeypatch, session, do):
     """Let something happen between the checks of a session and its next write."""
-    write = session._store.append
+    write = session._journal.store.append
 
     def append(*given, **more):
-        monkeypatch.setattr(session._store, "append", write)
+        monkeypatch.setattr(session._journal.store, "append", write)
         do()
         return write(*given, **more)
 
-    monkeypatch.setattr(session._store, "append", append)
+    monkeypatch.setattr(session._journal.store, "append", append)
 
 
 # ---------------------------------------------------------------- stale answers
@@ -278,14 +278,14 @@ def test_labels_that_cannot_be_kept_do_not_make_an_answer_fail(path, monkeypatch
         Session.open(path, X, LEARNERS["COBRAS"]()) as session,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
-        write = session._store.append
+        write = session._journal.store.append
 
         def append(*given, **more):
             event = write(*given, **more)
             other.execute("BEGIN IMMEDIATE")
             return event
 
-        monkeypatch.setattr(session._store, "append", append)
+        monkeypatch.setattr(session._journal.store, "append", append)
         session.answer("no")
         with Session.open(path) as kept:
             assert kept.status.n_answers == 1

@@ -31,7 +31,7 @@ def refused(session, do, words, chain):
     assert f"{' = '.join(names)}, but {names[0]} ≠ {names[-1]}" in str(error.value)
     assert words in str(error.value)
     assert (image(session), session.events) == (was, events)
-    with Session.open(session._store.path, X) as other:
+    with Session.open(session._journal.store.path, X) as other:
         assert other.events == events
 
 

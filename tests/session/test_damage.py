@@ -276,15 +276,15 @@ def test_a_file_that_comes_at_the_last_moment_is_not_overwritten(path, tmp_path,
 def test_a_full_disk_loses_nothing_and_the_error_says_what_to_do(path):
     with Session.open(path, X) as session:
         was = image(session)
-        pages = session._store._db.execute("PRAGMA page_count").fetchone()[0]
-        session._store._db.execute(f"PRAGMA max_page_count={pages}")
+        pages = session._journal.store._db.execute("PRAGMA page_count").fetchone()[0]
+        session._journal.store._db.execute(f"PRAGMA max_page_count={pages}")
         facts = [Fact(0, row, "unsure") for row in range(1, N_ROWS)] * 200
         with pytest.raises(SessionError, match=r"s\.linkwise is full.*Delete or move other files") as error:
-            session._store.append("import", after=len(session.events), facts=facts)
+            session._journal.store.append("import", after=len(session.events), facts=facts)
         assert type(error.value) is SessionError
         assert "all earlier answers are safe" in str(error.value)
         assert image(session) == was
-        session._store._db.execute("PRAGMA max_page_count=100000")
+        session._journal.store._db.execute("PRAGMA max_page_count=100000")
         session.answer("unsure")
     with Session.open(path) as session:
         assert session.status.n_answers == was[1].n_answers + 1

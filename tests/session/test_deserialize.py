@@ -10,9 +10,9 @@ from linkwise.session.journal.deserialize import (
     MOST_JSON,
     are_labels,
     check_size,
+    read_clustering,
     read_ids,
     read_meta,
-    read_snapshot,
 )
 from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, StoredClustering
 from session.tables_by_hand import DATA, META, damage, put, tables
@@ -255,9 +255,9 @@ def keep(db, labels, event=4, reason=None, one=1, **words):
 
 
 def test_labels_are_read_with_what_was_said_of_them(db):
-    assert read_snapshot(db, 3, 9) is None
+    assert read_clustering(db, 3, 9) is None
     keep(db, [1, -1, 2], reason="exhausted", description='["Done.", "Well."]')
-    found = read_snapshot(db, 3, 4)
+    found = read_clustering(db, 3, 4)
     assert (found.event, found.reason, found.description) == (4, "exhausted", ("Done.", "Well."))
     assert found.labels.tolist() == [1, -1, 2]
     assert found.labels.dtype == np.int32
@@ -265,55 +265,55 @@ def test_labels_are_read_with_what_was_said_of_them(db):
 
 def test_confidences_are_a_share_a_row(db):
     keep(db, [0, 0, 0], confidence=np.array([0, 0.25, 1]).tobytes())
-    assert read_snapshot(db, 3, 9).confidence.tolist() == [0, 0.25, 1]
+    assert read_clustering(db, 3, 9).confidence.tolist() == [0, 0.25, 1]
 
 
 @pytest.mark.parametrize("wrong", [b"", b"x" * 23, b"x" * 25, "x" * 24, 0.5])
 def test_confidences_of_other_rows_are_damage(db, wrong):
     keep(db, [0, 0, 0], confidence=wrong)
-    assert damage(read_snapshot, db, 3, 9) == "Its confidences are not 3 numbers"
+    assert damage(read_clustering, db, 3, 9) == "Its confidences are not 3 numbers"
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, np.inf, np.nan])
 def test_confidences_are_shares(db, wrong):
     keep(db, [0, 0, 0], confidence=np.array([0.5, wrong, 0.5]).tobytes())
-    assert damage(read_snapshot, db, 3, 9) == "Its confidences are not numbers from 0 to 1"
+    assert damage(read_clustering, db, 3, 9) == "Its confidences are not numbers from 0 to 1"
 
 
 def test_labels_from_before_the_first_event(db):
     keep(db, [0, 0, 0], event=0)
-    found = read_snapshot(db, 3, 0)
+    found = read_clustering(db, 3, 0)
     assert (found.event, found.reason, found.description) == (0, None, ())
 
 
 def test_labels_of_an_event_that_is_not_there_are_of_no_known_event(db):
     keep(db, [0, 0, 0])
-    assert read_snapshot(db, 3, 3).event == -1
-    assert read_snapshot(db, 3, 5).event == 4
+    assert read_clustering(db, 3, 3).event == -1
+    assert read_clustering(db, 3, 5).event == 4
 
 
 @pytest.mark.parametrize("wrong", [{"event": "x"}, {"event": 1.5}, {"event": -1}, {"reason": "tired"}])
 def test_labels_say_after_which_event_they_were_kept(db, wrong):
     keep(db, [0, 0, 0], **wrong)
-    assert damage(read_snapshot, db, 3, 9) == "The event of its labels is missing"
+    assert damage(read_clustering, db, 3, 9) == "The event of its labels is missing"
 
 
 def test_labels_are_kept_once(db):
     keep(db, [0, 0, 0])
     keep(db, [0, 0, 0], one=2)
-    assert damage(read_snapshot, db, 3, 9) == "The event of its labels is missing"
+    assert damage(read_clustering, db, 3, 9) == "The event of its labels is missing"
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [0, 0, 0, 0], "x" * 12, b"x" * 11])
 def test_labels_are_a_number_a_row(db, labels):
     keep(db, labels)
-    assert damage(read_snapshot, db, 3, 9) == "Its labels are not 3 numbers"
+    assert damage(read_clustering, db, 3, 9) == "Its labels are not 3 numbers"
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 3], [-2, 0, 0]])
 def test_labels_are_numbers_of_clusters(db, labels):
     keep(db, labels)
-    assert damage(read_snapshot, db, 3, 9) == "Its labels are not cluster numbers, -1 to 2"
+    assert damage(read_clustering, db, 3, 9) == "Its labels are not cluster numbers, -1 to 2"
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ RIGHT_DOUBTS = {"error_rate": [0.1, 0.0, 0.2], "suspects": [[3, "likely wrong"]]
 
 def test_what_the_learner_said_is_read(db):
     keep(db, [0, 0, 0], advice=json.dumps(RIGHT_ADVICE), doubts=json.dumps(RIGHT_DOUBTS))
-    found = read_snapshot(db, 3, 9)
+    found = read_clustering(db, 3, 9)
     assert found.advice == StopAdvice(True, 0.1, None, 0)
     assert found.doubts == Doubts(ErrorRate(0.1, 0.0, 0.2), ((3, "likely wrong"),))
 
@@ -346,7 +346,7 @@ def test_what_the_learner_said_is_read(db):
 @pytest.mark.parametrize("said", [None, {}, "One.", ["One.", 2], [["One."]], 5])
 def test_what_the_learner_said_is_a_list_of_sentences(db, said):
     keep(db, [0, 0, 0], description=json.dumps(said))
-    assert damage(read_snapshot, db, 3, 9) == DESCRIPTION
+    assert damage(read_clustering, db, 3, 9) == DESCRIPTION
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_what_the_learner_said_is_a_list_of_sentences(db, said):
 )
 def test_advice_that_no_learner_gives_is_damage(db, changed, words):
     keep(db, [0, 0, 0], advice=json.dumps(changed))
-    assert damage(read_snapshot, db, 3, 9) == f"{ADVICE} {words}"
+    assert damage(read_clustering, db, 3, 9) == f"{ADVICE} {words}"
 
 
 @pytest.mark.parametrize(
@@ -401,13 +401,13 @@ def test_advice_that_no_learner_gives_is_damage(db, changed, words):
 )
 def test_incomplete_doubts_are_damage(db, said):
     keep(db, [0, 0, 0], doubts=json.dumps(said))
-    assert damage(read_snapshot, db, 3, 9) == f"{DOUBTS} incomplete"
+    assert damage(read_clustering, db, 3, 9) == f"{DOUBTS} incomplete"
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 2.0, "0.1", True, None, float("nan")])
 def test_doubts_have_a_rate_that_can_be(db, wrong):
     keep(db, [0, 0, 0], doubts=json.dumps(RIGHT_DOUBTS | {"error_rate": [0.1, 0.0, wrong]}))
-    assert damage(read_snapshot, db, 3, 9) == "Its error rate is not a number from 0 up to 0.5"
+    assert damage(read_clustering, db, 3, 9) == "Its error rate is not a number from 0 up to 0.5"
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_doubts_have_a_rate_that_can_be(db, wrong):
 def test_doubts_are_about_answers(db, wrong):
     keep(db, [0, 0, 0], doubts=json.dumps(RIGHT_DOUBTS | {"suspects": [wrong]}))
     words = "The list of answers that are probably wrong has an entry that is not an answer"
-    assert damage(read_snapshot, db, 3, 9) == words
+    assert damage(read_clustering, db, 3, 9) == words
 
 
 @pytest.mark.parametrize("word", ["description", "doubts", "advice"])
@@ -434,4 +434,4 @@ def test_doubts_are_about_answers(db, wrong):
 )
 def test_the_words_of_the_learner_are_json(db, word, text, lacking):
     keep(db, [0, 0, 0], **{word: text})
-    assert damage(read_snapshot, db, 3, 9).endswith(f" is no {lacking}")
+    assert damage(read_clustering, db, 3, 9).endswith(f" is no {lacking}")

@@ -541,7 +541,7 @@ def test_a_client_that_cannot_follow_a_new_learner_says_so(tmp_path):
     for _ in range(2):
         with pytest.raises(SessionError, match="is not part of linkwise"):
             one.status  # noqa: B018
-    one._store.close()
+    one._journal.store.close()
 
 
 def test_a_reader_without_data_takes_up_another_rate(tmp_path):

@@ -41,8 +41,8 @@ def test_two_clients_that_add_at_the_same_time_lose_no_example(tmp_path):
         session.save(tmp_path / "s")
     with Session.open(tmp_path / "s") as one, Session.open(tmp_path / "s") as other:
         reads = iter([lambda: other.add_example(0, 1, "yes")])  # just after the first reading
-        catch_up = one._catch_up
-        one._catch_up = lambda: (catch_up(), next(reads, bool)())
+        catch_up = one._state.catch_up
+        one._state.catch_up = lambda: (catch_up(), next(reads, bool)())
         one.add_example(2, 3, "no")
         assert other.examples == one.examples == (Example(0, 1, "yes"), Example(2, 3, "no"))
 

@@ -477,7 +477,10 @@ def test_from_memory_to_a_file_is_as_in_the_file_from_the_start(learner, said, a
                     session.undo()
         for session in (from_memory, in_file):
             session.close()
-        with Session.open(Path(folder, "b.linkwise"), X) as one, Session.open(in_file._store.path, X) as two:
+        with (
+            Session.open(Path(folder, "b.linkwise"), X) as one,
+            Session.open(in_file._journal.store.path, X) as two,
+        ):
             assert image(one) == image(two)
             assert [told(e) for e in one.events] == [told(e) for e in two.events]
             assert one.source == two.source == {"file": "a.csv", "columns": ["x", "y"], "n": 3}

@@ -101,7 +101,7 @@ def test_parameters_of_another_version(path):
         was = image(session)
         learner = session.learner
         magic = {**learner, "parameters": {**learner["parameters"], "magic": 3}}
-        session._store.append("learner", after=session.events[-1].number, value=magic)
+        session._journal.store.append("learner", after=session.events[-1].number, value=magic)
     with pytest.raises(SessionError, match=r"stored parameters of COBRAS do not fit .*magic"):
         Session.open(path, X)
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
@@ -251,16 +251,16 @@ def test_an_interruption_while_the_learner_works(path, monkeypatch, said):
 
 def test_an_interruption_between_the_commit_and_its_return(path, monkeypatch):
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
-        write = session._store.append
+        write = session._journal.store.append
 
         def append(*given, **more):
             write(*given, **more)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(session._store, "append", append)
+        monkeypatch.setattr(session._journal.store, "append", append)
         with pytest.raises(KeyboardInterrupt):
             session.answer("no")
-        monkeypatch.setattr(session._store, "append", write)
+        monkeypatch.setattr(session._journal.store, "append", write)
         assert [e.answer for e in session.history] == ["no"]
         assert session.question is not None
         session.answer("yes")
@@ -277,8 +277,8 @@ def test_an_interruption_in_the_middle_of_a_write_leaves_nothing(path):
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
         was = image(session)
         with pytest.raises(KeyboardInterrupt):
-            session._store.append("import", after=0, facts=[Fact(0, 1, "yes"), Interrupting()])
-        assert not session._store._db.in_transaction
+            session._journal.store.append("import", after=0, facts=[Fact(0, 1, "yes"), Interrupting()])
+        assert not session._journal.store._db.in_transaction
         assert image(session) == was
         session.answer("no")
 

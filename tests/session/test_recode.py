@@ -15,6 +15,7 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.errors import DataMismatchError, InfeasibleConstraintsError, SessionDamagedError, SessionError
+from linkwise.session.data import SessionData
 from linkwise.session.session import Session
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, told
 from session.workers import Workers
@@ -193,15 +194,15 @@ def test_other_clients_must_open_the_file_again(tmp_path):
 
 def test_a_write_between_reading_and_storing_is_kept(tmp_path, monkeypatch):
     path = begin(tmp_path / "s.linkwise")
-    resume = Session._resume
+    resume = SessionData.resume
 
-    def write_first(self, *given):
+    def write_first(data, *given):
         monkeypatch.undo()
         with Session.open(path, X) as other:
             other.set_name(0, "owls")
-        resume(self, *given)
+        resume(data, *given)
 
-    monkeypatch.setattr(Session, "_resume", write_first)
+    monkeypatch.setattr(SessionData, "resume", write_first)
     with pytest.raises(SessionError, match="in use by another process"):
         Session.open(path, OTHER, recode=True)
     with Session.open(path, X) as session:

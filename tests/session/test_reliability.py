@@ -9,7 +9,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import Session
-from linkwise.app.project.answer_records import list_answers
+from linkwise.app.project.output import list_answers
 from linkwise.errors import SessionDamagedError
 
 X = np.random.default_rng(0).normal(size=(15, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 5, axis=0)

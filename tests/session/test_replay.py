@@ -333,7 +333,7 @@ def test_a_learner_that_has_nothing_to_tell(replay):
         assert replay.representatives() is None
         assert replay.column_shares() is None
         assert replay.description() == ()
-    assert replay.snapshot() == StoredClustering(1, None, replay.shown, ())
+    assert replay.clustering() == StoredClustering(1, None, replay.shown, ())
 
 
 def test_what_a_learner_tells_is_as_of_the_last_event():
@@ -363,7 +363,7 @@ def test_a_learner_describes_each_event_once():
 def test_a_snapshot_holds_what_is_kept():
     replay = Replay(Outspoken(), X, SEED)
     follow(replay, STORY)
-    kept = replay.snapshot()
+    kept = replay.clustering()
     assert (kept.event, kept.reason, kept.description) == (5, "exhausted", ("7 facts", "2 questions"))
     assert kept.labels is replay.shown
 
@@ -498,7 +498,7 @@ def test_a_learner_advises_once_for_each_event():
         learner.new_notes()
         assert replay.advice() == replay.advice() == StopAdvice(is_enough, 0.25, 0.5, 3)
         assert learner.new_notes() == [("advise",)]
-        assert replay.snapshot().advice == replay.advice()
+        assert replay.clustering().advice == replay.advice()
     assert Replay(Neighbours(), X, SEED).advice() is None
 
 
@@ -509,7 +509,7 @@ def test_doubts_are_found_once_for_each_event(monkeypatch):
     for n_events in (1, 2):
         follow(replay, STORY[:n_events])
         assert replay.doubts() == replay.doubts() == n_events
-        assert replay.snapshot().doubts == n_events
+        assert replay.clustering().doubts == n_events
         evidence, events = found[-1]
         assert evidence is replay.evidence
         assert [e.number for e in events] == [e.number for e in STORY[:n_events]]

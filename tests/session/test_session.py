@@ -16,7 +16,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.learn.learner import Question
-from linkwise.session import writer as module
+from linkwise.session import recorder as module
 from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
 from session.session_examples import told
@@ -106,14 +106,14 @@ def message_of(kind, do):
 
 def before_writing(monkeypatch, session, do):
     """Let something happen between the checks of a session and its next write."""
-    write = session._store.append
+    write = session._journal.store.append
 
     def append(*given, **more):
-        monkeypatch.setattr(session._store, "append", write)
+        monkeypatch.setattr(session._journal.store, "append", write)
         do()
         return write(*given, **more)
 
-    monkeypatch.setattr(session._store, "append", append)
+    monkeypatch.setattr(session._journal.store, "append", append)
 
 
 def stored_labels(path):
@@ -261,8 +261,8 @@ def test_the_stored_learner_names_columns_of_the_data(path):
     with Session.open(path, X, Neighbours()) as session:
         nested = {"name": "ClusILC", "parameters": {"nominal": [2]}}
         described = {"name": "MinMax", "parameters": {"estimator": nested}}
-        session._store.append("learner", after=0, value=described)
-        session._replay = None
+        session._journal.store.append("learner", after=0, value=described)
+        session._state.replay = None
     with pytest.raises(SessionError, match="nominal names column 2, and the columns are 0 to 1"):
         Session.open(path, X)
 
@@ -689,7 +689,7 @@ def test_a_done_cluster_is_no_answer_that_can_be_changed():
 def test_a_session_moves_from_memory_to_a_file(path, tmp_path):
     session = Session(X, Neighbours())
     session.answer("yes")
-    memory = session._store
+    memory = session._journal.store
     session.save(path)
     with pytest.raises(SessionError, match="the session in memory is closed"):
         memory.last()
@@ -712,7 +712,7 @@ def test_what_others_write_just_after_saving_is_seen(path, monkeypatch):
 
 
 def test_labels_of_many_rows_are_kept_at_the_end_alone(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "SNAPSHOT_MAX_ROWS", 5)
+    monkeypatch.setattr(module, "MOST_STORED_ROWS", 5)
     with Session.open(path, X, Neighbours()) as session:
         session.answer("yes")
         assert stored_labels(path) == (0, [0, 1, 2, 3, 4, 5])
@@ -724,7 +724,7 @@ def test_labels_of_many_rows_are_kept_at_the_end_alone(path, tmp_path, monkeypat
 
 
 def test_labels_of_few_rows_are_kept_after_every_answer(path, monkeypatch):
-    monkeypatch.setattr(module, "SNAPSHOT_MAX_ROWS", 6)
+    monkeypatch.setattr(module, "MOST_STORED_ROWS", 6)
     with Session.open(path, X, Neighbours()) as session:
         session.answer("yes")
         assert stored_labels(path) == (1, [0, 0, 2, 3, 4, 5])

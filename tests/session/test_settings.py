@@ -7,6 +7,7 @@ import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.journal.values import Example
 from linkwise.session.session import Session
+from linkwise.session.state.session_state import SessionState
 
 X = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8], [0, 9], [1, 9]])
 IDS = list("abcdef")
@@ -103,14 +104,14 @@ def test_a_learner_and_a_rate_come_together_without_an_answer_between(tmp_path):
 def test_a_learner_that_another_client_chose_is_not_chosen_twice(tmp_path, monkeypatch):
     path = keep(begin(), tmp_path / "s")
     with Session.open(path, X) as other:
-        start, done = Session._start_learner, []
+        start, done = SessionState.start, []
 
-        def start_later(session, *given):
-            start(session, *given)
+        def start_later(state, *given):
+            start(state, *given)
             if not done:
                 done.append(other.set_name(0, "first"))
 
-        monkeypatch.setattr(Session, "_start_learner", start_later)
+        monkeypatch.setattr(SessionState, "start", start_later)
         with Session.open(path, X, cobras()) as session:
             assert kinds(session) == ["name", "learner"]
             assert other.learner["name"] == "COBRAS"
@@ -140,17 +141,17 @@ def test_a_change_on_which_the_error_rate_rests_is_not_undone(tmp_path, rows):
 
 def test_a_rate_is_checked_again_if_somebody_answers_meanwhile(tmp_path, monkeypatch):
     path = keep(begin(error_rate=None), tmp_path / "s")
-    start, done = Session._start_learner, []
+    start, done = SessionState.start, []
 
-    def start_later(session, *given):
-        start(session, *given)
+    def start_later(state, *given):
+        start(state, *given)
         if not done:
             done.append(True)
             with Session.open(path, X) as other:
                 other.add(0, 1, "must-link")
                 other.add(0, 1, "cannot-link")
 
-    monkeypatch.setattr(Session, "_start_learner", start_later)
+    monkeypatch.setattr(SessionState, "start", start_later)
     with pytest.raises(InfeasibleConstraintsError, match="cannot all be right"):
         Session.open(path, X, error_rate=0)
     with Session.open(path, X) as session:
@@ -159,15 +160,15 @@ def test_a_rate_is_checked_again_if_somebody_answers_meanwhile(tmp_path, monkeyp
 
 def test_what_another_client_chose_meanwhile_stays_unless_it_was_asked_for(tmp_path, monkeypatch):
     path = keep(begin(), tmp_path / "s")
-    start, done = Session._start_learner, []
+    start, done = SessionState.start, []
 
-    def start_later(session, *given):
-        start(session, *given)
+    def start_later(state, *given):
+        start(state, *given)
         if not done:
             done.append(True)
             Session.open(path, X, error_rate=None).close()
 
-    monkeypatch.setattr(Session, "_start_learner", start_later)
+    monkeypatch.setattr(SessionState, "start", start_later)
     with Session.open(path, X, cobras()) as session:
         assert kinds(session) == ["rate", "learner"]
         assert session.assumed_error_rate is None
@@ -263,7 +264,7 @@ def test_an_undo_of_what_matters_to_no_question_leaves_questions_and_labels(tmp_
 def test_a_cost_stores_no_labels(monkeypatch):
     session = begin()
     stored = []
-    monkeypatch.setattr(session._store, "put_snapshot", stored.append)
+    monkeypatch.setattr(session._journal.store, "put_clustering", stored.append)
     for _ in range(3):
         session.add_cost("judge", 1)
     assert stored == []
@@ -279,14 +280,14 @@ def test_a_cost_that_comes_meanwhile_does_not_make_an_answer_stale(tmp_path, mon
     path = keep(begin(), tmp_path / "s")
     with Session.open(path, X) as session, Session.open(path, X) as other:
         assert session.question is not None
-        append, done = session._store.append, []
+        append, done = session._journal.store.append, []
 
         def append_later(*given, **named):
             if not done:
                 done.append(other.add_cost("judge", 1))
             return append(*given, **named)
 
-        monkeypatch.setattr(session._store, "append", append_later)
+        monkeypatch.setattr(session._journal.store, "append", append_later)
         session.answer("no")
         assert kinds(other) == ["cost", "answer"]
 

@@ -14,8 +14,8 @@ from linkwise.constraints.facts import Fact
 from linkwise.learn.learner import Question
 from linkwise.session.journal.schema import APPLICATION_ID, find_version
 from linkwise.session.journal.store import Store
+from linkwise.session.recorder import MOST_STORED_ROWS
 from linkwise.session.session import Session
-from linkwise.session.writer import SNAPSHOT_MAX_ROWS
 from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 
 MANY = 100_000
@@ -132,11 +132,11 @@ def test_every_event_waits_for_the_disk(path):
     """Before each event is begun, SQLite is told to wait; only labels need not."""
     with Session.open(path, X) as session:
         said = []
-        session._store._db.set_trace_callback(said.append)
+        session._journal.store._db.set_trace_callback(said.append)
         answer_by(session, TRUTH, 2)
         session.add(1, 4, "must-link")
         session.undo()
-        session._store._db.set_trace_callback(None)
+        session._journal.store._db.set_trace_callback(None)
     levels, level = {"event": [], "snapshot": []}, None
     for words in (statement.split() for statement in said):
         if words[0] == "PRAGMA" and words[1].startswith("synchronous="):
@@ -152,7 +152,7 @@ def test_an_event_is_whole_or_not_there(path):
         was = image(session)
         facts = [Fact(0, 1, "no"), Fact(0, 2, "no"), Fact(None, 3, "no")]
         with pytest.raises(lw.SessionError):
-            session._store.append("import", after=len(session.events), facts=facts)
+            session._journal.store.append("import", after=len(session.events), facts=facts)
         assert query(path, "SELECT max(event), count(*) FROM imported") == [(6, 2)]
         assert image(session) == was
         session.answer("no")
@@ -169,9 +169,9 @@ def test_events_are_read_as_of_one_moment(path):
                 read.append(statement)
                 session.import_constraints(true_pairs([(2, 5), (1, 4)]))
 
-        reader._store._db.set_trace_callback(import_between)
-        known = reader._store.events()
-        reader._store._db.set_trace_callback(None)
+        reader._journal.store._db.set_trace_callback(import_between)
+        known = reader._journal.store.events()
+        reader._journal.store._db.set_trace_callback(None)
         assert read
         assert all(e.facts for e in known if e.kind == "import")
         assert reader.events == session.events
@@ -181,7 +181,7 @@ def test_events_are_read_as_of_one_moment(path):
 @pytest.mark.slow
 def test_many_rows_and_answers_make_a_small_file(tmp_path, many):
     """Labels of so many rows are kept on closing only; a file of labels for each answer would be 120 MB."""
-    assert MANY > SNAPSHOT_MAX_ROWS
+    assert MANY > MOST_STORED_ROWS
     path = tmp_path / "s.linkwise"
     with Session.open(path, many, Side(random_state=0)) as session:
         asked = answer_by(session, lambda first, second: "unsure", 300)

@@ -94,7 +94,7 @@ def test_a_new_session_is_in_memory_alone(folder):
         assert made.ids() == IDS
         assert made.events() == []
         assert made.last() == 0
-        assert made.snapshot() is None
+        assert made.clustering() is None
     assert list(folder.iterdir()) == []
     with pytest.raises(SessionError, match=r"^the session in memory is closed. Open it again.$"):
         made.last()
@@ -358,7 +358,7 @@ def test_a_table_that_changes_while_it_is_open_is_damage(path, one):
 
 
 def test_every_event_waits_for_the_disk_and_labels_do_not(one):
-    one.put_snapshot(StoredClustering(3, None, LABELS))
+    one.put_clustering(StoredClustering(3, None, LABELS))
     assert one._db.execute("PRAGMA synchronous").fetchone() == (1,)  # NORMAL
     one.append("undo", after=3, target=3)
     assert one._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
@@ -390,12 +390,12 @@ def test_a_name_that_is_no_unicode_is_escaped(path, one):
 
 # ---------------------------------------------------------------- labels
 def kept(store):
-    found = store.snapshot()
+    found = store.clustering()
     return found.event, found.reason, found.labels.tolist(), found.description
 
 
 def test_labels_are_read_with_what_the_learner_said(path, one):
-    one.put_snapshot(StoredClustering(2, "exhausted", LABELS, ("Done.", "Well döne.")))
+    one.put_clustering(StoredClustering(2, "exhausted", LABELS, ("Done.", "Well döne.")))
     assert kept(one) == (2, "exhausted", [0, 1, -1, 1], ("Done.", "Well döne."))
     ((blob,),) = query(path, "SELECT labels FROM snapshot")
     assert np.frombuffer(blob, "<i4").tolist() == [0, 1, -1, 1]
@@ -406,42 +406,42 @@ def test_labels_are_read_with_what_the_learner_said(path, one):
 
 def test_labels_are_read_with_the_advice_of_the_learner(path, one):
     for advice in (StopAdvice(True, 0.25, 0.5, 3), StopAdvice(False, None)):
-        one.put_snapshot(StoredClustering(2, None, LABELS, advice=advice))
-        assert one.snapshot().advice == advice
-    one.put_snapshot(StoredClustering(3, None, LABELS))
-    assert one.snapshot().advice is None
+        one.put_clustering(StoredClustering(2, None, LABELS, advice=advice))
+        assert one.clustering().advice == advice
+    one.put_clustering(StoredClustering(3, None, LABELS))
+    assert one.clustering().advice is None
 
 
 @pytest.mark.parametrize("word", ["description", "doubts", "advice"])
 def test_damaged_words_of_the_learner_are_found(path, one, word):
-    one.put_snapshot(StoredClustering(2, None, LABELS))
+    one.put_clustering(StoredClustering(2, None, LABELS))
     execute(path, f"UPDATE snapshot SET {word} = '5'")
     with pytest.raises(SessionDamagedError, match=f"{path} is damaged"):
-        one.snapshot()
+        one.clustering()
 
 
 def test_later_labels_stay(one):
-    one.put_snapshot(StoredClustering(2, None, LABELS, ("two",)))
-    one.put_snapshot(StoredClustering(1, None, LABELS[::-1], ("one",)))
+    one.put_clustering(StoredClustering(2, None, LABELS, ("two",)))
+    one.put_clustering(StoredClustering(1, None, LABELS[::-1], ("one",)))
     assert kept(one) == (2, None, [0, 1, -1, 1], ("two",))
-    one.put_snapshot(StoredClustering(2, "exhausted", LABELS[::-1], ("two again",)))
+    one.put_clustering(StoredClustering(2, "exhausted", LABELS[::-1], ("two again",)))
     assert kept(one) == (2, "exhausted", [1, -1, 1, 0], ("two again",))
-    one.put_snapshot(StoredClustering(3, None, LABELS, ("three",)))
+    one.put_clustering(StoredClustering(3, None, LABELS, ("three",)))
     assert kept(one) == (3, None, [0, 1, -1, 1], ("three",))
 
 
 def test_labels_after_an_event_that_is_not_there_give_way(one):
     """An older copy of the file came back."""
-    one.put_snapshot(StoredClustering(9, None, LABELS, ("nine",)))
+    one.put_clustering(StoredClustering(9, None, LABELS, ("nine",)))
     assert kept(one) == (-1, None, [0, 1, -1, 1], ("nine",))
-    one.put_snapshot(StoredClustering(1, None, LABELS[::-1], ("one",)))
+    one.put_clustering(StoredClustering(1, None, LABELS[::-1], ("one",)))
     assert kept(one) == (1, None, [1, -1, 1, 0], ("one",))
 
 
 def test_labels_that_are_no_numbers_of_clusters_are_not_kept(one):
     for wrong in ([0, 1, 2, 4], [0, 1, 2, -2]):
-        one.put_snapshot(StoredClustering(3, None, np.array(wrong, dtype=np.int32)))
-        assert one.snapshot() is None
+        one.put_clustering(StoredClustering(3, None, np.array(wrong, dtype=np.int32)))
+        assert one.clustering() is None
 
 
 # ---------------------------------------------------------------- copies
@@ -588,7 +588,7 @@ def test_a_closed_store_says_so_and_may_be_closed_again(path):
     found = Store.open(path)
     found.close()
     found.close()
-    for do in (found.meta, found.ids, found.version, found.last, found.events, found.snapshot):
+    for do in (found.meta, found.ids, found.version, found.last, found.events, found.clustering):
         with pytest.raises(SessionError) as error:
             do()
         assert str(error.value) == f"{path} is closed. Open it again."

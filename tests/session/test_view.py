@@ -1,5 +1,6 @@
 """What a client reads of a session, with and without the data, alone and beside other clients."""
 
+import inspect
 import sqlite3
 import threading
 from contextlib import closing
@@ -14,7 +15,6 @@ from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
 from linkwise.session.state.event_facts import drop_undone, settle_events
-from linkwise.session.view import synchronized
 
 X = np.arange(10.0).reshape(5, 2)
 
@@ -84,39 +84,27 @@ def execute(path, *statements):
 
 
 # ---------------------------------------------------------------- one thread at a time
-class Counter:
-    def __init__(self):
-        self._lock = threading.RLock()
+def test_a_thread_waits_until_the_call_of_another_one_returns():
+    session, read = lw.Session(X, Neighbours()), []
+    other = threading.Thread(target=lambda: read.append(session.labels))
 
-    @synchronized
-    def count(self, first, *, step=1):
-        """Count."""
-        self.inside = not _is_free(self._lock)
-        return first + step
+    def read_meanwhile():
+        other.start()
+        other.join(0.05)
+        assert read == []
+        assert session.n_rows == 5  # what does not change needs not wait
+        return True
 
-
-def _is_free(lock):
-    """Whether another thread could take the lock now."""
-    found = []
-
-    def attempt():
-        if lock.acquire(blocking=False):
-            lock.release()
-            found.append(True)
-
-    thread = threading.Thread(target=attempt)
-    thread.start()
-    thread.join()
-    return bool(found)
+    assert session.look_ahead("yes", stop=read_meanwhile) is False
+    other.join()
+    assert read[0].tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_method_that_is_alone_holds_the_lock():
-    made = synchronized(Counter.count.__wrapped__)
-    counter = Counter()
-    assert (made(counter, 3), made(counter, 3, step=4)) == (4, 7)
-    assert counter.inside
-    assert _is_free(counter._lock)
-    assert (made.__name__, made.__doc__) == ("count", "Count.")
+def test_methods_of_the_parts_are_documented_as_those_of_a_session():
+    assert Session.undo.__name__ == "undo"
+    assert Session.undo.__doc__.startswith("Undo the last event")
+    assert Session.labels.__doc__.startswith("The best clustering at this moment")
+    assert list(inspect.signature(Session.undo).parameters) == ["self", "number"]
 
 
 # ---------------------------------------------------------------- what is there from the start
@@ -417,9 +405,9 @@ def test_a_name_by_another_client_does_not_stand_in_the_way(two):
 def test_what_was_stored_but_not_heard_of_is_taken_in():
     """As after an interruption between the commit and the return."""
     session = lw.Session(X, Neighbours())
-    session._store.append("answer", after=0, first=0, second=1, answer="no")
+    session._journal.store.append("answer", after=0, first=0, second=1, answer="no")
     assert [e.number for e in session.events] == [1]
-    session._store.append("answer", after=1, first=1, second=2, answer="yes")
+    session._journal.store.append("answer", after=1, first=1, second=2, answer="yes")
     assert session.labels.tolist() == [0, 1, 1, 3, 4]
     assert list(session.evidence) == [Fact(0, 1, "no"), Fact(1, 2, "yes")]
 

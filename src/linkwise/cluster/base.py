@@ -48,8 +48,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """Whether no constraint is ever broken."""
     is_sampled: ClassVar[bool] = True
     """Whether a learner that refits it fits only a sample of very many rows and predicts the others."""
-    reads_chunks: ClassVar[bool] = False
-    """Whether `linkwise.cluster_rows` fits it to rows that stay in files."""
     leaves_noise: ClassVar[bool] = False
     """Whether rows may be in no cluster, label -1: apart from all others, as `isolate_noise` says."""
 

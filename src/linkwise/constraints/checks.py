@@ -205,17 +205,26 @@ def list_names(names: Iterable[object], argument: str) -> list[str]:
         raise ValueError(f"{argument} holds a number with too many digits. Use shorter names.") from None
 
 
+def is_missing(value: Any) -> bool:
+    """Whether one value is none: None, NaN, NaT, pandas' NA or NumPy's masked."""
+    if value is None or type(value).__name__ in ("NAType", "MaskedConstant"):  # they refuse to be compared
+        return True
+    differs = value != value
+    return type(differs).__name__ in ("bool", "bool_") and bool(differs)
+
+
 def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
-    """Number classes 0 .. k-1; an unknown class (-1, None, NaN) becomes -1."""
-    values = np.asarray(y)
-    if values.dtype.kind == "U" and not hasattr(y, "__array__"):
-        values = np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts
+    """Number classes 0 .. k-1; an unknown class (-1, or a missing value of any library) becomes -1."""
+    values = _list_labels(y)
     if values.ndim != 1:
         raise ValueError(f"The labels have shape {values.shape}. Pass one label for each row.")
     if values.dtype.kind == "O":
-        unknown = np.array([v is None or v != v or v == -1 for v in values], dtype=bool)
+        listed = values.tolist()
+        unknown = np.array([is_missing(v) or v == -1 for v in listed], dtype=bool)
         number: dict[object, int] = {}
-        values = np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
+        values = np.array([number.setdefault(v, len(number)) for v in listed], dtype=np.int64)
+    elif values.dtype.kind in "mM":
+        unknown = np.isnat(values)
     else:
         unknown = (
             (values != values) | (values == -1) if values.dtype.kind in "iuf" else np.zeros(len(values), bool)
@@ -223,3 +232,21 @@ def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
     codes = np.full(len(values), -1, dtype=np.int64)
     codes[~unknown] = np.unique(values[~unknown], return_inverse=True)[1].ravel()
     return codes
+
+
+def _list_labels(y: ArrayLike) -> NDArray[Any]:
+    """Labels as an array, of objects where an array of another type would lose what is missing."""
+    if np.ma.isMaskedArray(y):
+        found = y.data.astype(object)
+        found[np.ma.getmaskarray(y)] = None
+        return found
+    if not isinstance(y, (np.ndarray, list, tuple)) and hasattr(y, "dtype"):
+        import narwhals as nw  # costs a tenth of a second, and arrays do without
+
+        series = nw.from_native(y, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    values = np.asarray(y)
+    if values.dtype.kind == "U" and not hasattr(y, "__array__"):
+        return np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts
+    return values

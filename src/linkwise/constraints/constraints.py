@@ -284,7 +284,7 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Class of every row; -1, None or NaN if it is unknown.
+            Class of every row; -1 or a missing value (None, NaN, NaT, NA, masked, null) if it is unknown.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Class of every row; rows of unknown class (-1) are never drawn.
+            Class of every row; rows of unknown class (-1 or missing) are never drawn.
         n : int
             Number of pairs, at most the number of pairs of rows with a known class.
         random_state : int or Generator, optional

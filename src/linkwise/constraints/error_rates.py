@@ -29,7 +29,7 @@ STRENGTH = 10.0  # answers that the rate of all sources counts like for one of t
 LEAST_STRENGTH = 2.0  # the same where the sources differ most, as where one of them lies
 CAREFUL_STRENGTH = 40.0  # the same where answers are weighed: an early estimate must not mislead the search
 HALF = 0.5  # of an answer that only the similarity of the rows can show to be wrong
-LEAST, MOST = 0.025, 0.975  # quantiles of the interval
+LOW_QUANTILE, HIGH_QUANTILE = 0.025, 0.975  # quantiles of the interval
 
 
 def rate_of_source(assumed: AssumedRate, source: str) -> float | None:
@@ -157,7 +157,7 @@ def _estimate(
     """The mean and the interval of the posterior after a beta prior."""
     n_broken = float(share[is_broken].sum())
     a, b = wrong + n_broken, right + float((tested * share).sum()) - n_broken
-    low, high = (float(betaincinv(a, b, quantile)) for quantile in (LEAST, MOST))
+    low, high = (float(betaincinv(a, b, quantile)) for quantile in (LOW_QUANTILE, HIGH_QUANTILE))
     return SourceRate(len(is_broken), int(is_broken.sum()), a / (a + b), low, high)
 
 

@@ -9,15 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.constraints.checks import is_missing
+
 MISSING = "missing"
-
-
-def is_missing(value: Any) -> bool:
-    """Whether one cell is empty: None, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ == "NAType":  # NA refuses to be compared
-        return True
-    differs = value != value
-    return type(differs).__name__ in ("bool", "bool_") and bool(differs)
 
 
 def is_missing_cell(value: Any) -> bool:

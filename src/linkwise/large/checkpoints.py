@@ -13,7 +13,7 @@ from linkwise.large.item_table import ItemTable
 from linkwise.large.item_totals import ItemCenters, ItemTotals
 from linkwise.large.state_files import State, read_state, write_state
 from linkwise.large.table_files import TableFiles
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 
 SAVE_S = 10.0  # seconds of work that may be lost if the machine fails
 PASSES = 1  # how passes are made; it changes if those of before cannot go on
@@ -32,7 +32,7 @@ class Checkpoint(NamedTuple):
     """The file of the state."""
     key: str
     """A hash of all that decides what it finds."""
-    engine: Engine = HERE
+    engine: Engine = SERIAL_ENGINE
 
     def load(self, unpack: Callable[[State], Found]) -> Found | None:
         """Read what the same pass has found so far; None if there is nothing that can be used."""

@@ -18,7 +18,7 @@ from linkwise.large.file_stamps import FileStamp
 from linkwise.large.item_summary import Summary
 from linkwise.large.item_totals import N_BORDER
 from linkwise.large.passes import Scaling
-from linkwise.large.reach import Placed, place_rows
+from linkwise.large.reach import NearestItems, place_rows
 from linkwise.large.state_files import State, check_arrays, read_state, write_state
 
 FORMAT = 1  # of the items that are written
@@ -106,7 +106,7 @@ class ItemTable:
         found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
 
-    def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> Placed:
+    def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> NearestItems:
         """Find the item of each encoded row, and whether the row fits an item (`linkwise.large.reach`).
 
         Parameters
@@ -119,7 +119,7 @@ class ItemTable:
 
         Returns
         -------
-        Placed
+        NearestItems
             Two arrays of shape (n,).
         """
         scaled = self.summary.scaling.apply(rows)
@@ -129,12 +129,12 @@ class ItemTable:
             entries = np.flatnonzero(self.steps == step)
             if self.parents[entries[0]] >= 0:
                 for entry in entries.tolist():
-                    self._follow_cut(scaled, entry, Placed(of, fits))
+                    self._follow_cut(scaled, entry, NearestItems(of, fits))
             elif (rest := np.flatnonzero(~fits & (last >= step))).size:
                 of[rest], fits[rest] = self._place_in(scaled[rest], step)
-        return Placed(of, fits)
+        return NearestItems(of, fits)
 
-    def _follow_cut(self, scaled: NDArray[np.float32], entry: int, placed: Placed) -> None:
+    def _follow_cut(self, scaled: NDArray[np.float32], entry: int, placed: NearestItems) -> None:
         """Let rows beyond a cut follow the border row; write to `placed`."""
         of, fits = placed
         parent, row, summary = self.parents[entry], self.summary.X[entry], self.summary
@@ -144,12 +144,12 @@ class ItemTable:
         square = np.square(scaled[beyond] - row).sum(axis=1)
         fits[beyond] |= square <= summary.limits[entry] ** 2
 
-    def _place_in(self, scaled: NDArray[np.float32], step: int) -> Placed:
+    def _place_in(self, scaled: NDArray[np.float32], step: int) -> NearestItems:
         """The nearest item of one step."""
         items = np.flatnonzero(self.steps == step)
         centers = np.ascontiguousarray(self.summary.centers[items])
         found = place_rows(scaled, centers, self.summary.limits[items])
-        return Placed(items[found.nearest], found.fits)
+        return NearestItems(items[found.nearest], found.fits)
 
     def write(self, folder: Path, name: str = ITEMS) -> None:
         """Write the items to a file of a folder."""

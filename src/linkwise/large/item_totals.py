@@ -21,7 +21,7 @@ from linkwise.large.nearest import nearest_centers
 from linkwise.large.passes import Scaling
 from linkwise.large.ranges import map_blocks
 from linkwise.large.reach import N_BINS, count_distances, find_limits, find_reach, find_unit
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 
 SAMPLE_PASSES = 10  # of k-means over the sample
 N_BORDER = 3  # border rows of an item
@@ -199,7 +199,7 @@ def collect_items(
     scaling: Scaling,
     centers: ItemCenters,
     step: Callable[[], object],
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> ItemTotals:
     """Assign each row to its nearest centre, and collect what is known of each centre's rows.
 

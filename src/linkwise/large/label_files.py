@@ -23,7 +23,7 @@ from linkwise.errors import DataError
 from linkwise.large.chunks import BLOCK, Chunk, RowStream, read_blocks
 from linkwise.large.ranges import map_blocks
 from linkwise.large.table_files import ParquetFile, call_polars
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.whole_files import UNFINISHED, write_whole
 from linkwise.wording import shorten
 
@@ -50,7 +50,7 @@ def write_parts(
     expected: dict[int, int],
     folder: str | os.PathLike[str],
     progress: Callable[[int, int], object] | None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> list[Path]:
     """Write the labels of a stream to a folder; parts that are there and complete stay as they are.
 

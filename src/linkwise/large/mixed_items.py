@@ -21,7 +21,7 @@ from linkwise.large.item_table import ItemTable, project_rows
 from linkwise.large.ranges import map_blocks
 from linkwise.large.state_files import State
 from linkwise.large.table_files import BLOCK, Block, TableFiles
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
 
 N_BINS = 64  # on the way from the medoid to the border row
@@ -35,7 +35,7 @@ def split_items(
     mixed: Sequence[int],
     folder: Path,
     progress: Progress | None = None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> ItemTable:
     """Divide mixed items, in one pass.
 

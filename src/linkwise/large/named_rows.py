@@ -15,7 +15,7 @@ from linkwise.errors import ConstraintError, InfeasibleConstraintsError
 from linkwise.large import chunks
 from linkwise.large.chunks import Chunk, RowStream, read_blocks
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.wording import count_noun, join_names
 
 
@@ -42,7 +42,7 @@ class NamedStreamRows(NamedTuple):
 
 
 def find_named_stream_rows(
-    stream: RowStream, pairs: RowPairs, with_ids: bool, n_columns: int, engine: Engine = HERE
+    stream: RowStream, pairs: RowPairs, with_ids: bool, n_columns: int, engine: Engine = SERIAL_ENGINE
 ) -> NamedStreamRows:
     """Find the rows that pairs name.
 

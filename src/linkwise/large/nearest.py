@@ -35,10 +35,10 @@ def nearest_centers(
     ndarray of shape (n,)
         Squared distances.
     """
-    card = cuda.find_card() if rows.size * len(centers) >= LEAST_WORK else None
-    if card is not None:
+    gpu = cuda.find_gpu() if rows.size * len(centers) >= LEAST_WORK else None
+    if gpu is not None:
         try:
-            return cuda.nearest_points_on_card(card, rows, centers)
+            return cuda.nearest_points_on_card(gpu, rows, centers)
         except Exception:  # such as too little memory on the card: other programs use it, too
             pass
     return native.nearest_points(rows, centers, parallel.n_threads())

@@ -30,7 +30,7 @@ from linkwise.large.passes import Sample, hash_numbers, sample_key
 from linkwise.large.ranges import Lengths, map_blocks
 from linkwise.large.state_files import State
 from linkwise.large.table_files import BLOCK, Block, TableFiles
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
 from linkwise.wording import join_names
 
@@ -60,7 +60,7 @@ def extend_items(
     paths: tuple[tuple[str, ...], tuple[str, ...]],
     folder: Path,
     progress: Progress | None = None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> Extended:
     """Add the rows of some files to items, in one pass; in two if rows fit no item.
 

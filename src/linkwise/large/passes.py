@@ -20,7 +20,7 @@ from linkwise.errors import DataError
 from linkwise.large import chunks
 from linkwise.large.chunks import NO_ROWS, Chunk, RowStream, read_blocks
 from linkwise.large.ranges import map_blocks
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 
 HASHED = 2**20  # numbers of rows that are hashed at once
 LARGEST = float(np.finfo(np.float32).max)
@@ -80,10 +80,6 @@ class Survey(NamedTuple):
     """(n_sample, n_columns) scaled rows, in their order."""
     sample_rows: NDArray[np.int64]
     """(n_sample,) their numbers."""
-    mean: NDArray[np.float64]
-    """(n_columns,) of all rows, in scaled units."""
-    variance: NDArray[np.float64]
-    """(n_columns,) of all rows, in scaled units."""
 
 
 def survey_rows(
@@ -92,7 +88,7 @@ def survey_rows(
     seed: int,
     scale: Scale,
     step: Callable[[], object],
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> Survey:
     """Learn the scaling of a stream, and draw a uniform sample of its rows.
 
@@ -126,14 +122,7 @@ def survey_rows(
     moments, sample = found
     width = len(moments.mean)
     scaling = moments.to_scaling() if scale == "standard" else Scaling(np.zeros(width), np.ones(width))
-    return Survey(
-        moments.n,
-        scaling,
-        scaling.apply(sample.sorted()),
-        np.sort(sample.number),
-        (moments.mean - scaling.offset) / scaling.scale,
-        moments.squares / moments.n / scaling.scale**2,
-    )
+    return Survey(moments.n, scaling, scaling.apply(sample.sorted()), np.sort(sample.number))
 
 
 def _survey_block(block: Chunk, key: np.uint64, bound: np.uint64 | None) -> tuple[_Moments, Sample]:

@@ -12,7 +12,7 @@ from contextlib import closing
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
-from linkwise.parallel import HERE, Engine, map_in_order
+from linkwise.parallel import SERIAL_ENGINE, Engine, map_in_order
 
 RANGE = 8  # blocks that a worker reads at once
 
@@ -41,7 +41,7 @@ def map_blocks(
     lengths: Lengths | None,
     start: int,
     block_rows: int,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
     n_together: int = RANGE,
 ) -> Iterator[Found]:
     """Call ``work(block)`` for each block of a stream, and yield the results in the order of the blocks.

@@ -103,7 +103,7 @@ def _half_way(centers: NDArray[np.float64]) -> float:
     return float(np.median(known)) / 2 if known.size else 0.0
 
 
-class Placed(NamedTuple):
+class NearestItems(NamedTuple):
     """The nearest centre of each row, and whether the row fits any of the items."""
 
     nearest: NDArray[np.int64]
@@ -112,7 +112,7 @@ class Placed(NamedTuple):
 
 def place_rows(
     rows: NDArray[np.float32], centers: NDArray[np.float64], limits: NDArray[np.float64]
-) -> Placed:
+) -> NearestItems:
     """Find the nearest centre of each row, and whether the row lies within the limit of any item.
 
     Parameters
@@ -126,7 +126,7 @@ def place_rows(
 
     Returns
     -------
-    Placed
+    NearestItems
         Two arrays of shape (n,).
     """
     nearest, square = nearest_centers(rows, centers)
@@ -138,4 +138,4 @@ def place_rows(
         raised = np.ascontiguousarray(np.column_stack([centers, height]))
         flat = np.ascontiguousarray(np.column_stack([rows[rest].astype(np.float64), np.zeros(len(rest))]))
         fits[rest] = nearest_centers(flat, raised)[1] <= widest**2
-    return Placed(nearest, np.asarray(fits))
+    return NearestItems(nearest, np.asarray(fits))

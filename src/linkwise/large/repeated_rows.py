@@ -16,7 +16,7 @@ from typing import Any
 from linkwise.errors import DataError
 from linkwise.large.ranges import map_blocks
 from linkwise.large.table_files import BLOCK, Block, TableFiles
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
 
 MOST_IDS = 2**20  # ids of new rows that are compared
@@ -57,7 +57,7 @@ def check_new_ids(
     known: TableFiles,
     id_column: str,
     progress: Progress | None = None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
 ) -> None:
     """Check that no new row has the id of another row.
 

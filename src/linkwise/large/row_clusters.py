@@ -1,9 +1,6 @@
-"""Fit a clusterer to rows that do not fit into memory: first to a sample, then to all rows, pass by pass.
+"""Fit a clusterer to a sample of rows that do not fit into memory, and let it assign all rows.
 
 The sample has all rows that constraints name. If it has all rows of the data, the result is that of ``fit``.
-Otherwise the centres of the sample are the start, and each iteration of the clusterer is one pass over the
-rows. A tree grows from the root, and the sample gives the edges of its bins. COBS chooses a clustering of the
-sample, whose rule assigns all rows.
 """
 
 from __future__ import annotations
@@ -11,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,31 +16,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
-from linkwise.cluster.kmeans.pckmeans import PCKMeans
-from linkwise.cluster.trees.clusilc import ClusILC
-from linkwise.large.center_passes import Assignment
 from linkwise.large.chunks import Source, open_stream
-from linkwise.large.item_summary import SCALES, check_same_rows
+from linkwise.large.item_summary import SCALES
 from linkwise.large.label_files import LabelForm, write_parts
 from linkwise.large.named_rows import RowPairs, find_named_stream_rows
 from linkwise.large.passes import Scale, Scaling, survey_rows
-from linkwise.large.sample_rule import SampledClusterer, SampleRule, spread_sample
-from linkwise.large.stream_models import (
-    Model,
-    check_stream_model,
+from linkwise.large.sample_rule import (
+    SampledClusterer,
+    SampleRule,
+    check_sampled_model,
     fit_sample,
-    read_run,
-    refine_model,
-    store_run,
+    spread_sample,
 )
-from linkwise.large.stream_runs import RowSource, compact_run
-from linkwise.large.tree_models import TreeAssignment, fit_tree
 from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows, resolve_seed, warn_of_identical
 
-SAMPLE = 20_000  # rows
+SAMPLE = 100_000  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +44,8 @@ class RowClusters:
     Attributes
     ----------
     model : estimator
-        The fitted clusterer, with all attributes but ``labels_`` and ``constraints_``. It knows rows in
-        scaled units.
+        The fitted clusterer, with all attributes but ``labels_`` and ``constraints_``. They are about the
+        sample, in scaled units.
     n_rows : int
         Number of rows.
     n_sampled : int
@@ -85,7 +73,7 @@ class RowClusters:
     constrained_rows: NDArray[np.int64] = field(repr=False)
     constrained_labels: Labels = field(repr=False)
     id_column: str | None
-    _rule: Assignment | TreeAssignment | SampleRule = field(repr=False)
+    _rule: SampleRule = field(repr=False)
 
     def predict(self, rows: ArrayLike) -> Labels:
         """Find the cluster of new rows.
@@ -119,7 +107,7 @@ class RowClusters:
     ) -> list[Path]:
         """Write the cluster of each row to Parquet files of about a million rows.
 
-        Rows that constraints name have the clusters in `constrained_labels`. Each file is complete or absent.
+        Rows of the sample have the clusters in which the clusterer put them. Each file is complete or absent.
         If writing stops, call this again: it continues with the first part that is absent.
 
         Parameters
@@ -162,12 +150,13 @@ class RowClusters:
         found = blake2b(digest_size=16)
         for array in self._rule.list_arrays():
             found.update(array.tobytes())
+        found.update(self.sizes.tobytes())
         found.update(repr((self.columns, self.id_column)).encode())
         return found.hexdigest()
 
 
 def cluster_rows(
-    model: Model | SampledClusterer,
+    model: SampledClusterer,
     rows: Source,
     *,
     must_link: Iterable[Any] = (),
@@ -182,14 +171,13 @@ def cluster_rows(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> RowClusters:
-    """Fit a clusterer to rows that need not fit into memory.
+    """Fit a clusterer to a sample of rows that need not fit into memory, and assign all of them.
 
     Parameters
     ----------
-    model : PCKMeans, MPCKMeans, ClusILC or COBS
-        The clusterer, which is not changed. `MPCKMeans` needs ``metric="diagonal"``, and
-        ``farthest="extreme"``. `ClusILC` needs a bound on the tree, which is `max_leaves`, `max_depth`, or
-        `n_clusters` with ``label_rule="evidence"``, and takes no `nominal` columns.
+    model : clusterer
+        The clusterer, which is not changed. Any that takes constraints and has ``predict``, such as
+        `PCKMeans`, `MPCKMeans`, `ClusILC` or `COBS`.
     rows : array, path, sequence of paths, dask collection, or callable
         A 2-D array (a memory map, too). A .npy, .parquet, .csv or .tsv file, a folder of them, a pattern such
         as ``"events/*.parquet"``, or several paths; files of a folder or pattern are read in the order of
@@ -208,7 +196,7 @@ def cluster_rows(
         Column of tables with ids of the rows.
     scale : {"none", "standard"}, default="none"
         Leave the columns as they are, or scale them to mean 0 and deviation 1.
-    n_sample : int, default=20000
+    n_sample : int, default=100000
         Number of rows of the uniform sample. It is held in memory, with the rows that constraints name.
     backend : {"serial", "loky", "dask"}, default="serial"
         Read the rows in this process; in processes of this machine (joblib's loky); or on the workers of the
@@ -217,10 +205,7 @@ def cluster_rows(
     n_jobs : int, optional
         Number of processes of "loky"; by default as many as there are cores.
     progress : callable, optional
-        ``progress(done, planned)`` is called after each pass over all rows that moves the centres, or that
-        reads leaves of the tree. Most fits need fewer passes than planned. For a tree, planned is
-        `max_leaves`, or the current number of passes. With `COBS` it is called after each clustering of the
-        pool.
+        ``progress(done, planned)`` is called while the sample is clustered, as by ``fit``.
 
     Returns
     -------
@@ -238,35 +223,19 @@ def cluster_rows(
         A file cannot be read, and the error names it; a value is missing or infinite, and the error names
         its row; or there are no rows.
     TypeError
-        `model` cannot be fitted to chunks, or `rows` cannot be read twice.
+        `model` takes no constraints or has no ``predict``, or `rows` cannot be read twice.
     ValueError
-        `n_sample` is below 1, `scale` or `backend` is unknown, `model` needs all rows at once, or workers
-        cannot read the rows.
+        `n_sample` is below 1, `scale` or `backend` is unknown, or workers cannot read the rows.
 
     Notes
     -----
-    Rows are rounded to 32 bits, after scaling. If the sample has all rows, the result is that of ``fit`` on
-    them. Otherwise all starts run on the sample, as ``fit`` does, and the best result is the start on all
-    rows. For `PCKMeans` the result on all rows is that of ``fit`` with these centres as `init`, apart from
-    rounding in sums. `MPCKMeans` continues from the metrics and the labels of the sample, too. The result
-    differs from that of ``fit`` on all rows in two ways: if the best start of the sample leads to another
-    optimum; and if plain k-means satisfies more constraints, which is decided on the sample (``fell_back_``).
+    The sample has all rows that constraints name, so their constraints count as in ``fit``. Its rows keep
+    the clusters that the clusterer gives them, and ``predict`` assigns all others. If the sample has all
+    rows, the result is that of ``fit`` on them. A cluster without a row in the sample is not found. Rows are
+    rounded to 32 bits, after scaling.
 
-    The tree of `ClusILC` is an approximation of that of ``fit`` on all rows: a column has at most 255 places
-    for a threshold, which are quantiles of the sample, and one more at each value of a row that constraints
-    name. All else is that of ``fit``: the order of the splits, the labels of leaves, and the heuristic, which
-    counts all rows and all constraints, implied ones included. So the tree is the same if all values are
-    among these places. The sample is drawn with seed 0, since a tree draws nothing. Each pass reads the sides
-    of the next split, and of other splits that may follow. There are at most as many of these passes as
-    leaves; beams need more. Rows are put into bins of sums, of which a leaf has (places * columns²).
-
-    `COBS` is an approximation if the sample does not have all rows: the pool is made of the sample, and so is
-    the choice, with all rows that constraints name. Rows of the sample keep their clusters, and ``rule_`` of
-    the model assigns all others in one pass. ``model.approximation_`` says so.
-
-    A pass reads all rows and computes their distances to all centres. There is one pass for the sample, one
-    for the rows that constraints name, one for each iteration, and one for the final labels; with
-    `MPCKMeans` one for the rows with extreme values. Memory does not depend on the number of rows.
+    The rows are read three times: for the sample, for the rows that constraints name, and to count the rows
+    of each cluster. Memory does not depend on their number.
 
     Examples
     --------
@@ -275,12 +244,16 @@ def cluster_rows(
     >>> X, y = make_blobs(100_000, centers=5, random_state=0)
     >>> c = lw.Constraints.sample(y, 50, random_state=0)
     >>> found = lw.cluster_rows(
-    ...     lw.PCKMeans(5, random_state=0), X, must_link=c.must_link, cannot_link=c.cannot_link
+    ...     lw.PCKMeans(5, random_state=0),
+    ...     X,
+    ...     must_link=c.must_link,
+    ...     cannot_link=c.cannot_link,
+    ...     n_sample=20_000,
     ... )
     >>> int(found.sizes.sum()), found.model.cluster_centers_.shape
     (100000, (5, 2))
     """
-    check_stream_model(model)
+    check_sampled_model(model)
     if isinstance(n_sample, bool) or not isinstance(n_sample, (int, np.integer)) or n_sample < 1:
         raise ValueError(f"n_sample must be a whole number of at least 1, got {n_sample!r}.")
     if scale not in SCALES:
@@ -288,59 +261,28 @@ def cluster_rows(
     if backend not in BACKENDS:
         raise ValueError(f"backend must be 'serial', 'loky' or 'dask', not {backend!r}.")
     stream = open_stream(rows, columns=columns, id_column=id_column)
-    seed = 0 if isinstance(model, ClusILC) else resolve_seed(model.random_state)
+    fitted: Any = clone(model)
+    seed = 0
+    if "random_state" in fitted.get_params():
+        seed = resolve_seed(fitted.random_state)
+        fitted.set_params(random_state=seed)
     engine = Engine(backend, n_jobs)
     survey = survey_rows(stream, int(n_sample), seed, scale, lambda: None, engine)
     pairs = RowPairs(must_link, cannot_link, must_link_weight, cannot_link_weight)
-    named = find_named_stream_rows(stream, pairs, id_column is not None, len(survey.mean), engine)
+    named = find_named_stream_rows(stream, pairs, id_column is not None, survey.sample.shape[1], engine)
     scaled = survey.scaling.apply(named.rows)
     warn_of_identical(scaled, named.constraints.cannot_link, lambda row: named.names[row])
-    parts = (survey.mean, survey.variance, named.numbers, scaled, named.constraints, engine)
-    source = RowSource(stream, survey.scaling, *parts, survey.n_rows)
-    make = partial(
-        RowClusters,
+    sampled = fit_sample(fitted, survey, named, scaled, progress)
+    rule, sizes = spread_sample(fitted, sampled, survey, stream, engine)
+    return RowClusters(
+        model=fitted,
         n_rows=survey.n_rows,
+        n_sampled=len(sampled),
         columns=stream.columns(),
         scaling=survey.scaling,
+        sizes=sizes,
         constrained_rows=named.numbers,
+        constrained_labels=rule.labels[np.searchsorted(sampled, named.numbers)],
         id_column=id_column,
+        _rule=rule,
     )
-    if isinstance(model, ClusILC):
-        grown = fit_tree(model, source, survey, named, progress)
-        return make(
-            model=grown.model,
-            n_sampled=grown.n_sampled,
-            sizes=grown.sizes,
-            constrained_labels=grown.labels,
-            _rule=TreeAssignment(survey.scaling, grown.model.tree_),
-        )
-    own = clone(model).set_params(random_state=seed)
-    if not isinstance(own, (PCKMeans, MPCKMeans)):
-        spread, sampled = fit_sample(own, survey, named, scaled, progress)
-        rule, sizes = spread_sample(spread, sampled, survey, stream, engine)
-        return make(
-            model=spread,
-            n_sampled=len(sampled),
-            sizes=sizes,
-            constrained_labels=rule.labels[np.searchsorted(sampled, named.numbers)],
-            _rule=rule,
-        )
-    fitted, sampled = fit_sample(own, survey, named, scaled)
-    if len(sampled) == survey.n_rows:
-        run = read_run(fitted, np.searchsorted(sampled, named.numbers))
-    else:
-        planned = own.max_iter + 1
-        step = _ignore if progress is None else lambda done: progress(done, planned)
-        run = compact_run(refine_model(source, fitted, np.searchsorted(sampled, named.numbers), seed, step))
-        check_same_rows(int(run.sizes.sum()), survey.n_rows)
-    return make(
-        model=store_run(fitted, run, named.constraints),
-        n_sampled=len(sampled),
-        sizes=run.sizes,
-        constrained_labels=run.labels,
-        _rule=Assignment(survey.scaling, run.centers, named.numbers, run.labels, run.metrics),
-    )
-
-
-def _ignore(_: int) -> None:
-    pass

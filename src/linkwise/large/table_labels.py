@@ -30,9 +30,9 @@ from linkwise.large.label_files import (
     read_column,
     write_frame,
 )
-from linkwise.large.reach import Placed
+from linkwise.large.reach import NearestItems
 from linkwise.large.table_files import TableFiles
-from linkwise.parallel import HERE, Engine, map_in_order
+from linkwise.parallel import SERIAL_ENGINE, Engine, map_in_order
 from linkwise.wording import join_names
 
 
@@ -59,7 +59,7 @@ def write_files(
     names: Mapping[int, str],
     folder: Path,
     progress: Callable[[int, int], object] | None,
-    engine: Engine = HERE,
+    engine: Engine = SERIAL_ENGINE,
     *,
     is_new: bool = False,
 ) -> LabelledFiles:
@@ -267,7 +267,7 @@ def check_unchanged(paths: Sequence[Path], items: ItemTable) -> None:
             raise DataError(f"{path.name} has changed since the items were made: {difference}. {RESTORE}")
 
 
-def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, Placed]]:
+def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, NearestItems]]:
     """The ids and items of the rows of each part of a file, from row `start` to `stop`."""
     tables, items, part_rows = shared.tables, shared.items, shared.part_rows
     encoding, id_column = items.encoding, items.summary.id_column
@@ -302,15 +302,15 @@ def _locate(name: str, start: int, row: int) -> str:
     return f"{name}: row {start + row} (counted from 0)"
 
 
-def _join(ids: list[Any], found: list[Placed]) -> tuple[Any, Placed]:
+def _join(ids: list[Any], found: list[NearestItems]) -> tuple[Any, NearestItems]:
     import polars as pl
 
     of = np.concatenate([np.empty(0, dtype=np.int64), *(one.nearest for one in found)])
     fits = np.concatenate([np.empty(0, dtype=np.bool_), *(one.fits for one in found)])
-    return (pl.concat(ids) if ids and ids[0] is not None else None), Placed(of, fits)
+    return (pl.concat(ids) if ids and ids[0] is not None else None), NearestItems(of, fits)
 
 
-def _make_frame(ids: Any, placed: Placed, shared: _Shared, first: int) -> Any:
+def _make_frame(ids: Any, placed: NearestItems, shared: _Shared, first: int) -> Any:
     import polars as pl
 
     clusters, names, id_name = shared.of_item[placed.nearest], shared.names, shared.id_name

@@ -69,7 +69,7 @@ FIRST = 2  # dimensions
 MORE = 4  # a quarter more in each round, and one at least
 
 
-class Weighed(NamedTuple):
+class WeightedClustering(NamedTuple):
     """A clustering in weighted dimensions."""
 
     labels: Labels
@@ -98,7 +98,7 @@ class PreparedDimensions(NamedTuple):
     """The fitted transformation, if there is one."""
 
     def rows_to_map(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return what the directions of a `Weighed` are applied to: X, or the transformed rows."""
+        """Return what the directions of a `WeightedClustering` are applied to: X, or the transformed rows."""
         return X if self.transformation is None else self.Z
 
 
@@ -264,7 +264,7 @@ class ActiveFeatureWeights(ActiveLearner):
         X, known = prepared.rows_to_map(state.problem.X), state.known
         points: Points = prepared.points
         while True:
-            now = state.weighed = self._weighed(state.problem, list_facts(known))
+            now = state.tuned = self._find_weights(state.problem, list_facts(known))
             evidence = known.current()
             shown = self._enforce(now.labels[points.first], evidence)[points.of]
             question = propose_pair(X, state.rows, now, shown, points.of, evidence)
@@ -275,7 +275,7 @@ class ActiveFeatureWeights(ActiveLearner):
 
     def describe(self, state: FeatureWeightState) -> list[str]:
         """How many dimensions are in use, which columns count most, and how many clusters answers added."""
-        now = state.weighed
+        now = state.tuned
         if now is None:
             return []
         most = state.problem.prepared.Z.shape[1]
@@ -292,15 +292,15 @@ class ActiveFeatureWeights(ActiveLearner):
 
     def column_shares(self, state: FeatureWeightState) -> NDArray[np.float64] | None:
         """The share of each column in the learned distance."""
-        return None if state.weighed is None else state.weighed.shares
+        return None if state.tuned is None else state.tuned.shares
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone."""
         problem = Problem(X, self.prepare(X, seed), evidence, seed)
         facts = list_facts(PointEvidence(evidence, problem.prepared.points))
-        weighed = self._weighed(problem, facts)
-        labels = self._enforce(weighed.labels, evidence)
-        self._keep_centers(X, problem.prepared, weighed, labels)
+        tuned = self._find_weights(problem, facts)
+        labels = self._enforce(tuned.labels, evidence)
+        self._keep_centers(X, problem.prepared, tuned, labels)
         return labels
 
     def _enforce(self, labels: Labels, evidence: Evidence) -> Labels:
@@ -309,16 +309,16 @@ class ActiveFeatureWeights(ActiveLearner):
 
     # ------------------------------------------------------------ new rows
     def _keep_more(self, X: NDArray[Any], state: FeatureWeightState) -> None:
-        self._keep_centers(X, state.problem.prepared, state.weighed, self.labels_)
+        self._keep_centers(X, state.problem.prepared, state.tuned, self.labels_)
 
     def _keep_centers(
-        self, X: NDArray[Any], prepared: PreparedDimensions, weighed: Weighed | None, labels: Labels
+        self, X: NDArray[Any], prepared: PreparedDimensions, tuned: WeightedClustering | None, labels: Labels
     ) -> None:
         rows = prepared.rows_to_map(X)
         directions = np.eye(rows.shape[1])  # all alike, if no dimension counts
-        if weighed is not None and len(weighed.directions):
-            directions = weighed.directions
-        before = labels if weighed is None else weighed.labels
+        if tuned is not None and len(tuned.directions):
+            directions = tuned.directions
+        before = labels if tuned is None else tuned.labels
         used, number = np.unique(before, return_inverse=True)
         Z = rows @ directions.T
         empty = np.zeros((len(used), Z.shape[1]))
@@ -352,7 +352,7 @@ class ActiveFeatureWeights(ActiveLearner):
         return found
 
     # ------------------------------------------------------------ the clustering
-    def _weighed(self, problem: Problem, facts: list[Fact]) -> Weighed:
+    def _find_weights(self, problem: Problem, facts: list[Fact]) -> WeightedClustering:
         """Cluster by all facts, in the number of dimensions that the earlier rounds led to."""
         ends = [*round_ends(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
@@ -365,12 +365,12 @@ class ActiveFeatureWeights(ActiveLearner):
                 m = min(most, m + (1 if self.one_by_one else max(1, m // MORE)))
         return self._tune_once(problem, facts, digests[-1], m)
 
-    def _tune_once(self, problem: Problem, facts: list[Fact], key: bytes, m: int) -> Weighed:
+    def _tune_once(self, problem: Problem, facts: list[Fact], key: bytes, m: int) -> WeightedClustering:
         """The same as `_tune`, remembered by a digest of the facts, from which m follows."""
         tune = partial(self._tune, problem.prepared, facts, m, problem.seed)
-        return problem.memo.get("weighed", key, tune, max_bytes=REMEMBERED)
+        return problem.memo.get("tuned", key, tune, max_bytes=REMEMBERED)
 
-    def _tune(self, prepared: PreparedDimensions, facts: list[Fact], m: int, seed: int) -> Weighed:
+    def _tune(self, prepared: PreparedDimensions, facts: list[Fact], m: int, seed: int) -> WeightedClustering:
         """Tune the weights of m dimensions by these facts."""
         first = prepared.points.first
         pairs = {
@@ -392,7 +392,7 @@ class ActiveFeatureWeights(ActiveLearner):
         used = model.weights_ > 0
         components = prepared.components
         directions = np.eye(prepared.Z.shape[1]) if components is None else components
-        return Weighed(
+        return WeightedClustering(
             labels,
             m,
             np.sqrt(model.weights_[used])[:, None] * directions[used],
@@ -411,14 +411,14 @@ class FeatureWeightState:
     rows : ndarray
         Rows that may be shown, no two of them identical.
     known : PointEvidence
-    weighed : Weighed or None
+    tuned : WeightedClustering or None
         The clustering that the present question is about; None before the first.
     """
 
     problem: Problem
     rows: NDArray[np.int64]
     known: PointEvidence
-    weighed: Weighed | None = None
+    tuned: WeightedClustering | None = None
 
 
 def list_facts(known: PointEvidence) -> list[Fact]:
@@ -451,7 +451,7 @@ def _digests(facts: list[Fact], ends: list[int]) -> list[bytes]:
 def propose_pair(
     X: NDArray[Any],
     rows: NDArray[np.int64],
-    now: Weighed,
+    now: WeightedClustering,
     shown: Labels,
     point: NDArray[np.int64],
     known: Evidence,
@@ -463,7 +463,7 @@ def propose_pair(
     X : ndarray of shape (n_rows, n_features)
     rows : ndarray
         Rows that may be shown, no two of them identical.
-    now : Weighed
+    now : WeightedClustering
     shown : ndarray of shape (n_rows,)
         The clustering as the person sees it.
     point : ndarray of shape (n_rows,)

@@ -30,7 +30,7 @@ from linkwise.rng import rng_at
 MOST_OF_ROW = 4  # questions of a batch that show the same row
 TRIES = 4  # questions that are looked at for each question of a batch
 PATH = 16  # questions along one path
-SURE = 0.9  # probability of an answer from which its question is left out
+SKIPPED_FROM = 0.9  # probability of an answer from which its question is left out
 MOST_CERTAIN = 6  # so many of those in succession end a path
 CHANCE = 0.8  # probability of the expected answer, where the learner does not estimate it
 
@@ -169,7 +169,7 @@ def _follow_drawn(run: Run, n: int, batch: _Batch, rng: np.random.Generator) -> 
         if chance is None:
             chance = CHANCE if likely.answer == "yes" else 1 - CHANCE
         if batch.accepts(likely):
-            if max(chance, 1 - chance) <= SURE:
+            if max(chance, 1 - chance) <= SKIPPED_FROM:
                 batch.add(likely)
                 n_certain = 0
             else:

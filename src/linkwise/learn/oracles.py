@@ -36,7 +36,8 @@ class TruthOracle:
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Class of every row; -1, None or NaN if it is unknown. The answer about such a row is ``"unsure"``.
+        Class of every row; -1 or a missing value if it is unknown. The answer about such a row is
+        ``"unsure"``.
     noise : float, default=0.0
         Probability that a yes becomes a no, or a no a yes. If `hard` is given, the expected share of such
         errors.

@@ -25,9 +25,9 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 
 LIKELY = 0.15  # chance from which a relation is worth a question
-SURE = 0.85  # chance from which a row has its place
-# A cut of n rows is asked about from max(LIKELY min(1, LARGE / (error rate n)), LEAST).
-LARGE, LEAST = 0.3, 0.03
+PLACED_FROM = 0.85  # chance from which a row has its place
+# A cut of n rows is asked about from max(LIKELY min(1, LARGE / (error rate n)), LEAST_WORTH).
+LARGE, LEAST_WORTH = 0.3, 0.03
 FEW = 6  # rows that answers are about, up to which others are witnesses
 ENOUGH = 28  # rows about which nothing is known, from which a witness saves more rows than it costs
 
@@ -146,14 +146,14 @@ def _check_place(belief: Belief, node: int, pairs: _Pairs) -> tuple[int, int, st
     best = int(chance.round(9).argmax())
     members = belief.label == best
     net = belief.net[node, members].sum()
-    if chance[best] < LIKELY or (chance[best] >= SURE and net > 0):
+    if chance[best] < LIKELY or (chance[best] >= PLACED_FROM and net > 0):
         return None
     members[node] = False
     others = np.flatnonzero(members)
     pair = pairs.closest(np.array([node]), others)
     if pair is not None:
         return *pair, CHECK_ROW
-    if chance[best] < SURE and len(belief.rows) <= FEW:
+    if chance[best] < PLACED_FROM and len(belief.rows) <= FEW:
         pair = pairs.through_witness(node, others)
     return None if pair is None else (*pair, CHECK_WITNESS)
 
@@ -185,7 +185,7 @@ def _doubtful_cuts(belief: Belief) -> list[_Doubt]:
     found = []
     for cut in belief.cuts:
         chance = float(1 / (1 + np.exp(cut.careful)))
-        least = max(LIKELY * min(1, LARGE / (belief.assumed_rate * len(cut.side))), LEAST)
+        least = max(LIKELY * min(1, LARGE / (belief.assumed_rate * len(cut.side))), LEAST_WORTH)
         if chance >= least:
             found.append(_Doubt(chance, chance * LIKELY / least, cut.side, cut.rest))
     return found

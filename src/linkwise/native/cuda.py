@@ -86,7 +86,7 @@ extern "C" __global__ void nearest(const ROW* X, const double* points, long long
 """
 
 
-class Card(NamedTuple):
+class Gpu(NamedTuple):
     """A graphics card and what was compiled for it."""
 
     name: str
@@ -96,20 +96,20 @@ class Card(NamedTuple):
 
 
 @cache
-def find_card() -> Card | None:
+def find_gpu() -> Gpu | None:
     """Find a graphics card that computes as the processor does.
 
     Returns
     -------
-    Card or None
+    Gpu or None
         None without CuPy, without a card, without a driver that fits it, or where a trial fails. The search
         takes a second or two; the next call returns what the first one found.
     """
     try:
         cupy = import_module("cupy")
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
-        card = Card(name, cupy, {np.dtype(t): _compile(cupy, t) for t in (np.float32, np.float64)})
-        return card if _is_right(card) else None
+        gpu = Gpu(name, cupy, {np.dtype(t): _compile(cupy, t) for t in (np.float32, np.float64)})
+        return gpu if _is_right(gpu) else None
     except Exception:  # whatever a driver says, the processor can do it
         return None
 
@@ -121,26 +121,26 @@ def _compile(cupy: Any, dtype: type) -> Any:
     return kernel
 
 
-def _is_right(card: Card) -> bool:
+def _is_right(gpu: Gpu) -> bool:
     """Compare the card with the processor on a few rows."""
     rng = np.random.default_rng(0)
     X, points = rng.normal(size=(300, 19)), rng.normal(size=(21, 19))
     for rows in (X, X.astype(np.float32)):
-        wanted, found = nearest_points(rows, points, 1), nearest_points_on_card(card, rows, points)
+        wanted, found = nearest_points(rows, points, 1), nearest_points_on_card(gpu, rows, points)
         if not all(map(np.array_equal, wanted, found)):
             return False
     return True
 
 
 def nearest_points_on_card(
-    card: Card, X: NDArray[Any], points: NDArray[np.float64]
+    gpu: Gpu, X: NDArray[Any], points: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Find, for each row, the nearest of some points, and its squared distance.
 
     Parameters
     ----------
-    card : Card
-        The result of `find_card`.
+    gpu : Gpu
+        The result of `find_gpu`.
     X : (n, d) float32 or float64, C-contiguous
         The rows.
     points : (k, d) float64, C-contiguous
@@ -160,7 +160,7 @@ def nearest_points_on_card(
     """
     check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
-    cupy, (n, d), k = card.cupy, X.shape, len(points)
+    cupy, (n, d), k = gpu.cupy, X.shape, len(points)
     nearest, square = np.empty(n, dtype=np.int64), np.empty(n)
     there = cupy.asarray(points)
     for at in range(0, n, ROWS):
@@ -169,6 +169,6 @@ def nearest_points_on_card(
         of, squares = cupy.empty(m, dtype=np.int64), cupy.empty(m)
         blocks = -(-m // (SIDE * EACH))
         arguments = (part, there, np.int64(m), np.int32(d), np.int32(k), of, squares)
-        card.kernels[X.dtype]((blocks,), (SIDE * SIDE,), arguments)
+        gpu.kernels[X.dtype]((blocks,), (SIDE * SIDE,), arguments)
         nearest[at : at + m], square[at : at + m] = of.get(), squares.get()
     return nearest, square

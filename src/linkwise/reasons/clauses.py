@@ -22,7 +22,7 @@ from linkwise.reasons.round_numbers import format_number, round_between
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SURE_DIGITS = 12  # reliable digits of a value that was scaled and is scaled back
 ULPS = 8  # by which such a value may be wrong
-STEPS = (1.0, 24.0, 24.0 * 60, 24.0 * 3600, 24.0 * 3600 * 1000)  # days, hours, minutes, ... in a day
+UNITS_PER_DAY = (1.0, 24.0, 24.0 * 60, 24.0 * 3600, 24.0 * 3600 * 1000)  # days, hours, minutes, ... in a day
 
 Kind = Literal["number", "day", "moment", "hour", "season"]
 
@@ -236,7 +236,7 @@ def _day(low: float, high: float) -> float:
 def _between(low: float, high: float) -> float:
     """A round moment between two others, in the largest unit that has one."""
     middle = low + (high - low) / 2
-    for step in STEPS:
+    for step in UNITS_PER_DAY:
         for count in (floor(middle * step), floor(middle * step) + 1):
             if low < count / step < high:
                 return count / step

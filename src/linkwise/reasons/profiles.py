@@ -28,7 +28,7 @@ MOST_ROWS = 10_000
 MOST_TEXTS = 2_000
 MOST_COLUMNS = 2  # of a profile
 MOST_WORDS = 4
-LEAST = 0.25  # of the difference of a column; below, it distinguishes nothing
+SMALLEST_DIFFERENCE = 0.25  # of the difference of a column; below, it distinguishes nothing
 SECOND = 0.6  # of the difference of the best column that the second one needs
 QUARTILES = (25, 75)
 INNER = (0.1, 0.9)
@@ -114,7 +114,9 @@ def _sample(n_rows: int, most: int) -> NDArray[np.int64] | None:
 def _join(traits: list[Trait]) -> str:
     """Put the strongest traits into a line."""
     best = sorted(traits, key=lambda trait: -trait.difference)[:MOST_COLUMNS]
-    kept = [trait for trait in best if trait.difference >= max(LEAST, SECOND * best[0].difference)]
+    kept = [
+        trait for trait in best if trait.difference >= max(SMALLEST_DIFFERENCE, SECOND * best[0].difference)
+    ]
     return " · ".join(trait.describe() for trait in kept)
 
 

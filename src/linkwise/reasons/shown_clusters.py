@@ -24,7 +24,7 @@ from linkwise.wording import count_noun, shorten
 
 N_EXAMPLES = 3
 N_WORDS = 4
-LEAST = 0.1  # of the difference of a word's shares; below, it says nothing about the cluster
+SMALLEST_SHARE = 0.1  # of the difference of a word's shares; below, it says nothing about the cluster
 WORTH = 0.8  # fidelity from which rules on columns that were only shown describe the clusters
 LONGEST = 60  # characters of an example
 
@@ -114,7 +114,9 @@ def _words_by_cluster(
     except DataError:
         return {}
     return {
-        int(str(one.cluster)): tuple(word for word in one.words if word.inside - word.outside >= LEAST)
+        int(str(one.cluster)): tuple(
+            word for word in one.words if word.inside - word.outside >= SMALLEST_SHARE
+        )
         for one in told
     }
 

@@ -32,7 +32,7 @@ Refit = Callable[[Constraints], Labels]
 Score = Callable[[Labels, Refit], float]
 
 
-class Tried(NamedTuple):
+class TrialResult(NamedTuple):
     """One setting of a search, and its result."""
 
     params: dict[str, Any]
@@ -104,8 +104,8 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         wanted = check_constraints(constraints, rows)
         settings = list(ParameterGrid(self.param_grid))
         score = self._scorer(rows, wanted)
-        results: list[Tried] = []
-        best: tuple[Tried, Any, Labels] | None = None
+        results: list[TrialResult] = []
+        best: tuple[TrialResult, Any, Labels] | None = None
         first_error: Exception | None = None
         for params in settings:
             try:
@@ -114,9 +114,9 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
                 value = score(judged, _refit(self.estimator, params, rows, model, judged))
             except Exception as error:  # whatever the clusterer raises concerns this setting only
                 first_error = first_error or error
-                results.append(Tried(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
+                results.append(TrialResult(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
             else:
-                results.append(Tried(params, value, len(np.unique(labels)), None))
+                results.append(TrialResult(params, value, len(np.unique(labels)), None))
                 if best is None or _rank_key(results[-1]) > _rank_key(best[0]):
                     best = results[-1], model, labels
             if self.progress is not None:
@@ -131,8 +131,8 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
 
     def _keep(
         self,
-        results: list[Tried],
-        best: Tried,
+        results: list[TrialResult],
+        best: TrialResult,
         model: Any,
         labels: Labels,
         constraints: Constraints,
@@ -165,7 +165,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
     score = available_if(_can_predict)(ScoredByConstraints.score)
 
 
-def _rank_key(tried: Tried) -> tuple[float, int]:
+def _rank_key(tried: TrialResult) -> tuple[float, int]:
     """Rank by score, then by fewer clusters; a setting without a score is last."""
     return (-inf if isnan(tried.score) else tried.score, -tried.n_clusters)
 

@@ -140,7 +140,6 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
-    reads_chunks: ClassVar[bool] = True  # by `linkwise.cluster_rows`
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "preset": [str, Preset],

@@ -48,7 +48,7 @@ class NumSatSearch(ClusteringSearch):
         Sum of the weights of the satisfied constraints; their number if all weights are 1.
     best_estimator_ : estimator
         The best estimator, fitted with all constraints.
-    results_ : list of Tried
+    results_ : list of TrialResult
         One entry for each setting: params, score, n_clusters, and the error if it failed.
 
     References

@@ -97,7 +97,8 @@ def plot(session: Session, ax: Axes | None = None) -> Axes:
 
 def _list_groups(session: Session) -> list[_Group]:
     """The largest clusters by number, after all other rows."""
-    labels, names, shades = session.labels, session.cluster_names, session.cluster_shades
+    now = session.snapshot
+    labels, names, shades = now.labels, now.names, now.shades
     found, sizes = np.unique(labels[labels != NO_CLUSTER], return_counts=True)
     order = found[np.argsort(-sizes, kind="stable")].tolist()
     listed, smaller = sorted(order[:MOST_CLUSTERS]), order[MOST_CLUSTERS:]

@@ -1,52 +1,52 @@
 """The session: ask, answer and undo, with every answer stored at once.
 
-The state of a session is the replay of the events in its store. An answer is a fact about a pair of rows:
+The state of a session is the replay of the events in its journal. An answer is a fact about a pair of rows:
 it counts even if another learner, or a newer version of the same one, would have asked another question.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    NoReturn,
+    ParamSpec,
+    Self,
+    TypeVar,
+    overload,
+)
 
-import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.constraints.facts import GivenAnswer, check_answer, check_reliability
-from linkwise.errors import (
-    DataMismatchError,
-    SessionError,
-    SessionLockedError,
-    StaleAnswerError,
-)
-from linkwise.learn.item_labels import read_labels
-from linkwise.learn.learner import Learner, Question
-from linkwise.session.journal.description import (
-    check_ids,
-    check_items,
-    data_difference,
-    describe_learner,
-    fingerprint,
-    seed_of_learner,
-    to_json_value,
-)
-from linkwise.session.journal.events import Event, EventKind, Place
+from linkwise.errors import SessionError
+from linkwise.learn.learner import Learner
+from linkwise.markup import draw_block
+from linkwise.session.changes import Changes
+from linkwise.session.data import SessionData
+from linkwise.session.journal.description import check_ids, check_items, describe_session
+from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.registry import build_learner
-from linkwise.session.journal.store import Store, WriteConflict, read_time
-from linkwise.session.journal.stored_clustering import StoredClustering
-from linkwise.session.journal.values import Remark, check_note, check_rates, check_seconds, check_source
-from linkwise.session.state.recode import match_rows, move_events
+from linkwise.session.journal.store import Store
+from linkwise.session.journal.values import check_rates
+from linkwise.session.recorder import Recorder
+from linkwise.session.snapshot import Snapshots
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.settings import begin_settings
 from linkwise.session.state.status import Status
-from linkwise.session.team.leases import Leases, OpenQuestion
-from linkwise.session.transfer import SessionTransfer
-from linkwise.session.view import synchronized
+from linkwise.session.team.leases import OpenQuestion
+from linkwise.session.team.questionnaire import Questionnaire
+from linkwise.session.team.team import Team
+from linkwise.session.transfer import Transfer
 from linkwise.types import Labels, Progress
 from linkwise.validation import check_rows
 
@@ -54,14 +54,37 @@ __all__ = ["OpenQuestion", "Session", "Status"]
 
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
 
-
-BY_ID = (
-    "carry the answers over by id, with ids=... and recode=True, or on the command line with linkwise ask "
-    "DATA --replay."
-)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class Session(SessionTransfer):
+def call_part(part: str, method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Session, P], T]:
+    """Make a method of a session of a method of one of its parts; one thread at a time runs it."""
+
+    @wraps(method)
+    def call(self: Session, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._lock:
+            return method(getattr(self, part), *args, **kwargs)
+
+    return call
+
+
+class ReadPart(property, Generic[T]):
+    """A property of a session that calls a method of one of its parts."""
+
+    def __init__(self, part: str, method: Callable[[Any], T]) -> None:
+        super().__init__(call_part(part, method))
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, session: None, kind: type, /) -> Self: ...
+        @overload
+        def __get__(self, session: Any, kind: type | None = None, /) -> T: ...
+        def __get__(self, session: Any, kind: type | None = None, /) -> Self | T: ...
+
+
+class Session:
     """The answers of one person or one team about one data set.
 
     Threads may share a session: each call waits until the previous one returns. Each process opens the file
@@ -126,17 +149,23 @@ class Session(SessionTransfer):
         if source is not None and not isinstance(source, dict):
             raise TypeError(f"source is a {type(source).__name__}. Pass a dict.")
         learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
-        meta = {
-            "data": fingerprint(rows),
-            "learner": describe_learner(learner),
-            "seed": seed_of_learner(learner),
-            "source": to_json_value(source or {}, "source"),
-        }
-        if rate != 0:
-            meta["error_rate"] = rate
+        meta = describe_session(rows, learner, source or {}, rate)
         self._load(Store.new(meta, check_ids(ids, len(rows))))
-        self._items = items
-        self._start_learner(learner, rows, begin_settings(meta), progress)
+        self._data.items = items
+        self._state.start(learner, rows, begin_settings(meta), progress)
+
+    def _load(self, store: Store) -> None:
+        """Read the events of a store, and begin all parts."""
+        self._lock = threading.RLock()
+        self._journal = journal = Journal(store)
+        self._state = state = SessionState(journal)
+        self._recorder = Recorder(journal, state)
+        self._team = Team(journal, state, self._recorder)
+        self._questions = self._team.questions
+        self._changes = Changes(journal, state, self._recorder)
+        self._transfer = Transfer(journal, state, self._recorder, self._changes)
+        self._snapshots = Snapshots(journal, state, self._questions)
+        self._data = SessionData(journal, state, self._recorder, self._questions, self._snapshots)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -224,387 +253,128 @@ class Session(SessionTransfer):
                 if not Path(path).exists():
                     raise
                 session.close()  # another client has just begun the same file: open it
-        session = cls.__new__(cls)
-        store = Store.open(path)
+        session, store = cls.__new__(cls), Store.open(path)
         try:
             session._load(store)
-            kept = (session._ids, store.snapshot()) if recode else None
-            moved = session._move_rows(X, ids, source) if recode else {}
+            kept = (session._journal.ids, store.clustering()) if recode else (None, None)
+            moved = session._data.move_rows(X, ids, source) if recode else {}
             check_items(items, session.n_rows)
-            session._items = items
-            session._resume(X, learner, ids, progress, error_rate, moved, backup, kept)
+            session._data.items = items
+            session._data.resume(X, learner, ids, progress, error_rate, moved, backup, kept)
         except BaseException:
             store.close()
             raise
         return session
 
-    def _move_rows(
-        self, X: ArrayLike | None, ids: Sequence[object] | None, source: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        """Let the events name the rows of X in place of those that the file has; nothing is stored.
+    # ------------------------------------------------------------ data; these need not wait for other threads
+    @property
+    def X(self) -> NDArray[Any] | None:
+        """The data, of shape (n_rows, n_features); None if the session was opened without them."""
+        return None if self._state.replay is None else self._state.replay.X
 
-        Returns
-        -------
-        dict
-            The settings that change; empty if X holds the same data under the same ids.
-        """
-        if X is None:
-            raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
-        rows = check_rows(X)
-        names = self._ids if ids is None else check_ids(ids, len(rows))
-        is_bound = any(event.names_rows for event in self._events)
-        n_before = self.n_rows if is_bound else len(rows)  # otherwise any rows will do
-        here = match_rows(None if ids is None else self._ids, names, n_before, len(rows))
-        kept = self._meta["source"] if source is None else to_json_value(source, "source")
-        has_same_rows = data_difference(self._meta["data"], rows) is None
-        if has_same_rows and names == self._ids and kept == self._meta["source"]:
-            return {}
-        self._events = move_events(self._events, here, self._ids)
-        self._ids = names
-        changes = {"data": fingerprint(rows), "source": kept}
-        if not has_same_rows:
-            changes["known"] = self._last_number
-        if any(here.get(row) != row for row in range(self.n_rows)):
-            changes["moves"] = self._meta.get("moves", 0) + 1  # questions about rows as they were are stale
-        self._meta |= changes
-        self._forget_derived()
-        return changes
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the data."""
+        return self._journal.n_rows
 
-    def _resume(
-        self,
-        X: ArrayLike | None,
-        learner: Learner | None,
-        ids: Sequence[object] | None,
-        progress: Progress | None,
-        error_rate: AssumedRate | Literal["stored"],
-        moved: dict[str, Any],
-        backup: str | os.PathLike[str] | None,
-        kept: tuple[list[str] | None, StoredClustering | None] | None,
-    ) -> None:
-        """Start the learner; then store what changes, among it the settings of rows that were moved."""
-        path, stored = self._store.path, self._settings()
-        if ids is not None and self._ids != [str(i) for i in ids]:
-            raise DataMismatchError(
-                f"{path} was begun with other ids. Open it with the ids that it was begun with, or {BY_ID}"
-            )
-        rate = stored.error_rate if error_rate == "stored" else check_rates(error_rate)
-        if X is None:
-            if learner is not None:
-                raise SessionError("A learner needs the data. Open it with Session.open(path, X, learner).")
-            if rate != stored.error_rate:
-                raise SessionError(
-                    "Another error rate needs the data. Open it with Session.open(path, X, error_rate=...)."
-                )
-            return
-        rows = check_rows(X)
-        difference = data_difference(self._meta["data"], rows)
-        if difference is not None:
-            raise DataMismatchError(
-                f"{path} was begun with other data: {difference}. Open it with the data that it was begun "
-                f"with, or {BY_ID}"
-            )
-        current = build_learner(stored.learner, rows.shape[1]) if learner is None else learner
-        described = stored.learner if learner is None else describe_learner(learner)
-        if rate != stored.error_rate:
-            self._check_agreement(self._settled_events(), rate)
-        self._start_learner(current, rows, replace(stored, learner=described, error_rate=rate), progress)
-        if moved:
-            if kept is not None and kept[1] is not None:
-                moved |= self._keep_numbers(kept[0], kept[1].labels)
-            self._replace_data(moved, backup)
-        wanted: dict[EventKind, Any] = {} if learner is None else {"learner": described}
-        if rate != stored.error_rate:
-            wanted["rate"] = rate
-        self._store_choice(wanted)  # only after the learner has started
+    @property
+    def ids(self) -> list[str]:
+        """The id of every row; its position, as text, if no ids were given."""
+        return self._journal.names
 
-    def _store_choice(self, wanted: Mapping[EventKind, Any]) -> None:
-        """Store which learner asks and which error rate it assumes, as events, where they are new."""
-        while True:
-            now = self._settings()
-            known = {"learner": now.learner, "rate": now.error_rate}
-            new = [(kind, value) for kind, value in wanted.items() if value != known[kind]]
-            if not new:
-                return
-            chosen = [Event(0, kind, read_time(), value=value) for kind, value in new]
-            with suppress(WriteConflict):
-                self._events = [*self._events, *self._store.append_all(chosen, after=self._last_number)]
-                self._follow()
-                return
-            self._events = [*self._events, *self._store.events(after=self._last_number)]
-            if "rate" in wanted:
-                self._check_agreement(self._settled_events(), wanted["rate"])
+    @property
+    def has_ids(self) -> bool:
+        """Whether ids were given; without them positions identify the rows."""
+        return self._journal.ids is not None
 
-    def _keep_numbers(self, ids: list[str] | None, labels: Labels) -> dict[str, Any]:
-        """Let clusters keep their numbers where rows were added after those that were there.
+    @property
+    def items(self) -> Any:
+        """The items that a person sees, one for each row, as they were given; None for the columns of X."""
+        return self._data.items
 
-        Returns
-        -------
-        dict
-            The settings that change.
-        """
-        n_before = len(labels)
-        if ids is None or self._ids is None or len(self._ids) == n_before or self._ids[:n_before] != ids:
-            return {}
-        before = np.full(self.n_rows, -1, dtype=np.int32)
-        before[:n_before] = labels
-        assert self._replay is not None, "only a session with data takes other rows"
-        self._meta["numbers"] = self._replay.keep_numbers(before)
-        return {"numbers": self._meta["numbers"]}
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the data come from, as given when the session was begun."""
+        return dict(self._journal.meta["source"])
 
-    def _replace_data(self, changes: dict[str, Any], backup: str | os.PathLike[str] | None) -> None:
-        """Store the events with the rows that they name now, after a copy of the file if one is wanted."""
-        if backup is not None:
-            self._store.copy_to(backup)
-        assert self._replay is not None, "only a session with data takes other rows"
-        try:
-            self._store.replace_data(changes, self._ids, self._events, self._replay.snapshot())
-        except WriteConflict:
-            raise SessionLockedError(
-                f"{self._store.path} is in use by another process. Close that process, or try again."
-            ) from None
-        self._leases = Leases(n_moves=self._meta.get("moves", 0))  # no longer of the rows as they were
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the file of the session can only be read, as of the time when it was opened."""
+        return self._journal.store.is_read_only
 
-    @synchronized
-    def recode(
-        self,
-        X: ArrayLike,
-        *,
-        ids: Sequence[object] | None = None,
-        source: dict[str, Any] | None = None,
-        backup: str | os.PathLike[str] | None = None,
-        items: Any = None,
-        progress: Progress | None = None,
-    ) -> None:
-        """Replace the data by another encoding of the same rows, and replay all answers on it.
-
-        It does what `open` does with ``recode=True``, for a session that is open already.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            The rows with other columns, another scale, or in another order.
-        ids : sequence of str, optional
-            The ids of the rows in X. By default rows are known by their positions.
-        source : dict, optional
-            Where the data come from now. By default it stays as it was.
-        backup : path, optional
-            A new file for a copy of the session as it was before.
-        items : table, list of str or Path, ndarray or linkwise.data.Items, optional
-            The items that a person sees, one for each row of X. By default the items of before, or the
-            columns of X if `ids` have changed.
-        progress : callable, optional
-            ``progress(made, planned)`` while the learner prepares.
-
-        Raises
-        ------
-        DataMismatchError
-            Rows that answers are about are not in X, or the number of rows differs and there are no ids.
-        DataError
-            `items` has another number of rows than X, or cannot be shown.
-        SessionError
-            The session was opened without its data.
-        SessionLockedError
-            Another process is writing. The session stays as it was.
-        """
-        self._catch_up()
-        if self._replay is None:
-            raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
-        before = self._events, self._ids, dict(self._meta), self._replay
-        try:
-            changes = self._move_rows(X, ids, source)
-            check_items(items, self.n_rows)
-            if changes:
-                rows = check_rows(X)
-                now = self._settings()
-                self._start_learner(build_learner(now.learner, rows.shape[1]), rows, now, progress)
-                changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
-                self._replace_data(changes, backup)
-        except BaseException:
-            self._events, self._ids, self._meta, self._replay = before
-            self._forget_derived()
-            raise
-        if items is not None or self._ids != before[1]:
-            self._items = items
+    find_difference = call_part("_data", SessionData.find_difference)
+    recode = call_part("_data", SessionData.recode)
+    join = call_part("_data", SessionData.join)
+    cluster_columns = call_part("_data", SessionData.cluster_columns)
+    propose_columns = call_part("_data", SessionData.propose_columns)
 
     # ------------------------------------------------------------ asking and answering
-    @property
-    @synchronized
-    def question(self) -> Question | None:
-        """The present question; None when nothing is left to ask."""
-        self._catch_up()
-        question = self._current_replay().question
-        self._has_changed = False
-        return question
+    question = ReadPart("_questions", Questionnaire.question)
+    question_id = ReadPart("_questions", Questionnaire.question_id)
+    answer = call_part("_questions", Questionnaire.answer)
+    look_ahead = call_part("_state", SessionState.look_ahead)
+    questions = call_part("_questions", Questionnaire.questions)
+    postpone = call_part("_questions", Questionnaire.postpone)
+    list_postponed = call_part("_questions", Questionnaire.list_postponed)
+    release = call_part("_questions", Questionnaire.release)
 
-    @property
-    @synchronized
-    def question_id(self) -> str | None:
-        """An identifier of the present question, so that an answer can name its question."""
-        return self._question_id(self.question)
+    # ------------------------------------------------------------ what follows from the events
+    snapshot = ReadPart("_snapshots", Snapshots.show)
+    labels = ReadPart("_snapshots", Snapshots.labels)
+    labels_are_current = ReadPart("_snapshots", Snapshots.labels_are_current)
+    confidence = ReadPart("_snapshots", Snapshots.confidence)
+    cluster_names = ReadPart("_snapshots", Snapshots.cluster_names)
+    cluster_shades = ReadPart("_snapshots", Snapshots.cluster_shades)
+    status = ReadPart("_snapshots", Snapshots.status)
+    names = ReadPart("_state", SessionState.names)
+    history = ReadPart("_state", SessionState.history)
+    events = ReadPart("_state", SessionState.events)
+    remaining_events = ReadPart("_state", SessionState.remaining_events)
+    constraints = ReadPart("_state", SessionState.constraints)
+    evidence = ReadPart("_state", SessionState.evidence)
+    representatives = ReadPart("_state", SessionState.representatives)
+    column_shares = ReadPart("_state", SessionState.column_shares)
+    why = call_part("_state", SessionState.why)
+    guidelines = ReadPart("_state", SessionState.guidelines)
+    examples = ReadPart("_state", SessionState.examples)
+    learner = ReadPart("_state", SessionState.learner)
+    costs = ReadPart("_state", SessionState.costs)
 
-    @synchronized
-    def answer(
-        self,
-        answer: GivenAnswer,
-        *,
-        question_id: str | None = None,
-        source: str = "",
-        seconds: float | None = None,
-        note: str = "",
-        reliability: float | None = None,
-    ) -> None:
-        """Answer the present question; return after the answer is safely stored.
+    # ------------------------------------------------------------ answers that may be wrong
+    error_rate = ReadPart("_state", SessionState.error_rate)
+    error_rates = ReadPart("_state", SessionState.error_rates)
+    assumed_error_rate = ReadPart("_state", SessionState.read_assumed_rate)
+    suspects = ReadPart("_state", SessionState.suspects)
 
-        Parameters
-        ----------
-        answer : {"same", "different", "unsure", "yes", "no"} or bool
-            Whether the two rows belong together. True means "yes" and False means "no".
-        question_id : str, optional
-            The `question_id` of the question that the person saw, or the id of one of `questions`. Without
-            it, an error is raised if another client has written anything since this one last read
-            `question`.
-        source : str, default=""
-            Who answers: the name of a person or a program.
-        seconds : float, optional
-            How long the answer took, in seconds, from the moment when the question was shown.
-        note : str, default=""
-            What you want to remember about the answer, up to 2000 characters. The session keeps both
-            beside the answer, and no learner sees them. `note` changes a note later.
-        reliability : float, optional
-            The probability that the answer is right, from 0.5 to 1, as a program estimates it. Where answers
-            may be wrong, it can only lower what the answer counts: an answer never counts more than the error
-            rate of its source allows. It does not apply to ``"unsure"``.
+    # ------------------------------------------------------------ what people say beside answers
+    add = call_part("_changes", Changes.add)
+    import_constraints = call_part("_changes", Changes.import_constraints)
+    import_csv = call_part("_changes", Changes.import_csv)
+    set_done = call_part("_changes", Changes.set_done)
+    set_name = call_part("_changes", Changes.set_name)
+    add_cost = call_part("_changes", Changes.add_cost)
+    undo = call_part("_changes", Changes.undo)
+    change = call_part("_changes", Changes.change)
+    set_sure = call_part("_changes", Changes.set_sure)
+    note = call_part("_changes", Changes.note)
+    set_guidelines = call_part("_changes", Changes.set_guidelines)
+    set_examples = call_part("_changes", Changes.set_examples)
+    add_example = call_part("_changes", Changes.add_example)
+    remove_example = call_part("_changes", Changes.remove_example)
 
-        Raises
-        ------
-        StaleAnswerError
-            The session asks another question now; the error holds it. Nothing is stored.
-        InfeasibleConstraintsError
-            The answer to one of several open questions contradicts other answers. Nothing is stored.
-        SessionError
-            There is no question left, the session was opened without its data, the note is too long, or
-            `source` or `note` is not valid Unicode. Nothing was stored.
-        TypeError
-            `source` or `note` is not a string, or `seconds` or `reliability` is not a number.
-        ValueError
-            `seconds` is negative or not finite, or `reliability` is out of range.
-        """
-        name = check_source(source)
-        remark: Remark = {"seconds": check_seconds(seconds), "note": check_note(note)}
-        if reliability is not None:
-            checked_reliability = check_reliability(reliability, "yes")
-            remark["reliability"] = None if answer == "unsure" else checked_reliability
-        self._catch_up()
-        if question_id is not None and self._has_other_place(question_id):
-            self._answer_open(answer, question_id, name, remark)
-            return
-        q = self._current_replay().question
-        if question_id is not None and question_id != self._question_id(q):
-            raise self._stale_error()
-        if question_id is None and self._has_changed:
-            raise self._stale_error()
-        if q is None:
-            raise SessionError(
-                f"There is no question to answer ({self._current_replay().reason}). "
-                "Volunteer pairs with add()."
-            )
-        checked = check_answer(answer, q.first, q.second)
-        first, second = self._current_evidence().check(q.first, q.second, checked, source=name)
-        start = self._last_start()
-        while start == self._last_start():  # else another client changed what is asked
-            with suppress(WriteConflict):
-                return self._write(
-                    "answer", first=first, second=second, answer=checked, source=name, **remark
-                )
-            self._catch_up()
-        raise self._stale_error()
+    # ------------------------------------------------------------ people and other sessions
+    agreement = call_part("_team", Team.agreement)
+    audit = call_part("_team", Team.audit)
+    audit_report = call_part("_team", Team.audit_report)
+    review = call_part("_team", Team.review)
+    decide = call_part("_team", Team.decide)
+    carry_over = call_part("_transfer", Transfer.carry_over)
+    combine = call_part("_transfer", Transfer.combine)
 
-    def _has_other_place(self, question_id: str) -> bool:
-        """Whether `questions` gave a question elsewhere than where the session asks now."""
-        found = self._leases.find(question_id, self.n_rows, self._last_number)
-        return found is not None and found[2] != Place(self._last_start(), 0)
-
-    def _answer_open(self, answer: GivenAnswer, question_id: str, source: str, remark: Remark) -> None:
-        """Store the answer to a question that `questions` gave; it may be late."""
-        found = self._leases.find(question_id, self.n_rows, self._last_number)
-        if found is None:
-            raise self._stale_error()
-        i, j, place = found
-        checked = check_answer(answer, i, j)
-
-        def check_open() -> dict[str, Any]:
-            if self._is_answered(i, j, place.start, source):
-                raise self._stale_error()
-            first, second = self._checking_evidence().check(i, j, checked, source=source)
-            fields = {"first": first, "second": second, "answer": checked, "source": source, "place": place}
-            return {**fields, **remark}
-
-        self._write_checked("answer", check_open)
-
-    @synchronized
-    def look_ahead(self, answer: GivenAnswer, *, stop: Callable[[], bool] = bool) -> bool:
-        """Compute what would follow an answer to the present question, while the person still thinks.
-
-        Nothing is stored or changed. If the person gives that answer, the next question comes sooner.
-
-        Parameters
-        ----------
-        answer : {"same", "different", "unsure", "yes", "no"} or bool
-            The answer to try.
-        stop : callable, optional
-            Called from time to time; the work ends when it returns True.
-
-        Returns
-        -------
-        bool
-            Whether the work was completed.
-        """
-        self._catch_up()
-        replay = self._current_replay()
-        q = replay.question
-        return q is not None and replay.foresee(check_answer(answer, q.first, q.second), stop)
-
-    # ------------------------------------------------------------ files
-    @synchronized
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Move a session from memory to a file; later answers are stored there.
-
-        Parameters
-        ----------
-        path : path
-            The new file.
-
-        Raises
-        ------
-        SessionError
-            The session has a file already.
-        """
-        if self._store.path is not None:
-            raise SessionError(f"The session is stored in {self._store.path} already. Use save_copy(path).")
-        self.save_copy(path)
-        memory, self._store = self._store, Store.open(path)
-        self._version = -1  # other clients may write from now on
-        memory.close()
-
-    @synchronized
-    def save_copy(self, path: str | os.PathLike[str]) -> None:
-        """Write a complete copy; the session continues with its own file.
-
-        Parameters
-        ----------
-        path : path
-            The new file.
-        """
-        self._save_snapshot(always=True)
-        self._store.copy_to(path)
-
-    @synchronized
-    def close(self) -> None:
-        """Store the labels and close the file; calling it again does nothing."""
-        try:
-            self._save_snapshot(always=True)
-        finally:
-            self._store.close()
+    # ------------------------------------------------------------ the file
+    save = call_part("_recorder", Recorder.save)
+    save_copy = call_part("_recorder", Recorder.save_copy)
+    close = call_part("_recorder", Recorder.close)
 
     def call_after_close(self, callback: Callable[[], object]) -> None:
         """Call a function once the file is closed, such as one that frees what the session used.
@@ -614,7 +384,7 @@ class Session(SessionTransfer):
         callback : callable
             Takes no arguments.
         """
-        self._store.call_after_close(callback)
+        self._journal.store.call_after_close(callback)
 
     def __enter__(self) -> Self:
         return self
@@ -624,16 +394,28 @@ class Session(SessionTransfer):
     ) -> None:
         self.close()
 
-    # ------------------------------------------------------------ names of questions
-    def _question_id(self, question: Question | None) -> str | None:
-        if question is None:
-            return None
-        return self._leases.name(Place(self._last_start(), 0), question.first, question.second)
+    def retold(self) -> Iterator[tuple[int, Labels]]:
+        """Replay how the clustering came about: the labels after each event that counts, in order.
 
-    def _stale_error(self) -> StaleAnswerError:
-        question = self.question
-        if question is None:
-            text = "The answer is not stored: there is no question any more. Volunteer pairs with add()."
-        else:
-            text = "The answer is not stored: the session asks another question now. Answer that one."
-        return StaleAnswerError(text, question)
+        Events before the first answer count as known from the start. Each step takes as long as the answer
+        took, less what the learner remembers; other threads can work between two steps.
+
+        Yields
+        ------
+        number : int
+            Number of the event; 0 is the start.
+        labels : ndarray of shape (n_rows,)
+        """
+        with self._lock:
+            steps = self._state.steps()
+        while True:
+            with self._lock:
+                step = next(steps, None)
+            if step is None:
+                return
+            yield step
+
+    def _repr_html_(self) -> str:
+        if self._journal.store.is_closed:
+            return draw_block("A session that is closed", ["Open it again with Session.open(path, X)."])
+        return self.snapshot._repr_html_()

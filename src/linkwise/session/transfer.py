@@ -19,10 +19,12 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
+from linkwise.session.changes import Changes
 from linkwise.session.journal.events import SETTINGS, Event
+from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import Store, WriteConflict
 from linkwise.session.journal.values import check_source
-from linkwise.session.people import SessionPeople
+from linkwise.session.recorder import Recorder
 from linkwise.session.state.event_facts import (
     certain_facts,
     constraints_of,
@@ -30,8 +32,8 @@ from linkwise.session.state.event_facts import (
     name_rows_by_id,
     settle_events,
 )
+from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.settings import select_settings
-from linkwise.session.view import SessionView, synchronized
 from linkwise.wording import count_noun
 
 DISAGREE = (
@@ -63,10 +65,20 @@ class Combined(NamedTuple):
     n_left_out: int
 
 
-class SessionTransfer(SessionPeople):
-    """What a `linkwise.Session` takes from another one."""
+class Transfer:
+    """What a session takes from another one.
 
-    @synchronized
+    Parameters
+    ----------
+    journal : Journal
+    state : SessionState
+    recorder : Recorder
+    changes : Changes
+    """
+
+    def __init__(self, journal: Journal, state: SessionState, recorder: Recorder, changes: Changes) -> None:
+        self._journal, self._state, self._recorder, self._changes = journal, state, recorder, changes
+
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
         """Import all answers of another session, by the ids of the rows.
 
@@ -92,16 +104,18 @@ class SessionTransfer(SessionPeople):
             `path` is the file of this session.
         """
         with self._open_other(path) as other:
-            facts, here = _list_believed_facts(other.evidence), self._pair_rows(other)
+            journal, state = other
+            facts, here = _list_believed_facts(state.evidence()), self._pair_rows(journal)
         moved: dict[Answer, list[tuple[int, int]]] = {"yes": [], "no": [], "unsure": []}
         for fact in facts:
             if fact.first in here and fact.second in here:
                 moved[fact.answer].append((here[fact.first], here[fact.second]))
         unsure = tuple(Fact(i, j, "unsure") for i, j in dict.fromkeys(moved["unsure"]))
-        taken = self._import(Constraints(self.n_rows, moved["yes"], moved["no"]), unsure, Path(path).name)
+        taken = self._changes.import_facts(
+            Constraints(self._journal.n_rows, moved["yes"], moved["no"]), unsure, Path(path).name
+        )
         return taken, len(facts) - sum(map(len, moved.values()))
 
-    @synchronized
     def combine(self, path: str | os.PathLike[str], *, source: str | None = None) -> Combined:
         """Add the answers of another session about the same rows, each with who gave it.
 
@@ -143,58 +157,58 @@ class SessionTransfer(SessionPeople):
         name, file = None if source is None else check_source(source), Path(path).name
         file = file.encode(errors="backslashreplace").decode()  # it need not be valid Unicode
         with self._open_other(path) as other:
-            if not (self.has_ids and other.has_ids) and other._meta["data"] != self._meta["data"]:
+            journal, state = other
+            has_ids = self._journal.ids is not None and journal.ids is not None
+            if not has_ids and journal.meta["data"] != self._journal.meta["data"]:
                 raise DataMismatchError(
                     f"The rows have no ids, and the data of {file} are others than those of this session. "
                     "Without ids both must be about the same table. Begin both with ids."
                 )
-            theirs, rows = other.history, self._pair_rows(other)
-            beside = [event for event in other.remaining_events if event.kind in SETTINGS]
-            settings = other._settings()
+            theirs, rows, settings = state.history(), self._pair_rows(journal), state.settings
+            beside = [event for event in state.remaining if event.kind in SETTINGS]
         n_unnamed = sum(event.kind in ("answer", "add") and not event.source for event in theirs)
         if n_unnamed and name is None:
             raise UnnamedAnswersError(f"{file} has {count_noun(n_unnamed, 'answer')} without a name.")
         while True:
-            self._catch_up()
-            stored, settled = self._remaining_events(), self._settled_events()
+            self._state.catch_up()
+            stored, settled = self._state.remaining, self._state.settled
             new, counts = _select_new(stored, settled, theirs, rows, name or "", file)
             self._check_combined(new)
-            new += select_settings(stored, self._settings(), beside, settings, rows, name or "")
+            new += select_settings(stored, self._state.settings, beside, settings, rows, name or "")
             new.sort(key=lambda event: event.number)  # an audit is about the answers before it
             with suppress(WriteConflict):
-                self._events = [*self._events, *self._store.append_all(new, after=self._last_number)]
-                self._follow()
+                self._recorder.write_all(new)
                 return counts
 
     def _check_combined(self, events: Sequence[Event]) -> None:
         """Raise if events contradict what is certain; in a session without errors that is everything."""
-        if self._error_rate == 0:
+        if self._state.rate == 0:
             message, facts = DISAGREE, [fact for event in events for fact in facts_of(event)]
         else:
             settled = settle_events(events)
             message = DISAGREE_CERTAIN
-            facts = [fact for event in settled for fact in certain_facts(event, self._error_rate)]
-        with name_rows_by_id(self._ids, message):
-            self._certain_evidence().check_constraints(constraints_of(self.n_rows, facts))
+            facts = [fact for event in settled for fact in certain_facts(event, self._state.rate)]
+        with name_rows_by_id(self._journal.ids, message):
+            self._state.certain_evidence().check_constraints(constraints_of(self._journal.n_rows, facts))
 
     @contextmanager
-    def _open_other(self, path: str | os.PathLike[str]) -> Iterator[SessionView]:
+    def _open_other(self, path: str | os.PathLike[str]) -> Iterator[tuple[Journal, SessionState]]:
         """Read the file of another session."""
-        if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
+        here = self._journal.store.path
+        if here is not None and Path(path).exists() and here.samefile(path):
             raise SessionError(f"{os.fspath(path)} is this session itself. Pass another one.")
         store = Store.open(path)
         try:
-            other = SessionView()
-            other._load(store)
-            yield other
+            journal = Journal(store)
+            yield journal, SessionState(journal)
         finally:
             store.close()
 
-    def _pair_rows(self, other: SessionView) -> dict[int, int]:
+    def _pair_rows(self, other: Journal) -> dict[int, int]:
         """Find where the rows of another session are here, by their ids; a position is never an id."""
-        names = other.ids
-        is_alike = other.has_ids == self.has_ids or names == self.ids
-        position = {name: row for row, name in enumerate(self.ids)}
+        names, here = other.names, self._journal.names
+        is_alike = (other.ids is None) == (self._journal.ids is None) or names == here
+        position = {name: row for row, name in enumerate(here)}
         return {row: position[name] for row, name in enumerate(names) if is_alike and name in position}
 
 

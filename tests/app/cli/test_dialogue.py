@@ -84,15 +84,15 @@ def test_an_undo_that_came_too_late_is_refused(tmp_path, X, monkeypatch):
     path = tmp_path / "s.linkwise"
     with Session.open(path, X, lw.COBRAS(random_state=0)) as mine, Session.open(path, X) as other:
         mine.answer("no")
-        log, write = Log(), mine._store.append
+        log, write = Log(), mine._journal.store.append
 
         def after_the_other(*given, **more):
-            monkeypatch.setattr(mine._store, "append", write)
+            monkeypatch.setattr(mine._journal.store, "append", write)
             assert other.question is not None  # takes in the first answer
             other.answer("yes")
             return write(*given, **more)
 
-        monkeypatch.setattr(mine._store, "append", after_the_other)
+        monkeypatch.setattr(mine._journal.store, "append", after_the_other)
         run_dialogue(mine, log, Script("u", "q"))
         assert [e.answer for e in mine.history] == ["no", "yes"]
     assert "Another client" in dict(log.seen[1:2])["refused"]
@@ -118,7 +118,7 @@ def test_a_lock_is_not_swallowed(X, monkeypatch):
     def locked(*given, **more):
         raise SessionLockedError("held")
 
-    monkeypatch.setattr(session._store, "append", locked)
+    monkeypatch.setattr(session._journal.store, "append", locked)
     with pytest.raises(SessionLockedError):
         run_dialogue(session, Log(), Script("y"))
 
@@ -217,13 +217,13 @@ def test_a_note_whose_question_is_gone_is_shown_again(tmp_path, X):
 
 def test_an_answer_that_is_refused_keeps_its_note(X, monkeypatch):
     session, log = lw.Session(X, lw.COBRAS(random_state=0)), Log()
-    store = session._store.append
+    store = session._journal.store.append
 
     def fail_once(*given, **more):
-        monkeypatch.setattr(session._store, "append", store)
+        monkeypatch.setattr(session._journal.store, "append", store)
         raise lw.errors.SessionError("The disk is full.")
 
-    monkeypatch.setattr(session._store, "append", fail_once)
+    monkeypatch.setattr(session._journal.store, "append", fail_once)
     run_dialogue(session, log, Script("a kept", "y", "y", "q"))
     assert [event.note for event in session.history] == ["kept"]
 

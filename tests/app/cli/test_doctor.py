@@ -201,15 +201,15 @@ def test_the_extra_of_the_readme_has_all_that_its_parts_have(asked):
 
 
 def test_a_graphics_card_is_named(monkeypatch, asked):
-    card = cuda.Card("NVIDIA H100", SimpleNamespace(__version__="14.2.0"), {})
-    monkeypatch.setattr(cuda, "find_card", lambda: card)
+    card = cuda.Gpu("NVIDIA H100", SimpleNamespace(__version__="14.2.0"), {})
+    monkeypatch.setattr(cuda, "find_gpu", lambda: card)
     found = asked()[0]["gpu"]
     assert found["state"] == "ok"
     assert found["said"].endswith("NVIDIA H100, CuPy 14.2.0")
 
 
 def test_a_machine_without_a_graphics_card_is_told_what_to_install(monkeypatch, asked):
-    monkeypatch.setattr(cuda, "find_card", lambda: None)
+    monkeypatch.setattr(cuda, "find_gpu", lambda: None)
     found, broken, status = asked()
     assert (found["gpu"]["state"], broken, status) == ("absent", [], 0)
     assert "CuPy finds no card" in found["gpu"]["said"]

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
+from linkwise.data.reading import Reading
 from linkwise.learn.oracles import TruthOracle
 from session.session_examples import answer_by
 
-N = 120
+N = 60
 SUBJECTS = ("opera", "rugby", "chess", "sailing")
 TRUTH = [at % 4 for at in range(N)]
 
@@ -72,7 +73,7 @@ def test_two_rows_are_explained_by_the_rows_near_them(linkwise, asked, tmp_path)
     assert "times as far from 1 as the nearest of cluster rugby" in said
     assert "writer" not in said
     together = words(linkwise("explain", asked, *options, "0", "4").stdout)
-    assert "of 119 other rows, from near to far." in together
+    assert f"of {N - 1} other rows, from near to far." in together
 
 
 def test_json_names_typical_rows(linkwise, asked):
@@ -111,7 +112,7 @@ def noise(tmp_path):
 def test_noise_is_no_cluster(linkwise, asked, noise):
     described = linkwise("explain", asked, "--labels", noise)
     assert described.exit_code == 0, described.output
-    assert "no cluster: 30 rows" in described.stdout
+    assert f"no cluster: {N // 4} rows" in described.stdout
     assert "cluster -1" not in described.stdout
     assert described.stdout.count("typical rows: ") == 3  # noise has no middle
     told = json.loads(linkwise("explain", asked, "--labels", noise, "--json").stdout)
@@ -168,10 +169,10 @@ def test_curves_are_explained_by_the_rows_near_them(linkwise, tmp_path):
     labels.write_text("id,cluster\n" + "".join(f"c{at},{SUBJECTS[kind]}\n" for at, kind in enumerate(TRUTH)))
     named = linkwise("explain", curves, "--labels", labels, "--id", "id", "--series")
     assert named.exit_code == 0, named.output
-    assert "cluster opera: 30 rows" in named.stdout
+    assert f"cluster opera: {N // 4} rows" in named.stdout
     labels.write_text("id,cluster\n" + "".join(f"c{at},{kind - 1}\n" for at, kind in enumerate(TRUTH)))
     described = linkwise("explain", curves, "--labels", labels, "--id", "id", "--series").stdout
-    assert "no cluster: 30 rows" in described
+    assert f"no cluster: {N // 4} rows" in described
     assert described.count("mean curve") == described.count("typical rows: ") == 3
 
 

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass, kind, small_blocks
-from linkwise.app.project import arrived_rows, held_items, item_rows
+from linkwise.app.project import arrived_rows, item_files, item_rows
 from linkwise.large import new_rows, repeated_rows, table_files
 from linkwise.large.item_table import read_items
+from linkwise.session.data import SessionData
 from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
 from running_command import start_command
@@ -202,7 +203,7 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
         elif stage == "items":
             patch.setattr(arrived_rows.ItemTable, "write", stop)
         elif stage == "session":
-            patch.setattr(Session, "_replace_data", stop)
+            patch.setattr(SessionData, "_replace_data", stop)
         else:
             patch.setattr(arrived_rows.os, "replace", rename_items_not(os.replace))
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
@@ -249,7 +250,7 @@ def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(
-            *((arrived_rows.ItemTable, "write") if stage == "items" else (Session, "_replace_data")), stop
+            *((arrived_rows.ItemTable, "write") if stage == "items" else (SessionData, "_replace_data")), stop
         )
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
     assert not list(folder.glob("items-*"))
@@ -286,14 +287,14 @@ def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_
 def test_two_processes_may_open_a_session_at_once(linkwise, path, tmp_path, monkeypatch):
     """Each holds the items alone for a moment, to remove what a kill left."""
     pauses = []
-    with (tmp_path / "events.linkwise.d" / held_items.LOCK).open("ab") as file:
+    with (tmp_path / "events.linkwise.d" / item_files.LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
 
         def free(seconds):
             pauses.append(seconds)
             fcntl.flock(file, fcntl.LOCK_SH)
 
-        monkeypatch.setattr(held_items.time, "sleep", free)
+        monkeypatch.setattr(item_files.time, "sleep", free)
         assert linkwise("ask", path, "--json").exit_code == 0
     assert pauses
 

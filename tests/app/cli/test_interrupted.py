@@ -15,7 +15,7 @@ def test_labels_of_an_interrupted_answer_are_not_taken_for_new(tmp_path, monkeyp
     def interrupted(*given, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(session._replay._run, "tell", interrupted)
+    monkeypatch.setattr(session._state.replay._run, "tell", interrupted)
     with pytest.raises(KeyboardInterrupt), session:
         session.answer("no")
     with Session.open(path) as kept:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from item_files import count_calls, kill_in_a_pass, small_blocks
-from linkwise.app.project import divided_items, held_items
+from linkwise.app.project import item_files, row_labels
 from linkwise.errors import DataError
 from linkwise.large import mixed_items, table_files, table_passes
 from linkwise.large.item_table import ItemTable, read_items
@@ -151,7 +151,7 @@ def test_a_kill_in_the_middle_loses_nothing(linkwise, path, tmp_path, monkeypatc
 
     whole = (tmp_path / "events.linkwise.d" / "items.npz").read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(*((divided_items, "split_items") if stage == "pass" else (ItemTable, "write")), stop)
+        patch.setattr(*((row_labels, "split_items") if stage == "pass" else (ItemTable, "write")), stop)
         stopped = linkwise("ask", path, "--terminal", said="q\n")
         assert stopped.exit_code == 130
         assert linkwise("export", path, "--labels", tmp_path / "out").exit_code == 130
@@ -252,16 +252,16 @@ def test_rows_that_arrive_while_an_item_is_divided(linkwise, path, tmp_path, mon
     later = pl.read_parquet(tmp_path / "events" / "part-0.parquet")[:20]
     later = later.with_columns(key=pl.Series([f"n{at}" for at in range(20)]))
     later.write_parquet(tmp_path / "later.parquet")
-    split, n_rows = divided_items.split_items, N_EACH * len(PLACES) + N_HIDDEN
+    split, n_rows = row_labels.split_items, N_EACH * len(PLACES) + N_HIDDEN
     if not with_locks:
-        monkeypatch.setattr(held_items, "_try_lock", lambda file, kind: True)
+        monkeypatch.setattr(item_files, "_try_lock", lambda file, kind: True)
 
     def split_slowly(*args):
-        monkeypatch.setattr(divided_items, "split_items", split)
+        monkeypatch.setattr(row_labels, "split_items", split)
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == (5 if with_locks else 0)
         return split(*args)
 
-    monkeypatch.setattr(divided_items, "split_items", split_slowly)
+    monkeypatch.setattr(row_labels, "split_items", split_slowly)
     stopped = linkwise("export", path, "--labels", tmp_path / "out")
     if with_locks:
         assert "linkwise read the" in " ".join(stopped.stderr.split())

@@ -121,7 +121,7 @@ def test_a_confirmation_against_what_is_certain_is_rejected(session):
     n_events = len(session.events)
     shown = " ".join(show(session, "w sure 3", "q").split())
     assert "Not saved. This contradicts other answers that are certain: 0 = 1 = 2" in shown
-    assert "Undo or change one of the others first, or leave this answer unconfirmed." in shown
+    assert "Undo or change one of the others first, or keep this answer unconfirmed." in shown
     assert len(session.events) == n_events
 
 

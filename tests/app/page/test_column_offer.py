@@ -10,12 +10,13 @@ from app.page.test_presenter import ask
 from linkwise.app.page.opening import present_project
 from linkwise.app.project import column_offer, recoding
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
 from linkwise.app.project.recoding import take_back, weigh_columns
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.constraints.constraints import Constraints
 from linkwise.data.encoding.encoded import block_of
+from linkwise.data.reading import Reading
 from linkwise.session.session import Session
 
 PATIENT = bool  # a `stop` that is never true
@@ -243,7 +244,7 @@ def test_all_weights_come_back_that_were_applied_in_turn(orders, monkeypatch):
         weights = {"size": 1.0, "shop": 1.0, "day": 1.0} | {name: 0.5}
         proposal = ColumnProposal(weights, (name,), (), 1.0, 40)
         monkeypatch.setattr(column_offer, "propose_columns", lambda _, proposal=proposal: proposal)
-        presenter._columns_offer._asked = -1
+        presenter._content.offer._asked = -1
         presenter.look_ahead(PATIENT)
         ask(presenter, "columns", action="weigh", columns=[name])
     assert presenter.state()["columns"] == {"less": [], "more": [], "weighed": ["shop", "day"]}

@@ -100,7 +100,7 @@ def test_the_question_of_a_person_who_has_left_goes_to_others(presenter):
     presenter.state(("ben",))
     pairs = [
         {lease.question.first, lease.question.second}
-        for lease in presenter._session._leases.current()
+        for lease in presenter._session._questions.leases.current()
         if lease.question.to == "anna"
     ]
     assert pairs == []
@@ -113,14 +113,14 @@ def test_whoever_has_answered_least_gets_a_question_first(presenter):
     send(presenter, "anna", do="answer", question=first["id"], answer="no")
     presenter.state(())
     asked = []
-    give = presenter._question_for
-    presenter._question_for = lambda person, n: asked.append(person) or give(person, n)
+    give = presenter._content.find_question
+    presenter._content.find_question = lambda person, n: asked.append(person) or give(person, n)
     assert set(presenter.state(PEOPLE)["personal"]) == set(PEOPLE)
     assert asked == ["ben", "anna"]
 
 
 def test_a_second_person_gets_some_questions_too(presenter):
-    presenter._overlap = 1.0
+    presenter._content._overlap = 1.0
     question = presenter.state(("anna",))["personal"]["anna"]["question"]
     send(presenter, "anna", do="answer", question=question["id"], answer="no")
     parts = presenter.state(PEOPLE)["personal"]
@@ -149,7 +149,7 @@ def answer_all(presenter, person):
 
 
 def test_second_opinions_come_after_the_last_question_of_the_learner(few):
-    few._overlap = 1.0
+    few._content._overlap = 1.0
     asked = answer_all(few, "anna")
     assert few._session.question is None
     assert sorted(answer_all(few, "ben")) == sorted(asked)
@@ -164,14 +164,14 @@ def test_gold_pairs_come_after_the_last_question_of_the_learner(few):
     left = [pair for pair in combinations(range(6), 2) if pair not in asked]
     apart = [pair for pair in left if answer_by_parity(*pair) == "no"]
     few._session.import_constraints(Constraints(6, cannot_link=apart), source="known.csv")
-    few._gold = "known.csv"
+    few._content._gold = "known.csv"
     assert few.state(PEOPLE)["personal"]["ben"]["ended"] == "exhausted"
     (gold,) = answer_all(few, "anna")
     assert gold in apart
 
 
 def test_the_budget_ends_second_opinions_too(few):
-    few._overlap, few._budget = 1.0, 2
+    few._content._overlap, few._content.budget = 1.0, 2
     for _ in range(2):
         question = few.state(("anna",))["personal"]["anna"]["question"]
         send(few, "anna", do="answer", question=question["id"], answer="no")

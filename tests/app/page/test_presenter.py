@@ -236,11 +236,11 @@ def lock_after(presenter, monkeypatch, name):
     store = getattr(presenter._session, name)
 
     def store_and_lock(*args, **kwargs):
-        def labels(session):
+        def snapshot(session):
             raise SessionLockedError("another program holds the session")
 
         store(*args, **kwargs)
-        monkeypatch.setattr(lw.Session, "labels", property(labels))
+        monkeypatch.setattr(lw.Session, "snapshot", property(snapshot))
 
     monkeypatch.setattr(presenter._session, name, store_and_lock)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.app.page.cards import RowView
-from linkwise.app.page.row_values import summarize_rows
+from linkwise.app.page.cards import RowView, summarize_rows
 from linkwise.data.show.items import Items, text_items, value_items
 
 

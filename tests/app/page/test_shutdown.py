@@ -77,9 +77,9 @@ def listens(address):
 # ---------------------------------------------------------------- a limit that nothing can hold up
 STUCK = """
 import sys, time
-from linkwise.app.cli import shutdown
-shutdown.LIMIT_S = float(sys.argv[1])
-with shutdown.call_on_signal(lambda: print("asked to stop", flush=True)):
+from linkwise.app.cli.commands import serve
+serve.LIMIT_S = float(sys.argv[1])
+with serve.call_on_signal(lambda: print("asked to stop", flush=True)):
     print("runs", flush=True)
     while True:
         {}
@@ -118,7 +118,7 @@ def test_ctrl_c_while_modules_are_imported_ends_without_a_traceback(tmp_path):
 
 
 def test_signals_are_as_before_where_none_came():
-    from linkwise.app.cli.shutdown import SIGNALS, call_on_signal
+    from linkwise.app.cli.commands.serve import SIGNALS, call_on_signal
 
     before = [signal.getsignal(each) for each in SIGNALS]
     with call_on_signal(lambda: None):

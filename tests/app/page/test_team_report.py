@@ -5,7 +5,7 @@ import pytest
 
 from linkwise.app.page.cards import RowView, create_namer
 from linkwise.app.page.presenter import Presenter
-from linkwise.app.page.recent_moves import MOST_EVENTS, MOST_LISTED, RecentMoves
+from linkwise.app.page.row_moves import MOST_EVENTS, MOST_LISTED, RecentMoves
 from linkwise.app.page.team_report import describe_team
 from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
@@ -92,13 +92,13 @@ def test_each_person_is_told_what_their_answer_moved_with_the_following_state():
     presenter, found = present(begin(0, spread=3.0)), []
     for _ in range(8):
         parts = presenter.state(PEOPLE)["personal"]
-        before, question = presenter._labels, parts["anna"]["question"]
+        before, question = presenter._content.labels, parts["anna"]["question"]
         rows = [question[side]["row"] for side in ("first", "second")]
         answer = "yes" if Y[rows[0]] == Y[rows[1]] else "no"
         reply = send(presenter, "anna", do="answer", question=question["id"], answer=answer).body
         assert "moved" not in reply
         parts = presenter.state(PEOPLE)["personal"]
-        moved = describe_moves(find_moves(before, presenter._labels), {})
+        moved = describe_moves(find_moves(before, presenter._content.labels), {})
         assert parts["anna"]["moves"][-1] == {"event": reply["follows"], "moved": moved}
         assert parts["ben"]["moves"] == []
         found.append(moved)
@@ -108,13 +108,13 @@ def test_each_person_is_told_what_their_answer_moved_with_the_following_state():
 
 def test_answers_that_come_together_are_told_what_they_moved_together(presenter):
     parts = presenter.state(PEOPLE)["personal"]
-    before, numbers = presenter._labels, {}
+    before, numbers = presenter._content.labels, {}
     for person in PEOPLE:
         question = parts[person]["question"]["id"]
         reply = send(presenter, person, do="answer", question=question, answer="no")
         numbers[person] = reply.body["follows"]
     parts = presenter.state(PEOPLE)["personal"]
-    moves = find_moves(before, presenter._labels)
+    moves = find_moves(before, presenter._content.labels)
     together = " 1 other answer came at the same moment." if moves.n_rows else ""
     for person in PEOPLE:
         moved = f"{describe_moves(moves, {})}{together}"

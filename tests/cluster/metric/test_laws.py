@@ -18,6 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from cluster.metric.problems import a_problem
@@ -279,3 +280,8 @@ def test_constant_rows_warn(make):
     with pytest.warns(ConstantWarning, match=r"All columns of X \(2\) are constant"):
         model = make().fit(np.full((5, 2), 0.1), constraints=lw.Constraints(5, [(0, 1)]))
     assert np.isfinite(model.components_).all()
+
+
+@parametrize_with_checks([lw.MMC(), lw.MMC(diagonal=False), lw.ITML(), lw.RCA()])
+def test_every_generated_check(estimator, check):
+    check(estimator)

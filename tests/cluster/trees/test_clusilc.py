@@ -298,7 +298,7 @@ def test_the_same_tree_for_any_number_of_threads(monkeypatch):
         np.testing.assert_array_equal(model.labels_, found[0].labels_)
 
 
-@parametrize_with_checks([lw.ClusILC(), lw.ClusILC.authors(2)])
+@parametrize_with_checks([lw.ClusILC.authors(2)])
 def test_every_generated_check(estimator, check):
     check(estimator)
 

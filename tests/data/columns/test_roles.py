@@ -54,7 +54,7 @@ def test_repeated_id_like_column_is_no_feature_and_no_id():
     table = from_frame(frame)
     assert table.ids is None
     assert table.features == ("a", "key")
-    assert said(table, "'shop_id' is left out: its name says id, but its values repeat or are missing")
+    assert said(table, "'shop_id' is left out: its name suggests an id, but its values repeat or are missing")
     assert from_frame(frame, columns=["a", "shop_id"]).features == ("a", "shop_id")
 
 

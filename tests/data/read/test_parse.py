@@ -94,12 +94,39 @@ def test_what_is_to_be_kept_is_kept():
         (["1 234,5", "7"], [1234.5, 7.0]),
         (["1’234.5", "7"], [1234.5, 7.0]),
         (["12,345,678", "1"], [12345678, 1]),
+        (["5 330", "976", "1 676"], [5330, 976, 1676]),
+        (["5\u202f330", "1\xa0676"], [5330, 1676]),
+        (["-$2.50", "$-3", "$1"], [-2.5, -3.0, 1.0]),
+        (["(2.50)", "3.00"], [-2.5, 3.0]),
+        (["2-", "3"], [-2, 3]),
+        (["\u22125", "3"], [-5, 3]),
+        (["US$ 2.50", "US$ 3"], [2.5, 3.0]),
+        (["Rs. 1,00,000", "Rs. 9,000"], [100000, 9000]),
+        (["2.5k", "300", "1M"], [2500, 300, 1000000]),
+        (["$157 B", "$26 B"], [157 * 10**9, 26 * 10**9]),
+        (["5 MB", "300 kB"], [5000000, 300000]),
+        (["300 K", "299 K"], [300, 299]),
+        (["12kg", "7kg"], [12, 7]),
+        (["1 day", "12 days"], [1, 12]),
+        (["17% off", "5% off"], [17, 5]),
+        (["1,000,000+", "500+"], [1000000, 500]),
+        (["500,000+", "1,000+"], [500000, 1000]),
+        (["$4.99", "0"], [4.99, 0.0]),
+        (["1,234", "2,345", "3,456", "4,567", "5,678", "987"], [1234, 2345, 3456, 4567, 5678, 987]),
     ],
 )
 def test_numbers_as_people_write_them(texts, values):
     found, notes = parsed(texts)
     assert found.to_list() == values
     assert notes[0].startswith("Column 'a' is read as numbers: '")
+
+
+@pytest.mark.parametrize("comma_free", [False, True])
+def test_many_numbers_in_groups_of_three_digits_have_no_decimals(comma_free):
+    texts = ["45,123 kms", "91,737 kms", "8,218 kms", "118,447 kms", "31,000 kms"]
+    assert parsed(texts, comma_free=comma_free)[0].to_list() == [45123, 91737, 8218, 118447, 31000]
+    points = [text.replace(",", ".") for text in texts]
+    assert parsed(points, comma_free=comma_free)[0].to_list() == [45123, 91737, 8218, 118447, 31000]
 
 
 def test_decimal_commas_alone_need_another_delimiter():
@@ -120,6 +147,17 @@ def test_decimal_commas_alone_need_another_delimiter():
         ["1.234,5", "1,234.5"],
         ["1.234'567,5", "2"],
         ["12b", "13b"],
+        ["4th", "5th"],
+        ["10am", "11am"],
+        ["555 123", "555 124"],
+        ["(1) 2", "3"],
+        ["(12)", "(13)"],
+        ["1-", "2-"],
+        ["+-1", "2 kg"],
+        ["5 Frob 2017", "6 May 2017"],
+        ["May 5", "June 6"],
+        ["32 May 2017", "5 May 2017"],
+        ["1:75", "2:10"],
         ["ABC 12", "ABC 13"],
         ["€", "1 €"],
         ["1/2/2024", "3/4/2024"],
@@ -141,6 +179,11 @@ def test_what_leaves_a_doubt_stays_text(texts, comma_free):
         (["31.01.2024", "2.3.2024", None], ["2024-01-31", "2024-03-02", None], "day first"),
         (["1/31/2024", "2/3/2024"], ["2024-01-31", "2024-02-03"], "month first"),
         (
+            ["1/31/2024 3:05 PM", "2/3/2024 12:01 AM"],
+            ["2024-01-31 15:05:00", "2024-02-03 00:01:00"],
+            "month first",
+        ),
+        (
             ["31-1-2024 9:05", "1-2-2024 10:00:30"],
             ["2024-01-31 09:05:00", "2024-02-01 10:00:30"],
             "day first",
@@ -151,6 +194,47 @@ def test_dates_as_people_write_them(texts, days, how):
     found, notes = parsed(texts)
     assert [None if day is None else str(day) for day in found] == days
     assert notes[0].startswith(f"Column 'a' is read as dates, {how}: '")
+
+
+@pytest.mark.parametrize(
+    ("texts", "days"),
+    [
+        (["05-Oct-17", "04-Aug-68", None], ["2017-10-05", "1968-08-04", None]),
+        (["5 Oct 2017", "21 July 2017"], ["2017-10-05", "2017-07-21"]),
+        (["Oct 5, 2017", "Sept. 21, 2017"], ["2017-10-05", "2017-09-21"]),
+        (["Tuesday, October 5, 2017", "Mon, Jul 21, 2017"], ["2017-10-05", "2017-07-21"]),
+        (["5th October 2017", "1st May 2018"], ["2017-10-05", "2018-05-01"]),
+        (["2017 Oct 5", "2018-Jan-03"], ["2017-10-05", "2018-01-03"]),
+        (["Oct-17", "Jan 2018"], ["2017-10-01", "2018-01-01"]),
+        (["5 Oct 2017 9:05", "6 Oct 2017 11:30 PM"], ["2017-10-05 09:05:00", "2017-10-06 23:30:00"]),
+        (
+            ["20240131", "20240201", "20240202", "20240203", "20240204"],
+            ["2024-01-31", "2024-02-01", "2024-02-02", "2024-02-03", "2024-02-04"],
+        ),
+    ],
+)
+def test_dates_that_leave_no_doubt(texts, days):
+    found, notes = parsed(texts)
+    assert [None if day is None else str(day) for day in found] == days
+    assert notes[0].startswith("Column 'a' is read as dates: '")
+
+
+def test_whole_numbers_that_are_no_dates_stay_numbers():
+    for texts in (["20240131", "20240201"], ["20240131", "20241301", "20240101", "20240102", "20240103"]):
+        assert parsed(texts)[0].to_list() == [int(text) for text in texts]
+
+
+def test_times_are_hours():
+    found, notes = parsed(["01:30", "3:00:00", None])
+    assert found.to_list() == [1.5, 3.0, None]
+    assert notes == ["Column 'a' is read as hours: '3:00:00' is 3.0."]
+
+
+def test_a_column_of_telephone_numbers_stays_text():
+    frame = pl.DataFrame({"phone": ["55 123", "5 124"], "people": ["55 123", "5 124"]})
+    found = parse_columns(frame, comma_free=True).frame
+    assert found["phone"].to_list() == ["55 123", "5 124"]
+    assert found["people"].to_list() == [55123, 5124]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def _compared(X, oracle, budget, constraints, askable):
 @pytest.mark.parametrize(
     ("load", "unsure", "n_given"),
     [
-        (load_iris, 0.0, 0),
+        pytest.param(load_iris, 0.0, 0, marks=pytest.mark.slow(nightly=True)),
         pytest.param(load_iris, 0.2, 25, marks=pytest.mark.slow(nightly=True)),
         (load_wine, 0.2, 25),
     ],
@@ -183,7 +183,7 @@ def test_identical_rows_are_one_item(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [6, 12, 29])
+@pytest.mark.parametrize("n", [6, pytest.param(12, marks=pytest.mark.slow(nightly=True)), 29])
 def test_where_all_rows_are_equally_far_rounding_decides_nothing(n):
     for seed in range(2):
         y = np.random.default_rng(seed).integers(0, 3, n)

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from linkwise import methods
 from linkwise.app.project.exit_codes import report_errors
 from linkwise.app.project.method_choice import DEFAULT_CLUSTERER, DEFAULT_LEARNER, MethodChoice
-from linkwise.app.project.options import HEADINGS, OF_METHOD, Declared
+from linkwise.app.project.options import HEADINGS, OF_METHOD, CommandOption, options_of
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
 
 MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
@@ -119,10 +119,11 @@ def _plain(value: Any) -> Any:
 
 
 def _parameters_of_fields(kind: Any, left_out: set[str]) -> list[Parameter]:
+    defaults = {one.name: one.default for one in fields(kind)}
     return [
-        _parameter(one.name, one.metadata["option"], one.default)
-        for one in fields(kind)
-        if one.name not in left_out
+        _parameter(name, declared, defaults[name])
+        for name, declared in options_of(kind).items()
+        if name not in left_out
     ]
 
 
@@ -130,14 +131,16 @@ def _parameters_of_choice(among: dict[str, Method]) -> list[Parameter]:
     """``--method``, the options of all methods, and ``--seed``."""
     usual = DEFAULT_LEARNER if among is LEARNERS else DEFAULT_CLUSTERER
     about = f"{', '.join(among)}  [default: {usual}]"
-    found = [_parameter("method", Declared("--method", about, OF_METHOD, tuple(among), metavar="NAME"))]
+    found = [_parameter("method", CommandOption("--method", about, OF_METHOD, tuple(among), metavar="NAME"))]
     for option in methods.options_of(among).values():
         kind = Path if option.type == "folder" else option.type
         about = option.help + _owners_in_words(option, among)
         if option.default is not None:
             about += f"  [default: {option.default}]"
         metavar = "" if isinstance(kind, tuple) and option.metavar == "N" else option.metavar
-        declared = Declared(option.flag, about, OF_METHOD, kind, metavar, least=1 if kind is int else None)
+        declared = CommandOption(
+            option.flag, about, OF_METHOD, kind, metavar, least=1 if kind is int else None
+        )
         found.append(_parameter(option.parameter, declared))
     return [*found, _parameter("seed", SEED)]
 
@@ -159,7 +162,7 @@ def _parse_seed(_flag: str, text: str) -> int:
     return int(text)
 
 
-SEED = Declared(
+SEED = CommandOption(
     "--seed", "seed of all random draws  [default: 0]", OF_METHOD, int, metavar="N", parse=_parse_seed
 )
 
@@ -168,18 +171,18 @@ def _choice_of(*, method: str | None, seed: int | None, **parameters: Any) -> Me
     return MethodChoice(method, {n: value for n, value in parameters.items() if value is not None}, seed)
 
 
-def option_of(declared: Declared) -> Any:
+def option_of(declared: CommandOption) -> Any:
     """What typer is told of a declared option."""
     return typer.Option(declared.flag, **_settings_of(declared))
 
 
-def _parameter(name: str, declared: Declared, default: Any = None) -> Parameter:
+def _parameter(name: str, declared: CommandOption, default: Any = None) -> Parameter:
     """An option as a parameter that typer understands."""
     annotation = Annotated[_type_of(name, declared) | None, option_of(declared)]  # type: ignore[valid-type]  # built at run time
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _type_of(name: str, declared: Declared) -> Any:
+def _type_of(name: str, declared: CommandOption) -> Any:
     """The type of an option; of words an enumeration."""
     if not isinstance(declared.type, tuple):
         return declared.type
@@ -187,7 +190,7 @@ def _type_of(name: str, declared: Declared) -> Any:
     return StrEnum(name, words)
 
 
-def _settings_of(declared: Declared) -> dict[str, Any]:
+def _settings_of(declared: CommandOption) -> dict[str, Any]:
     """What typer is told of an option."""
     settings: dict[str, Any] = {
         "help": declared.help,

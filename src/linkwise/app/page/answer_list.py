@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from linkwise.app.page.requests import RefusedRequest
 from linkwise.session.journal.events import Event
 from linkwise.session.journal.values import Example
-from linkwise.session.session import Session
+from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_facts import facts_of, find_undoable
 from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.wording import answer_word
@@ -36,12 +36,12 @@ class AnswerList(NamedTuple):
     last: Event | None = None
 
     @classmethod
-    def of(cls, session: Session) -> AnswerList:
+    def of(cls, now: Snapshot) -> AnswerList:
         """List the events of a session."""
-        remaining = session.remaining_events
+        remaining = now.remaining_events
         names = [event for event in remaining if event.kind == "name"]
         changed = frozenset(e.target for e in remaining if e.kind == "change" and e.target is not None)
-        events = sorted([*session.history, *names], key=lambda event: event.number)
+        events = sorted([*now.history, *names], key=lambda event: event.number)
         return cls(events, changed, find_undoable(remaining))
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.app.project.data_source import columns_of_rules
+from linkwise.app.project.project import Project
 from linkwise.data import Encoded, Items
 from linkwise.data.cells import MISSING
 from linkwise.data.read.picture_files import png
 from linkwise.data.show.items import value_items
+from linkwise.wording import shorten
+
+MOST_FIELDS = 4
+LONGEST_VALUE = 24
+LONGEST_TEXT = 100
 
 Place = Mapping[str, float]
 
@@ -84,3 +91,46 @@ def numeric_columns(encoded: Encoded) -> dict[int, str]:
     """Return the names of the columns that hold numbers or dates, by position."""
     others = ("category", "cycle")
     return {j: feature.source for j, feature in enumerate(encoded.features) if feature.role not in others}
+
+
+# ---------------------------------------------------------------- lists of rows
+def summarize_rows(view: RowView, rows: Sequence[int]) -> list[str]:
+    """Return a line about each row: the beginning of its text, or a few values, those that differ first.
+
+    Parameters
+    ----------
+    view : RowView
+    rows : sequence of int
+        The rows of a pair. All lines are about the same columns.
+
+    Returns
+    -------
+    list of str
+        Empty lines for pictures and curves without columns beside them.
+    """
+    if view.items.kind == "text":
+        return [shorten(" ".join(str(view.items.content(row)).split()), LONGEST_TEXT) for row in rows]
+    values = [view.items.fields(row) for row in rows]
+    names = list(dict.fromkeys(name for each in values for name in each))
+    differing = [name for name in names if len({each.get(name) for each in values}) > 1]
+    chosen = set([*differing, *(name for name in names if name not in differing)][:MOST_FIELDS])
+    return [
+        " · ".join(
+            f"{name} {shorten(each[name], LONGEST_VALUE)}" for name in names if name in chosen & each.keys()
+        )
+        for each in values
+    ]
+
+
+# ---------------------------------------------------------------- data files
+def view_project(project: Project) -> RowView:
+    """Return how the rows of a data file are shown."""
+    view, numbers = RowView(project.items, create_namer(project.table.ids)), project.rows.shown_numbers
+    if numbers is None:
+        return view
+    return replace(view, places=locate_numbers(numbers.X, numeric_columns(numbers)))
+
+
+def project_columns(project: Project) -> Encoded | None:
+    """Return the columns in their own units in which rules are made."""
+    return columns_of_rules(project.rows, project.session.source.get("impute"))

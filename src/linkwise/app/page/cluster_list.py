@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.facts import Groups
-from linkwise.session.session import Session
+from linkwise.session.snapshot import Snapshot
 from linkwise.types import Labels
 
 MOST_CLUSTERS = 200  # in the list
@@ -46,11 +46,11 @@ class ClusterSummary:
 
 
 def summarize_clusters(
-    labels: Labels, typical: Mapping[int, tuple[int, ...]], session: Session
+    labels: Labels, typical: Mapping[int, tuple[int, ...]], now: Snapshot
 ) -> tuple[ClusterSummary, ...]:
     """Return all clusters, the largest first; `typical` has the exemplars of these labels."""
     numbers, first, sizes = _count_rows(labels)
-    names, components = session.cluster_names, session.evidence.groups()
+    names, components = now.names, now.components
     done = _find_complete(labels, components, dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
     answered = np.bincount(np.searchsorted(numbers, labels[components.row]), minlength=len(numbers))
     found = [

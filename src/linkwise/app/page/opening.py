@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from linkwise.app.page.cards import RowView, view_numbers
+from linkwise.app.page.cards import RowView, project_columns, view_numbers, view_project
 from linkwise.app.page.presenter import Presenter
-from linkwise.app.page.project_view import project_columns, view_project
 from linkwise.app.project.project import Project
 from linkwise.data.demo_sets import DemoSet
 from linkwise.session.session import Session

@@ -6,18 +6,22 @@ is JSON. When it confirms an answer, the answer is on the disk.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.app.page import requests
 from linkwise.app.page.answer_list import check_owner, serialize_chain
-from linkwise.app.page.lookups import Lookups
-from linkwise.app.page.project_view import project_columns, view_project
-from linkwise.app.page.requests import RefusedRequest, Reply, Request
+from linkwise.app.page.cards import RowView, project_columns, view_project
+from linkwise.app.page.content import PageContent
+from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair
+from linkwise.app.page.page_state import render_present_question, render_state
+from linkwise.app.page.requests import PERSONAL, RefusedRequest, Reply, Request
 from linkwise.constraints.checks import CONSTRAINT_KINDS
 from linkwise.constraints.facts import ANSWERS, Answer
 from linkwise.errors import (
@@ -28,6 +32,7 @@ from linkwise.errors import (
     SessionLockedError,
     StaleAnswerError,
 )
+from linkwise.session.session import Session
 from linkwise.session.state.moves import describe_moves, find_moves
 from linkwise.wording import NO_MORE_QUESTIONS
 
@@ -45,7 +50,7 @@ MOVING_ACTIONS = (
 )  # may move rows
 
 
-class Presenter(Lookups):
+class Presenter:
     """A session as a page shows it.
 
     Threads may share a presenter: each call waits for the previous one.
@@ -79,11 +84,81 @@ class Presenter(Lookups):
         The data file, which can be read again with other weights.
     """
 
+    def __init__(self, session: Session, X: NDArray[Any], view: RowView, **options: Any) -> None:
+        self._lock = threading.RLock()
+        self._session = session
+        self._content = PageContent(session, X, view, **options)
+        self._has_waiting = False  # whether somebody waits for a question
+
+    # ------------------------------------------------------------ what pages show
+    def state(self, people: Sequence[str] = ()) -> dict[str, Any]:
+        """Return everything that is shown, except labels and places, as values for JSON.
+
+        With people it has a part for each of them, which they are shown in place of the common one.
+        """
+        with self._lock:
+            content = self._content
+            content.refresh()
+            content.has_new_shares = content.offer.is_new = False
+            found = render_state(content, people)
+            shown = found.get(PERSONAL, {})
+            self._has_waiting = any(each["ended"] == "waiting" for each in shown.values())
+            return found
+
+    def labels(self) -> tuple[int, bytes]:
+        """Return a number that changes with the labels, and the cluster of each row in one byte or two."""
+        with self._lock:
+            return self._content.write_labels()
+
+    def places(self) -> bytes:
+        """Return two float32 a row, little endian, within [-1, 1]."""
+        return self._content.places.current.astype("<f4").tobytes()
+
+    def take_new_places(self) -> bytes | None:
+        """Return the places if a map by neighbours is done since the last call; None otherwise."""
+        with self._lock:
+            return self.places() if self._content.places.take_new() else None
+
+    def has_changed(self) -> bool:
+        """Return whether something was written since the last state, by this program or another."""
+        with self._lock:
+            content = self._content
+            is_waiting = self._has_waiting and content.end_reason() is None  # for what others hold
+            is_older = self._last_event() != content.event
+            return content.has_new_shares or content.offer.is_new or is_older or is_waiting
+
+    def look_ahead(self, stop: Callable[[], bool]) -> None:
+        """Compute what follows each answer, the likelier one first, until `stop` returns True."""
+        with self._lock:
+            content = self._content
+            question = None if content.end_reason() else render_present_question(content)
+            if question is not None:
+                likely = question["guess"]
+                for answer in (likely, "no" if likely == "yes" else "yes"):
+                    self._session.look_ahead(answer, stop=stop)
+            content.advance_shares(stop)
+            if not (stop() or content.people):
+                content.offer.update()
+
+    def agreement(self) -> float | None:
+        """Return the adjusted Rand index of clusters and classes; None without classes."""
+        return self._content.agreement()
+
+    def close(self) -> None:
+        """Close the session."""
+        with self._lock:
+            self._session.close()
+
+    def _last_event(self) -> int:
+        events = self._session.events
+        return events[-1].number if events else 0
+
+    # ------------------------------------------------------------ requests
     def handle(self, request: Any, person: str = "") -> Reply:
         """Handle a request of a page, perhaps of a certain person. Whatever it contains, there is a reply."""
         name = requests.request_id(request)
         with self._lock:
-            before, self._person = self._event, person
+            before, self._content.person = self._content.event, person
             if person and isinstance(request, dict) and request.get("do") == "answer":
                 return self._store_answer(request)
             try:
@@ -110,16 +185,17 @@ class Presenter(Lookups):
             reply = Reply(
                 {"re": requests.request_id(request), "ok": True, "follows": self._last_event(), **body}
             )
-        return replace(reply, changed=self._last_event() != self._event)
+        return replace(reply, changed=self._last_event() != self._content.event)
 
     def _run(self, request: Request, *, follows: bool = True) -> tuple[dict[str, Any], bytes | None]:
         """Return the result of a request, with a file if there is one."""
-        do = requests.read_choice(request, "do", tuple(self.ACTIONS))
+        do = requests.read_choice(request, "do", (*LOOKUPS, *self.ACTIONS))
+        content = self._content
         try:
-            if follows and do in MOVING_ACTIONS:
-                self._refresh()  # rows that another program moved do not count
-            before = self._labels
-            result = self.ACTIONS[do](self, request)
+            if follows:
+                content.refresh()  # rows that another program moved do not count
+            before = content.labels
+            result = LOOKUPS[do](content, request) if do in LOOKUPS else self.ACTIONS[do](self, request)
         except StaleAnswerError as error:
             raise RefusedRequest("stale", str(error)) from None
         except InfeasibleConstraintsError as error:
@@ -138,20 +214,20 @@ class Presenter(Lookups):
             raise RefusedRequest("failed", str(error)) from None
         body, file = result if isinstance(result, tuple) else (result, None)
         if follows and do in MOVING_ACTIONS and self._try_refresh():
-            names = self._session.cluster_names
-            body = {**body, "moved": describe_moves(find_moves(before, self._labels), names)}
+            moves = find_moves(before, content.labels)
+            body = {**body, "moved": describe_moves(moves, content.now.names)}
         return body, file
 
     def _has_new_event(self, before: int) -> bool:
         if self._try_refresh():
             with suppress(SessionError):  # shown with the next state
-                return self._event != before
-        return self._event != before
+                return self._content.event != before
+        return self._content.event != before
 
     def _try_refresh(self) -> bool:
         """Refresh after an action, which is stored already; return whether the session could be read."""
         with suppress(SessionError):
-            self._refresh()
+            self._content.refresh()
             return True
         return False
 
@@ -161,12 +237,12 @@ class Presenter(Lookups):
         has_ended = RefusedRequest(
             "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
         )
-        if self._is_spent() or (not self._person and self._session.question is None):
+        if self._content.is_spent() or (not self._content.person and self._session.question is None):
             raise has_ended
         try:
-            self._session.answer(answer, question_id=question, source=self._person, **remark)
+            self._session.answer(answer, question_id=question, source=self._content.person, **remark)
         except StaleAnswerError:
-            if self._end_reason() is None:
+            if self._session.question is not None and not self._content.is_spent():
                 raise
             raise has_ended from None
         return {}
@@ -174,21 +250,21 @@ class Presenter(Lookups):
     def _postpone(self, request: Request) -> dict[str, Any]:
         """Ask a question later, and tell whether there is another one now."""
         name = requests.read_text(request, "question")
-        self._session.postpone(name, to=self._person)
-        self._question_for(self._person, 0)  # it comes back at once if there is no other
-        return {"other": bool(self._session.list_postponed(self._person))}
+        self._session.postpone(name, to=self._content.person)
+        self._content.find_question(self._content.person, 0)  # it comes back at once if there is no other
+        return {"other": bool(self._session.list_postponed(self._content.person))}
 
     def _undo(self, request: Request) -> dict[str, Any]:
-        if not self._person:
+        if not self._content.person:
             event = self._session.undo()
         else:
-            own = self._last_of(self._person)
+            own = self._content.last_of(self._content.person)
             event = None if own is None else self._session.undo(own.number)
-        return {"undone": None if event is None else self._serialize(event)}
+        return {"undone": None if event is None else self._content.serialize(event)}
 
     def _take_back(self, request: Request) -> dict[str, Any]:
         event = self._session.undo(self._read_own(request))
-        return {"undone": None if event is None else self._serialize(event)}
+        return {"undone": None if event is None else self._content.serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
@@ -197,7 +273,7 @@ class Presenter(Lookups):
 
     def _write_note(self, request: Request) -> dict[str, Any]:
         note = requests.read_note(request)
-        self._session.note(requests.read_integer(request, "event"), note, source=self._person)
+        self._session.note(requests.read_integer(request, "event"), note, source=self._content.person)
         return {}
 
     def _confirm(self, request: Request) -> dict[str, Any]:
@@ -207,62 +283,65 @@ class Presenter(Lookups):
     def _read_own(self, request: Request) -> int:
         """Return the number of an event; of several people, each may change only their own answers."""
         number = requests.read_integer(request, "event")
-        if self._person:
-            events = {event.number: event for event in self._session.events}
-            check_owner(events, number, self._person)
+        if self._content.person:
+            events = {event.number: event for event in self._content.now.events}
+            check_owner(events, number, self._content.person)
         return number
 
     def _decide(self, request: Request) -> dict[str, Any]:
         answer: Answer = requests.read_choice(request, "answer", ANSWERS)
-        first, second = self._read_pair(request)
-        if not any({first, second} == {case.first, case.second} for case in self._find_cases(self._person)):
+        first, second = read_pair(self._content, request)
+        if not any(
+            {first, second} == {case.first, case.second}
+            for case in self._content.find_cases(self._content.person)
+        ):
             raise RefusedRequest("bad", "This pair needs no review any more.")
         note = requests.read_note(request)
-        self._session.decide(first, second, answer, source=self._person, note=note)
+        self._session.decide(first, second, answer, source=self._content.person, note=note)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
         kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
-        first, second = self._read_pair(request)
+        first, second = read_pair(self._content, request)
         note = requests.read_note(request)
-        self._session.add(first, second, kind, source=self._person, note=note)
+        self._session.add(first, second, kind, source=self._content.person, note=note)
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:
-        one, other = (self._find_cluster(request, name) for name in ("first", "second"))
+        one, other = (find_cluster(self._content, request, name) for name in ("first", "second"))
         if one is other:
             raise RefusedRequest("bad", "A cluster cannot be merged with itself. Choose another one.")
         # whoever merges two clusters means it
         self._session.add(
-            one.exemplars[0], other.exemplars[0], "must-link", is_sure=True, source=self._person
+            one.exemplars[0], other.exemplars[0], "must-link", is_sure=True, source=self._content.person
         )
         return {"first": one.exemplars[0], "second": other.exemplars[0]}
 
     def _set_done(self, request: Request) -> dict[str, Any]:
-        return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
+        return {"rows": self._session.set_done(find_cluster(self._content, request, "cluster").exemplars[0])}
 
     def _choose_columns(self, request: Request) -> dict[str, Any]:
         """Apply the weights that a page showed as proposed, or take back all that were applied."""
-        if self._here:
+        if self._content.people:
             raise RefusedRequest(
                 "bad",
                 "People answer here under their names, and other weights would change the questions of all."
                 " Stop the page, and start it again with --weight.",
             )
         action = requests.read_choice(request, "action", ("weigh", "restore"))
-        shown, offer = requests.read_names(request, "columns"), self._columns_offer
+        shown, offer = requests.read_names(request, "columns"), self._content.offer
         recoded = offer.accept(shown) if action == "weigh" else offer.restore(shown)
         project = recoded.project
-        self._show_encoding(project.encoded.X, view_project(project), project_columns(project))
+        self._content.show_encoding(project.encoded.X, view_project(project), project_columns(project))
         return {"backup": recoded.backup.name, "changed": recoded.changed}
 
     def _place_rows(self, request: Request) -> dict[str, Any]:
         """Start to place the rows of the plot by neighbours, or place them on their axes again."""
         by = requests.read_choice(request, "by", ("axes", "neighbours"))
         if by == "axes":
-            self._places.show_axes()
+            self._content.places.show_axes()
             return {}
-        if self._here or self._places.describe() is None:
+        if self._content.people or self._content.places.describe() is None:
             raise RefusedRequest(
                 "bad",
                 "Rows are placed by neighbours where one person answers and there are at least 10 rows.",
@@ -273,13 +352,13 @@ class Presenter(Lookups):
         if confidence is None:  # nothing is known of other rows than those with answers
             confidence = np.full(session.n_rows, 0.5 if len(named) else 0.0)
             confidence[named] = 1.0
-        self._places.start(self._labels, confidence, named.tolist())
+        self._content.places.start(self._content.labels, confidence, named.tolist())
         return {}
 
     def _set_example(self, request: Request) -> dict[str, Any]:
         """Make a pair an example of what belongs together, or remove it from the examples."""
         answer = requests.read_choice(request, "answer", ("yes", "no", "none"))
-        pair = self._read_pair(request)
+        pair = read_pair(self._content, request)
         if answer == "none":
             self._session.remove_example(*pair)
         else:
@@ -288,24 +367,24 @@ class Presenter(Lookups):
 
     def _name(self, request: Request) -> dict[str, Any]:
         name = requests.read_text(request, "name")
-        self._session.set_name(self._find_cluster(request, "cluster").exemplars[0], name)
+        self._session.set_name(find_cluster(self._content, request, "cluster").exemplars[0], name)
         return {}
 
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """Return the links of a conflict, each with its event."""
         changed = request.get("event") if request.get("do") == "change" else None
         links = serialize_chain(
-            self._session.history, chain, self._asked_pair(request), changed, self._view.name
+            self._content.now.history, chain, self._asked_pair(request), changed, self._content.view.name
         )
-        return self._add_values(links)
+        return add_values(self._content, links)
 
     def _asked_pair(self, request: Request) -> frozenset[int]:
         """Return the two rows of a refused request."""
         do = request.get("do")
         if do == "merge":
-            pair = [self._find_cluster(request, name).exemplars[0] for name in ("first", "second")]
+            pair = [find_cluster(self._content, request, name).exemplars[0] for name in ("first", "second")]
         elif do == "change":
-            event = next(e for e in self._session.history if e.number == request["event"])
+            event = next(e for e in self._content.now.history if e.number == request["event"])
             pair = [row for row in (event.first, event.second) if row is not None]
         elif do == "add":
             pair = [request["first"], request["second"]]
@@ -314,7 +393,6 @@ class Presenter(Lookups):
         return frozenset(pair)
 
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
-        **Lookups.ACTIONS,
         "answer": _answer, "later": _postpone,
         "undo": _undo, "take_back": _take_back, "change": _change, "sure": _confirm,
         "note": _write_note,

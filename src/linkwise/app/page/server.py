@@ -134,7 +134,7 @@ def read_request(text: str) -> dict[str, Any] | str:
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_ID:
         return f"the id of a request is a text of 1 to {LONGEST_ID} characters"
     if not isinstance(request.get("do"), str):
-        return "a request says in do what is to be done"
+        return "the field do of a request is a text"
     return request
 
 

@@ -14,8 +14,9 @@ LEAST_COMMON = 10  # pairs that two sources answered, from which their kappa is 
 
 def describe_team(session: Session) -> dict[str, Any]:
     """Return the answers of each source and the agreement of each two, as values for JSON."""
-    rates = session.error_rates.by_source if session.status.is_fallible else {}
-    people = [_describe_source(each, rates.get(each.source)) for each in count_by_source(session.history)]
+    now = session.snapshot
+    rates = session.error_rates.by_source if now.status.is_fallible else {}
+    people = [_describe_source(each, rates.get(each.source)) for each in count_by_source(now.history)]
     pairs = [_describe_agreement(each) for each in session.agreement()]
     return {
         "people": people,

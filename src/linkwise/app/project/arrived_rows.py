@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linkwise.app.project.data_source import row_ids
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_files import hold_items, list_known_files
 from linkwise.app.project.item_rows import (
     describe_counts,
     is_of_items,
@@ -21,22 +22,20 @@ from linkwise.app.project.item_rows import (
 )
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.project import data_path
-from linkwise.app.project.reading import row_ids
-from linkwise.app.project.session_files import list_known_files
 from linkwise.errors import DataError, DataMismatchError, SessionLockedError
 from linkwise.large.chunks import find_files
 from linkwise.large.item_table import ItemTable
 from linkwise.large.new_rows import Extended, extend_items, remove_checkpoints
 from linkwise.large.repeated_rows import check_new_ids, check_no_copies
 from linkwise.large.table_labels import check_files, check_types
-from linkwise.parallel import HERE, Engine
+from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, join_names, quote_command
 
 
 def extend_session(
-    path: Path, new: Path | None, progress: Progress | None = None, engine: Engine = HERE
+    path: Path, new: Path | None, progress: Progress | None = None, engine: Engine = SERIAL_ENGINE
 ) -> Extended:
     """Add the rows of new files to a session about items.
 

@@ -8,15 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from linkwise.app.project.data_source import read_rows
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.options import Reading, find_option
-from linkwise.app.project.reading import read_rows
-from linkwise.app.project.side_files import find_side_file
-from linkwise.data import Rows
+from linkwise.app.project.options import DATA_OPTIONS, check_reading, write_reading
+from linkwise.data import Rows, Table
 from linkwise.data.column_survey import ColumnSurvey, survey_columns
 from linkwise.data.columns.proposed_options import propose_options
 from linkwise.data.read.formats import read_frame
+from linkwise.data.reading import Reading
+from linkwise.data.show.side_table import read_side_table
 from linkwise.errors import DataError
+from linkwise.large.table_files import ParquetFile
 from linkwise.wording import join_names, quote_command
 
 MANY_NUMBERS = 30  # of one kind, as an embedding has: no person compares so many
@@ -72,7 +74,7 @@ def advise(
         few = f"Nobody can judge two rows by {len(rows.encoded.features)} numbers."
         side = find_side_file(data, rows.table)
         if side is not None:
-            words = (*replace(reading, show=str(side.path)).options(), *session)
+            words = (*write_reading(replace(reading, show=str(side.path))), *session)
             has = f"{side.path.name} has a row for each: {join_names(side.columns)}."
             command = quote_command("linkwise", verb, data, *words)
             return Advice((*notes, f"{few} {has} To see it instead:"), command)
@@ -108,10 +110,12 @@ def add_way_out(
     if data.is_dir() or any(one is not None for one in changed_reading):
         return error
     with suppress(DataError, UsageError):
-        options = propose_options(read_frame(data).typed, reading.settings())
+        options = propose_options(read_frame(data).typed, reading)
         words = _write_options(reading, options, data)
         if words is not None:
-            read_rows(data, replace(reading, **options).source(data))
+            changed = replace(reading, **options)
+            check_reading(changed, data)
+            read_rows(data, changed)
             if has_others:
                 return DataError(f"{error} Or add these options to the command: {quote_command(*words)}")
             command = quote_command("linkwise", "ask", data, *words, *_name_method(options), *session)
@@ -130,13 +134,13 @@ def _write_options(given: Reading, options: Mapping[str, Any], data: Path) -> tu
         return None
     joined = replace(given, **options)
     with suppress(UsageError):
-        joined.source(data)
+        check_reading(joined, data)
         for name, value in options.items():
-            declared = find_option(name)
+            declared = DATA_OPTIONS[name]
             words = declared.to_words(value)
             if declared.parse is not None and list(declared.parse(declared.flag, words[1])) != list(value):
                 return None  # a name that the command line would take for another
-        return joined.options()
+        return write_reading(joined)
     return None
 
 
@@ -170,3 +174,49 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
         reasons.append("values are missing")
     told = " and ".join([", ".join(reasons[:-1]), reasons[-1]] if len(reasons) > 1 else reasons)
     return f"As {told}"
+
+
+# ---------------------------------------------------------------- a table beside the data
+ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+MOST_BYTES = 20_000_000  # of a file that is looked at
+MOST_FILES = 20
+RESULTS = {"cluster", "cluster_name", "id_a", "id_b", "answer"}  # columns of what linkwise writes
+
+
+class SideFile(NamedTuple):
+    """A table with a row for each row of the data, and its columns."""
+
+    path: Path
+    columns: tuple[str, ...]
+
+
+def find_side_file(data: Path, table: Table) -> SideFile | None:
+    """Find a table in the folder of the data that has a row for each of their rows; None if there is none.
+
+    Files that linkwise writes, such as clusters and pairs, are left out.
+    """
+    try:
+        found = sorted(
+            path
+            for path in data.parent.iterdir()
+            if path.suffix.lower() in ENDINGS and path != data and path.is_file()
+        )
+    except OSError:  # a folder may hold files that can be read, and not be listed
+        return None
+    for path in found[:MOST_FILES]:
+        try:
+            if path.stat().st_size > MOST_BYTES or not _may_have_rows(path, len(table)):
+                continue
+            columns = tuple(read_side_table(path, table).frame.columns)
+        except (DataError, ImportError, OSError):
+            continue  # this file shows nothing
+        if not RESULTS & set(columns):
+            return SideFile(path, columns)
+    return None
+
+
+def _may_have_rows(path: Path, n_rows: int) -> bool:
+    """Whether a file may have as many rows; a cell of several lines makes more lines than rows."""
+    if path.suffix.lower() == ".parquet":
+        return ParquetFile(path).count_rows() >= n_rows
+    return path.read_bytes().count(b"\n") + 1 >= n_rows

@@ -186,7 +186,7 @@ def _default_estimator(class_name: str) -> object:
     return methods.ESTIMATOR.default if refits else None
 
 
-def learner_phrase(described: dict[str, Any]) -> str:
+def learner_phrase(described: Mapping[str, Any]) -> str:
     """``COBRA, 25 super-instances, seed 0``."""
     parameters, words = described["parameters"], [described["name"]]
     for name, noun in (("n_super_instances", "super-instance"), ("n_clusters", "cluster")):

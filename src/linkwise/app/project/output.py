@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
+from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data import Rows
+from linkwise.data.joining import DELIMITED, ENDINGS, SHEET, Joined, join_file, join_side_table
+from linkwise.session.session import Session
 from linkwise.text_files import refuse_lone_surrogates, write_records
+from linkwise.wording import join_names
 
 STDOUT = Path("-")
 
@@ -66,3 +72,145 @@ def write_labels(
         return
     named = ((row_id, label, names.get(label, "")) for row_id, label in rows)
     write_records(file, chain([("id", "cluster", "name")], named))
+
+
+# ---------------------------------------------------------------- a table with its clusters
+OTHER_SHEETS = (".xls", ".ods")
+
+
+def check_ending(target: Path | None) -> None:
+    """Check that the name of a joined table says which kind of file it is."""
+    if target in (None, STDOUT) or target.suffix.lower() in ENDINGS:
+        return
+    way_out = " A spreadsheet opens .xlsx." if target.suffix.lower() in OTHER_SHEETS else ""
+    raise UsageError(
+        f"linkwise cannot write a table into {target.name}. Choose a name that ends in "
+        f"{join_names(ENDINGS, 20)}.{way_out}"
+    )
+
+
+def join_session(session: Session, data: Path, rows: Rows, target: Path) -> Joined:
+    """Put the clusters beside the columns of the data, in the form that the ending of `target` names.
+
+    A side table takes the place of numbers without a meaning, such as embeddings.
+    """
+    ending = ".csv" if target == STDOUT else target.suffix.lower()
+    columns = session.cluster_columns()
+    try:
+        if rows.side is not None and is_embedding(rows):
+            joined = join_side_table(rows.side, rows.table.ids, columns, ending)
+            note = f"The new file holds the columns of {rows.side.file}, in the order of {data.name}, whose"
+            joined = joined._replace(notes=[*joined.notes, f"{note} numbers are left out."])
+        else:
+            joined = join_file(data, rows.table, columns, ending)
+            if rows.side is not None:
+                joined.notes.append(f"The columns of {rows.side.file} are not in the new file.")
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    notes = list(joined.notes)
+    now = session.snapshot
+    if columns.confidence is None and now.status.n_answers == 0:
+        notes.append("The column 'confidence' is empty, because there are no answers yet.")
+    elif columns.confidence is None:
+        notes.append(
+            f"The column 'confidence' is empty, because {now.learner['name']} does not estimate it. "
+            "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
+        )
+    if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):
+        notes.append(f"The cells of {data.name} are written as texts, as they stand in it.")
+    return Joined(joined.content, notes)
+
+
+def write_joined(joined: Joined, target: Path) -> None:
+    """Write a joined table to its file, or to stdout."""
+    if target == STDOUT:
+        sys.stdout.write(joined.content.decode())
+    else:
+        target.write_bytes(joined.content)
+
+
+# ---------------------------------------------------------------- answers
+class AnswerRecord(NamedTuple):
+    """One answer or volunteered pair that is not undone.
+
+    Attributes
+    ----------
+    event : int
+        The number of its event in `Session.history`.
+    id_a, id_b : str
+        The ids of the two rows.
+    answer : {"yes", "no", "unsure"}
+        The answer, as it was changed last.
+    source : str
+        Who gave it; empty if the answer has no source.
+    time : str
+        When it was given: UTC, ISO 8601.
+    kind : {"answer", "gold", "add"}
+        Whether the pair was asked, asked although it is known (gold), or volunteered.
+    believed : {"yes", "no", ""}
+        What holds for the pair by all answers; empty if nothing follows from them.
+    suspect : {"likely wrong", "very likely wrong", ""}
+        Whether the answer is probably wrong.
+    seconds : float or None
+        How long the answer took; None, and empty in CSV, if that is unknown.
+    note : str
+        The latest note on the answer; empty if there is none.
+    reliability : float or None
+        The probability that the answer is right, by its source; None, and empty in CSV, if it gave none.
+    """
+
+    event: int
+    id_a: str
+    id_b: str
+    answer: str
+    source: str
+    time: str
+    kind: str
+    believed: str
+    suspect: str
+    seconds: float | None
+    note: str
+    reliability: float | None = None
+
+
+def list_answers(session: Session) -> list[AnswerRecord]:
+    """List the answers and volunteered pairs of a session, in order."""
+    ids, evidence = session.ids, session.evidence
+    grades = {suspect.number: suspect.grade for suspect in session.suspects}
+    return [
+        AnswerRecord(
+            event.number,
+            ids[event.first],
+            ids[event.second],
+            event.answer,
+            event.source,
+            event.when,
+            event.kind if event.gold is None else "gold",
+            evidence.verdict(event.first, event.second) or "",
+            grades.get(event.number, ""),
+            event.seconds,
+            event.note,
+            event.reliability,
+        )
+        for event in session.history
+        if event.kind in ("answer", "add")
+        if event.first is not None and event.second is not None and event.answer is not None
+    ]
+
+
+def write_answers(records: list[AnswerRecord], file: TextIO, *, as_json: bool = False) -> None:
+    """Write answers as CSV, or as a JSON list of objects.
+
+    In CSV what looks like a formula stands behind an apostrophe.
+    """
+    if as_json:
+        json.dump([record._asdict() for record in records], file, ensure_ascii=False, indent=1)
+        file.write("\n")
+        return
+    refuse_lone_surrogates([name for record in records for name in (record.id_a, record.id_b)], "the ids")
+    write_records(file, [AnswerRecord._fields, *records])
+
+
+def is_json_name(target: Path) -> bool:
+    """Whether a file is JSON by its name."""
+    return target.suffix.lower() == ".json"

@@ -27,6 +27,7 @@ from linkwise.learn.learner import Question
 from linkwise.session.journal.events import Event
 from linkwise.session.journal.values import Example
 from linkwise.session.session import Session, Status
+from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.moves import describe_moves, find_moves
 from linkwise.session.state.suspects import OPPOSITE, SuspectAnswer
 from linkwise.types import Labels
@@ -126,8 +127,8 @@ def run_dialogue(
     draft = Draft(clock, is_timed=reader.is_timed)
     while True:
         reader.forget()
-        status = session.status
-        question_id, question = _find_question(session)
+        now = session.snapshot
+        status, (question_id, question) = now.status, _find_question(session, now)
         if question is None or question_id is None:
             return _finish(display, "exhausted", status, draft)
         if budget is not None and status.n_answers >= budget:
@@ -147,24 +148,24 @@ def run_dialogue(
                     columns.press()
             continue
         with _reject_errors(display, "This is the current question."):
-            before = session.labels
+            before = session.snapshot
             if command == "later":
                 with busy():
                     session.postpone(question_id)
-                    _find_question(session)  # it comes back at once if there is no other
+                    _find_question(session, before)  # it comes back at once if there is no other
                     has_other = bool(session.list_postponed())
                 display.confirm_later(has_other=has_other)
             elif command == "undo":
                 with busy():
                     undone = session.undo()
-                display.confirm_undo(undone, session.status, _describe_moves(session, before))
+                display.confirm_undo(undone, *_compare(session, before))
             elif isinstance(command, SuspectCommand):
                 _revise(session, display, command, busy)
             else:
                 with busy():
                     session.answer(command, question_id=question_id, **draft.remark())
                 draft.finish()
-                display.confirm_answer(command, session.status, _describe_moves(session, before))
+                display.confirm_answer(command, *_compare(session, before))
 
 
 def run_audit(
@@ -207,8 +208,9 @@ def run_audit(
         if not open_pairs:
             break
         asked = open_pairs[0]
-        question = Question(asked.first, asked.second, session.labels, asked.why)
-        display.ask(question, asked.id, session.status)
+        now = session.snapshot
+        question = Question(asked.first, asked.second, now.labels, asked.why)
+        display.ask(question, asked.id, now.status)
         _report_lost_note(display, draft.begin(asked.id))
         while (command := _read_command(display, reader, session, draft)) == "help":
             display.help(question)
@@ -220,12 +222,12 @@ def run_audit(
             _report_lost_note(display, draft.note)
             return "quit"
         with _reject_errors(display, "This is the next pair."):
-            before = session.labels
+            before = session.snapshot
             if command == "undo":
                 with busy():
                     undone = session.undo(given[-1]) if given else None
                 del given[-1:]
-                display.confirm_undo(undone, session.status, _describe_moves(session, before))
+                display.confirm_undo(undone, *_compare(session, before))
             elif isinstance(command, SuspectCommand):
                 _revise(session, display, command, busy)
             else:
@@ -233,21 +235,19 @@ def run_audit(
                     session.answer(command, question_id=asked.id, **draft.remark())
                 draft.finish()
                 given.append(_find_last_answer(session, asked.first, asked.second))
-                display.confirm_answer(command, session.status, _describe_moves(session, before))
+                display.confirm_answer(command, *_compare(session, before))
     _report_lost_note(display, draft.note)
     return "exhausted"
 
 
-def _find_question(session: Session) -> tuple[str | None, Question | None]:
+def _find_question(session: Session, now: Snapshot) -> tuple[str | None, Question | None]:
     """The identifier and the question to ask now: another than the present one if that was put off."""
-    question_id = session.question_id  # first: if another client answers now, this identifier is stale
-    question = session.question
-    if question is None or not session.list_postponed():
-        return question_id, question
+    if now.question is None or not session.list_postponed():
+        return now.question_id, now.question
     found = session.questions(1)
     if not found:
-        return question_id, question
-    return found[0].id, Question(found[0].first, found[0].second, session.labels, found[0].why)
+        return now.question_id, now.question
+    return found[0].id, Question(found[0].first, found[0].second, now.labels, found[0].why)
 
 
 @contextmanager
@@ -276,27 +276,28 @@ def _find_last_answer(session: Session, first: int, second: int) -> int:
 
 def _revise(session: Session, display: Display, command: SuspectCommand, busy: BusyContext) -> None:
     """Take a suspect back, turn it round, or confirm it."""
-    before = session.labels
-    suspect = next((one for one in session.suspects if one.number == command.number), None)
+    before = session.snapshot
+    suspect = next((one for one in before.suspects if one.number == command.number), None)
     if suspect is None:
         display.reject(f"{command.number} is not the number of a suspect. Type suspects to list them.")
     elif command.action == "back":
         with busy():
             undone = session.undo(suspect.number)
-        display.confirm_undo(undone, session.status, _describe_moves(session, before))
+        display.confirm_undo(undone, *_compare(session, before))
     elif command.action == "turn":
         with busy():
             session.change(suspect.number, OPPOSITE[suspect.answer])
-        display.confirm_revision("turn", suspect, session.status, _describe_moves(session, before))
+        display.confirm_revision("turn", suspect, *_compare(session, before))
     else:
         with busy():
             session.set_sure(suspect.number)
-        display.confirm_revision("sure", suspect, session.status, _describe_moves(session, before))
+        display.confirm_revision("sure", suspect, *_compare(session, before))
 
 
-def _describe_moves(session: Session, before: Labels) -> str:
-    """Say which rows have moved since."""
-    return describe_moves(find_moves(before, session.labels), session.cluster_names)
+def _compare(session: Session, before: Snapshot) -> tuple[Status, str]:
+    """The status of now, and which rows have moved since."""
+    now = session.snapshot
+    return now.status, describe_moves(find_moves(before.labels, now.labels), now.names)
 
 
 def _read_command(
@@ -315,21 +316,23 @@ def _read_command(
             return "columns"
         wanted = parse_cluster_command(text)
         if wanted is not None:
-            display.show_clusters(wanted, session.labels, session.cluster_names)
+            now = session.snapshot
+            display.show_clusters(wanted, now.labels, now.names)
             continue
         note = parse_note(text)
         if note is not None:
             take_note(display, draft, note)
             continue
-        if asks_for_guidelines(text) and (session.guidelines or session.examples):
-            display.show_guidelines(session.guidelines, session.examples)
+        now = session.snapshot
+        if asks_for_guidelines(text) and (now.guidelines or now.examples):
+            display.show_guidelines(now.guidelines, now.examples)
             continue
-        suspect = parse_suspect_command(text) if session.status.is_fallible else None
+        suspect = parse_suspect_command(text) if now.status.is_fallible else None
         if isinstance(suspect, str):
             display.reject(f"{suspect!r} is unknown. {SUSPECT_FORMS}")
             continue
         if suspect is not None and suspect.action == "list":
-            display.show_suspects(session.suspects, session.status)
+            display.show_suspects(now.suspects, now.status)
             continue
         if suspect is not None:
             return suspect

@@ -148,7 +148,9 @@ def _read_command(
             return command
         elif (note := parse_note(text or "")) is not None:
             take_note(display, draft, note)
-        elif asks_for_guidelines(text or "") and (session.guidelines or session.examples):
+        elif (
+            asks_for_guidelines(text or "") and (now := session.snapshot) and (now.guidelines or now.examples)
+        ):
             display.show_guidelines(session.guidelines, session.examples)
         else:
             shown = repr(text) if text and text.isprintable() else "this key"

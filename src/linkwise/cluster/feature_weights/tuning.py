@@ -26,7 +26,7 @@ StepBase = Literal["mean", "weight"]
 
 MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # shares of the metric of the constraints, the rest is equal
 FACTORS = (0.0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 4.0)
-LEAST = 1 / 16  # of the mean weight: smaller ones grow as if they were this
+GROWTH_FLOOR = 1 / 16  # of the mean weight: smaller ones grow as if they were this
 HALVINGS = 5  # of delta, at most
 DIFFERENT = 0.01  # validities farther apart differ significantly
 ROUNDING = 1e-9  # validities nearer than this are equal
@@ -227,7 +227,7 @@ def _list_starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Ar
 def try_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
     """Try a weight at several factors, from none to four times what it is."""
     start, weight = best, best.weights[dimension]
-    base = max(weight, LEAST * best.weights.mean())
+    base = max(weight, GROWTH_FLOOR * best.weights.mean())
     for value in (factor * base for factor in FACTORS):
         weights = _replace_weight(start.weights, dimension, value)
         if value == weight or trials.spent or not weights.any():

@@ -18,7 +18,7 @@ from linkwise import native
 from linkwise.errors import InfeasibleConstraintsError
 
 Nodes = NDArray[np.int64]
-_STEPS = 100_000  # of the search for labels, in each connected part
+_MOST_TRIALS = 100_000  # of the search for labels, in each connected part
 _TRIES = 200  # rows from which an odd cycle or a clique is sought
 
 ADVICE = (
@@ -46,7 +46,7 @@ def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes
     """
     if k <= 2:
         return _find_two_labels(pairs, m, k, rows)
-    found, labels = native.colour_apart(pairs, m, k, _STEPS)
+    found, labels = native.colour_apart(pairs, m, k, _MOST_TRIALS)
     if found == 1:
         return labels
     clique = find_large_clique(pairs, m, k)

@@ -50,17 +50,15 @@ class Prices(NamedTuple):
     """(q, 1 or k)."""
 
 
-def find_named_rows(X: Any, constraints: Constraints, mean: points.Centers | None = None) -> NamedRows:
+def find_named_rows(X: Any, constraints: Constraints) -> NamedRows:
     """Find the rows that constraints name, ordered by their distance from the mean of all rows.
 
-    The result then does not depend on the order of the rows in X. If X has only some of the rows, `mean`,
-    (1, d), is that of all.
+    The result then does not depend on the order of the rows in X.
     """
     is_named = np.zeros(constraints.n_rows, dtype=bool)
     is_named[constraints.must_link] = is_named[constraints.cannot_link] = True
     rows = np.flatnonzero(is_named)
-    if mean is None:
-        mean = points.cluster_means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
+    mean = points.cluster_means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
     rows = rows[np.argsort(points.squared_center_distances(X[rows], mean)[:, 0], kind="stable")]
     rank = np.empty(constraints.n_rows, dtype=np.int32)
     rank[rows] = np.arange(len(rows), dtype=np.int32)

@@ -5,7 +5,6 @@ Bilenko, Basu and Mooney (2004); see `linkwise.cluster.kmeans.mpckmeans`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +39,7 @@ ROUNDING = 1e-12  # of the variance of all rows: a trace below is that of one po
 class MetricProblem(NamedTuple):
     """The parts of the problem that do not change while metrics are learned."""
 
-    X: NDArray[Any]  # the rows, or at least those in `named`
+    X: NDArray[Any]
     named: NamedRows
     differences: Array  # (p, d) of the rows of each pair, the must-links first
     must: Array  # the first part
@@ -58,56 +57,34 @@ class MetricProblem(NamedTuple):
 class MetricSums(NamedTuple):
     """Labels, sums over their clusters, and the prices by which rows with constraints were settled."""
 
-    labels: Labels  # of the rows in X of the problem
-    sums: Array  # (k, d) of all rows less the origin
+    labels: Labels
+    sums: Array  # (k, d) of the rows less the origin
     counts: NDArray[np.int64]
     prices: Prices
     farthest: Array  # (g, d) differences of the farthest pairs
-    raw: Array | None = None  # (k, d[, d]) scatters about the origin, if they are known already
-
-
-AssignRows = Callable[[Centers, Metrics, Labels], MetricSums]
-"""Assigns all rows, given centres, metrics and the labels before."""
-
-
-class RowTotals(NamedTuple):
-    """What is known of all rows."""
-
-    n_rows: int
-    origin: Array
-    """(d,) their mean."""
-    raw: Array | None
-    """(1, d[, d]) their scatter about it, where one metric serves all."""
-    extremes: Array
-    """Rows among which the farthest pair is sought."""
-    constant: NDArray[np.int64]
-    """Features that are the same in all rows."""
-    variance: float
-    """Mean variance of the others."""
-
-
-def find_row_totals(
-    X: NDArray[Any], metrics: Metrics, constant: NDArray[np.int64], variance: float
-) -> RowTotals:
-    """Find what a problem needs to know of all rows."""
-    origin = X.mean(axis=0, dtype=np.float64)
-    every = np.zeros(len(X), dtype=np.int32)
-    raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
-    return RowTotals(len(X), origin, raw, extreme_rows(X), constant, variance)
 
 
 def make_metric_problem(
-    X: NDArray[Any], named: NamedRows, metrics: Metrics, w: float, shrinkage: float, totals: RowTotals
+    X: NDArray[Any],
+    named: NamedRows,
+    metrics: Metrics,
+    w: float,
+    shrinkage: float,
+    constant: NDArray[np.int64],
+    variance: float,
 ) -> MetricProblem:
-    """Make the problem of rows, or of those that constraints name, and of what is known of all rows."""
+    """Make the problem of rows; `variance` is the mean one of the features that are not `constant`."""
     rows = X[named.rows].astype(np.float64)
     pairs = np.concatenate([named.must, named.cannot])
     differences = rows[pairs[:, 0]] - rows[pairs[:, 1]]
     must, cannot = np.split(differences, [len(named.must)])
-    prior_rows = shrinkage * totals.n_rows / len(metrics.maps)
-    prior = np.full(X.shape[1], prior_rows * totals.variance)
+    prior_rows = shrinkage * len(X) / len(metrics.maps)
+    prior = np.full(X.shape[1], prior_rows * variance)
     prior = np.diag(prior) if metrics.full else prior
-    found = (prior, prior_rows, totals.extremes, totals.origin, totals.raw, totals.constant, totals.variance)
+    origin = X.mean(axis=0, dtype=np.float64)
+    every = np.zeros(len(X), dtype=np.int32)
+    raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
+    found = (prior, prior_rows, extreme_rows(X), origin, raw, constant, variance)
     return MetricProblem(X, named, differences, must, cannot, w, *found)
 
 
@@ -116,12 +93,12 @@ def learn_metrics(
     first: PenalisedRun,
     metrics: Metrics,
     stop: tuple[int, float],
-    assign: AssignRows,
-) -> tuple[PenalisedRun, Metrics, MetricSums]:
+    rng: np.random.Generator,
+) -> tuple[PenalisedRun, Metrics]:
     """Alternate between labels, means and metrics until the means stop; `stop`: max_iter, squared shift."""
     centers, labels = first.centers, first.labels
     for n_iter in range(1, stop[0] + 1):
-        clusters = assign(centers, metrics, labels)
+        clusters = assign_under_metrics(problem, rng, centers, metrics, labels)
         labels, used = clusters.labels, clusters.counts > 0
         moved = centers.copy()
         moved[used] = problem.origin + clusters.sums[used] / clusters.counts[used, None]
@@ -130,9 +107,9 @@ def learn_metrics(
         centers = moved
         if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
             break
-    clusters = assign(centers, metrics, labels)
+    clusters = assign_under_metrics(problem, rng, centers, metrics, labels)
     objective = _objective(problem, clusters, centers, metrics)
-    return PenalisedRun(clusters.labels, centers, objective, n_iter), metrics, clusters
+    return PenalisedRun(clusters.labels, centers, objective, n_iter), metrics
 
 
 def assign_under_metrics(
@@ -147,18 +124,6 @@ def assign_under_metrics(
     threads = parallel.n_threads()
     labels, sums, counts = native.assign_named_under(X, centers, maps, offset, step, before, threads)
     return MetricSums(labels, sums - counts[:, None] * problem.origin, counts, prices, farthest)
-
-
-def settle_under_metrics(
-    problem: MetricProblem, rng: np.random.Generator, centers: Centers, metrics: Metrics, before: Labels
-) -> tuple[Labels, Prices, Array]:
-    """Return the labels of the named rows, the prices by which they were settled, and the farthest pairs."""
-    named = problem.named
-    distances = native.metric_distances(problem.X[named.rows], centers, reduce_metrics(metrics, centers), 1)
-    farthest = farthest_pairs(problem.extremes, metrics)
-    prices = _prices(problem, metrics, farthest)
-    settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
-    return settled, prices, farthest
 
 
 def _prices(problem: MetricProblem, metrics: Metrics, farthest: Array) -> Prices:
@@ -203,8 +168,8 @@ def _sum_scatter(
     problem: MetricProblem, clusters: MetricSums, centers: Centers, metrics: Metrics
 ) -> tuple[Array, Array]:
     """Sum the scatters of the clusters, and the number of rows behind each metric, prior included."""
-    labels, sums, counts, _, _, found = clusters
-    if (raw := problem.raw if found is None else found) is None:
+    labels, sums, counts = clusters.labels, clusters.sums, clusters.counts
+    if (raw := problem.raw) is None:
         raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
     scatter = scatter_about(raw, sums, counts, centers - problem.origin)
     of_each = counts if len(scatter) > 1 else counts.sum(keepdims=True)

@@ -18,7 +18,7 @@ from linkwise.cluster.points import Centers
 
 _CHUNK = 8192
 HEAVIEST = 1e290  # weight of a pair, times its squared length
-LEAST = 1e-12  # variance in shares of the greatest, where that is beyond what inverses can hold
+VARIANCE_FLOOR = 1e-12  # variance in shares of the greatest, where that is beyond what inverses can hold
 
 Kind = Literal["diagonal", "full"]
 Array = NDArray[np.float64]
@@ -77,7 +77,7 @@ def invert_covariances(covariance: Array) -> Metrics:
 def _make_invertible(covariance: Array) -> Array:
     """Raise the smallest variances of covariances (g, d, d) until they can be inverted."""
     value, vector = np.linalg.eigh(covariance)
-    value = np.maximum(value, LEAST * value[:, -1:])
+    value = np.maximum(value, VARIANCE_FLOOR * value[:, -1:])
     return np.asarray((vector * value[:, None]) @ np.swapaxes(vector, 1, 2))
 
 

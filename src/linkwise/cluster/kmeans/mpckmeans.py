@@ -34,7 +34,6 @@ each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -48,8 +47,6 @@ from linkwise.cluster.kmeans import icm, penalised
 from linkwise.cluster.kmeans.components import add_implied, compact_labels
 from linkwise.cluster.kmeans.metric_learning import (
     MetricProblem,
-    assign_under_metrics,
-    find_row_totals,
     learn_metrics,
     make_metric_problem,
 )
@@ -133,11 +130,6 @@ class MPCKMeans(CenteredClusterer):
     fell_back_ : bool
         Whether plain k-means satisfied more constraints and is the result; the metric is then the plain one.
 
-    Notes
-    -----
-    :func:`~linkwise.cluster_rows` fits it to rows in files that are larger than memory, if `metric` is
-    "diagonal".
-
     References
     ----------
     Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised
@@ -154,8 +146,6 @@ class MPCKMeans(CenteredClusterer):
     >>> model.metrics_.shape
     (1, 4, 4)
     """
-
-    reads_chunks: ClassVar[bool] = True
 
     _metrics: Metrics
 
@@ -269,8 +259,7 @@ class MPCKMeans(CenteredClusterer):
             named = icm.find_named_rows(X, constraints)
             if not self.component_moves:
                 named = icm.separate_rows(named)
-            totals = find_row_totals(X, metrics, constant, variance)
-            problem = make_metric_problem(X, named, metrics, self.w, self.shrinkage, totals)
+            problem = make_metric_problem(X, named, metrics, self.w, self.shrinkage, constant, variance)
             if self.farthest == "all":
                 problem = problem._replace(extremes=np.asarray(X, dtype=np.float64))
             views = self._views(problem, constraints, metrics, k, seed)
@@ -310,23 +299,14 @@ class MPCKMeans(CenteredClusterer):
     def _keep(self, run: PenalisedRun, metrics: Metrics) -> Labels:
         labels, used = compact_labels(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
-        store_metrics(self, Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics)
+        self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
+        self.metrics_ = self._metrics.matrices
         self.n_iter_ = run.n_iter
         return labels
 
     def _nearest(self, X: Any) -> Labels:
         with one_blas_thread():
             return nearest_under_metrics(X, self.cluster_centers_, self._metrics)
-
-
-def store_metrics(model: MPCKMeans, metrics: Metrics) -> None:
-    """Set the metrics by which a fitted model assigns rows."""
-    model._metrics, model.metrics_ = metrics, metrics.matrices
-
-
-def read_metrics(model: MPCKMeans) -> Metrics:
-    """Return the metrics of a fitted model."""
-    return model._metrics
 
 
 class _MetricStarts(NamedTuple):
@@ -360,8 +340,8 @@ def _learn_best(
         )
         for first in firsts:
             centers = first.centers if rows is problem.X else metrics.unmap_rows(first.centers)
-            assign = partial(assign_under_metrics, problem, rng_at(seed, len(made)))
-            run, learned, _ = learn_metrics(problem, first._replace(centers=centers), metrics, stop, assign)
+            start, rng = first._replace(centers=centers), rng_at(seed, len(made))
+            run, learned = learn_metrics(problem, start, metrics, stop, rng)
             alone = nearest_under_metrics(problem.X, run.centers, learned)
             made.append((penalised.satisfied_weight(alone, constraints), run, learned))
             if progress is not None:

@@ -88,8 +88,6 @@ class PCKMeans(CenteredClusterer):
     ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except
     for rows that a constraint keeps in another cluster.
 
-    :func:`~linkwise.cluster_rows` fits it to rows in files that are larger than memory.
-
     References
     ----------
     Basu, Banerjee and Mooney (2004), Active semi-supervision for pairwise constrained clustering. SDM.
@@ -105,7 +103,6 @@ class PCKMeans(CenteredClusterer):
     """
 
     sparse: ClassVar[bool] = True
-    reads_chunks: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PARAMETERS,

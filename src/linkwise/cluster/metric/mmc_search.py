@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 _SUFFICIENT = 1e-4  # share of the gain that the gradient promises
 _REMEMBERED = 10  # values, of which a step must beat the worst
-_STEPS = (1e-10, 1e10)
+_STEP_SIZES = (1e-10, 1e10)
 _SHORTEST = 1e-12
 _ROUNDING = 1e-15
 _NO_LENGTH = 1e-150  # instead of 0; the metric is not taken then, see `_line_search`
@@ -87,7 +87,9 @@ def maximize_lengths(
             break
         change, bend = moved.metric - place.metric, place.slope - moved.slope
         curvature = float((change * bend).sum())
-        step = float(np.clip((change**2).sum() / curvature, *_STEPS)) if curvature > 0 else _STEPS[1]
+        step = (
+            float(np.clip((change**2).sum() / curvature, *_STEP_SIZES)) if curvature > 0 else _STEP_SIZES[1]
+        )
         place = moved
         values.append(place.value)
     return best

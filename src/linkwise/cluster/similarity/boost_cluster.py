@@ -71,7 +71,7 @@ from linkwise.validation import check_rows
 MOST_COMPONENTS = 10  # where their number is not given
 TOL = 1e-4  # of k-means
 _TRIES = 10  # runs of a round
-_LEAST = 1e-3  # alpha of a round that counts
+_SMALLEST_ALPHA = 1e-3  # alpha of a round that counts
 _SHRUNK = 0.1  # share of no correlation in the correlation that is whitened
 _NONE = 1e-9  # eigenvalues in shares of the largest that are rounding
 
@@ -269,7 +269,7 @@ class BoostCluster(ScoredByConstraints, ConstrainedClusterer):
                 found = cluster_once(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
                 labels = found.labels[0]
                 together = labels[ends[:, 0]] == labels[ends[:, 1]]
-                if (alpha := compute_alpha(weight, together, must)) > _LEAST:
+                if (alpha := compute_alpha(weight, together, must)) > _SMALLEST_ALPHA:
                     kernel += alpha * together
                     error = float(weight @ (together != must) / weight.sum())
                     kept.append((labels.astype(label_type(k)), alpha, error))

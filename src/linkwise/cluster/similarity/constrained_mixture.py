@@ -34,7 +34,7 @@ TOL = 1e-3  # change of a probability with which it ends
 _SWEEPS = 3
 _SHRUNK = 0.1
 _NEVER = 1e-12  # probability that a message leaves at least
-_STEPS = 10  # of the k-means that it starts from
+_KMEANS_STEPS = 10  # of the k-means that it starts from
 _PARTS = 100  # of a chunklet's mean weight, in which that k-means weighs
 
 
@@ -124,7 +124,7 @@ def _initial_clusters(
     means = np.column_stack([np.bincount(number, weights=weight * column) for column in Z.T]) / total[:, None]
     parts = np.maximum(np.rint(_PARTS * total / total.mean()), 1).astype(np.int64)
     start = points.draw_starts(means, k, entropy, 1, weight=parts)
-    labels: NDArray[np.int32] = points.run_lloyd(means, start, weight=parts, max_iter=_STEPS).labels[0]
+    labels: NDArray[np.int32] = points.run_lloyd(means, start, weight=parts, max_iter=_KMEANS_STEPS).labels[0]
     return labels
 
 

@@ -71,7 +71,7 @@ Pairs = NDArray[np.int64]
 MOST = 2000  # components
 _COLUMNS = 20  # of V to begin with, at least
 _PATIENCE = 10  # multipliers set before V gets more columns
-_STEPS = 200  # of L-BFGS between two multipliers
+_LBFGS_STEPS = 200  # of L-BFGS between two multipliers
 _SAME = 1e-9  # singular values of V, in shares of the largest, that are rounding
 
 
@@ -435,7 +435,11 @@ def _minimize(C: Array, pattern: PairPattern, y: Array, penalty: float, V: Array
         return value, (slope / length).ravel()
 
     found = minimize(
-        loss, V.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "gtol": 1e-5, "ftol": 1e-9}
+        loss,
+        V.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": _LBFGS_STEPS, "gtol": 1e-5, "ftol": 1e-9},
     )
     return _project_on_sphere(found.x.reshape(shape))
 

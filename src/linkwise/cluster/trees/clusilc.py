@@ -26,7 +26,7 @@ nominal column becomes one column for each of its values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,14 +41,12 @@ from linkwise.cluster.base import ScoredByConstraints, count_clusters
 from linkwise.cluster.trees.columns import build_columns
 from linkwise.cluster.trees.growth import (
     MARGIN,
-    GrowingTree,
     GrowthProblem,
-    LeafRows,
     price_square,
     search_tree,
 )
+from linkwise.cluster.trees.leaf_rows import LeafRows
 from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
-from linkwise.cluster.trees.table_rows import describe_table
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
 from linkwise.types import Labels, Progress
@@ -117,7 +115,6 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     3
     """
 
-    reads_chunks: ClassVar[bool] = True
     tree_: Tree
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True, "sample_weight": True}
@@ -231,7 +228,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
             `n_clusters` is above the number of rows, or `constraints` are about another number of rows.
         """
         refuse_constraints_as_y(y)
-        rows = check_model(self, X)
+        self._validate_params()
+        rows: NDArray[Any] = check_rows(X, self)
         if self.n_clusters is not None:
             count_clusters(rows, self.n_clusters)  # warns of fewer distinct rows
         wanted = check_constraints(constraints, rows)
@@ -242,7 +240,10 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
             there = np.flatnonzero(weight)
             problem = self._problem(rows[there], wanted[there], weight[there])
         found = search_tree(problem, progress)
-        store_tree(self, problem, found)
+        self.tree_ = found.tree()
+        self.n_leaves_ = len(found.leaves)
+        self.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
+        self.heuristic_ = problem.heuristic(*found.course[-1])
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
         self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(self.labels_)))
@@ -255,13 +256,25 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         columns = build_columns(
             X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
         )
-        squares = (columns.features**2).sum(axis=1)
-
-        def describe(place: NDArray[np.int32], tie: float) -> LeafRows:
-            return describe_table(columns, weight, place, self.min_samples_leaf, tie)
-
-        total = float(squares.sum() if weight is None else weight @ squares)
-        return pose_problem(self, describe, len(X), total, constraints)
+        each = (columns.features**2).sum(axis=1)
+        squares = float(each.sum() if weight is None else weight @ each)
+        linked, n_rows = find_linked_rows(constraints), len(X)
+        per_square = price_square(self.gamma, squares)
+        tie = MARGIN / per_square if per_square else np.inf
+        return GrowthProblem(
+            LeafRows.of_all(columns, weight, linked.place, self.min_samples_leaf, tie),
+            n_rows,
+            linked,
+            squares,
+            count_implied_pairs(linked) + len(constraints.conflicts),
+            len(constraints.conflicts),
+            self.gamma,
+            n_rows if self.n_clusters is None else self.n_clusters,
+            self.label_rule == "evidence",
+            n_rows if self.max_leaves is None else self.max_leaves,
+            n_rows if self.max_depth is None else self.max_depth,
+            self.beam_width,
+        )
 
     def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
         words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
@@ -287,49 +300,3 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.tree_.predict(check_rows(X, self, reset=False))
-
-
-def check_model(model: ClusILC, X: ArrayLike, n_rows: int | None = None) -> NDArray[Any]:
-    """Check the parameters of a model, and rows, which may be some of `n_rows`."""
-    model._validate_params()
-    rows: NDArray[Any] = check_rows(X, model)
-    n_rows = len(rows) if n_rows is None else n_rows
-    if model.n_clusters is not None and model.n_clusters > n_rows:
-        raise ValueError(
-            f"n_samples={n_rows} should be >= n_clusters={model.n_clusters}. Ask for fewer clusters."
-        )
-    return rows
-
-
-def pose_problem(
-    model: ClusILC,
-    describe: Callable[[NDArray[np.int32], float], LeafRows],
-    n_rows: int,
-    squares: float,
-    constraints: Constraints,
-) -> GrowthProblem:
-    """Pose the problem of a model; `describe` describes all rows, given places and tie (see `TableRows`)."""
-    linked = find_linked_rows(constraints)
-    per_square = price_square(model.gamma, squares)
-    return GrowthProblem(
-        describe(linked.place, MARGIN / per_square if per_square else np.inf),
-        n_rows,
-        linked,
-        squares,
-        count_implied_pairs(linked) + len(constraints.conflicts),
-        len(constraints.conflicts),
-        model.gamma,
-        n_rows if model.n_clusters is None else model.n_clusters,
-        model.label_rule == "evidence",
-        n_rows if model.max_leaves is None else model.max_leaves,
-        n_rows if model.max_depth is None else model.max_depth,
-        model.beam_width,
-    )
-
-
-def store_tree(model: ClusILC, problem: GrowthProblem, found: GrowingTree) -> None:
-    """Set the attributes that describe the tree."""
-    model.tree_ = found.tree()
-    model.n_leaves_ = len(found.leaves)
-    model.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
-    model.heuristic_ = problem.heuristic(*found.course[-1])

@@ -7,9 +7,9 @@ would change is in arrays: trees can have thousands of leaves, and each step com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.cluster.trees.tree import Condition, Path, Tree, build_tree
+from linkwise.cluster.trees.leaf_rows import LeafRows
+from linkwise.cluster.trees.tree import Path, Tree, build_tree
 from linkwise.types import Progress
 
 NEW = -1  # a label that no leaf bears yet
@@ -58,21 +59,6 @@ class GrowthProblem:
     def heuristic(self, squares: float, broken: int) -> float:
         """H of a tree with these squares within leaves and so many broken constraints."""
         return self.per_square * squares + self.per_broken * broken
-
-
-LikelySplits = Callable[[], list[tuple[Path, int, int]]]
-"""Lists the splits that may come next, each by its leaf, test and size; the likeliest comes first."""
-
-
-@dataclass(frozen=True, eq=False)
-class LeafRows:
-    """The rows of a leaf; they are in memory or in files."""
-
-    squares: native.LeafSquares
-    total: Callable[[], tuple[float, NDArray[np.float64]]]
-    """Computes their weight, and the sum of their features."""
-    split: Callable[[int, int, LikelySplits], tuple[Condition, LeafRows, LeafRows]]
-    """Splits them by number and size of a cut; finds the test, and the rows for which it holds or not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,11 +163,8 @@ def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[Growing
     """Find the best refinements of all trees of the beam."""
     viewed = [view_leaves(problem, tree) for tree in beam]
     candidates = list_candidates(problem, viewed)
-    likely = partial(list_likely_splits, viewed, candidates)
     refined = (
-        refine_tree(
-            problem, viewed[candidates.tree[c]], int(candidates.leaf[c]), int(candidates.split[c]), likely
-        )
+        refine_tree(problem, viewed[candidates.tree[c]], int(candidates.leaf[c]), int(candidates.split[c]))
         for c in sort_nearly(candidates.value)
     )
     if problem.beam_width == 1:  # no other tree to compare with
@@ -218,17 +201,6 @@ def sort_nearly(values: NDArray[np.float64]) -> Iterator[int]:
             lower = 1 + np.flatnonzero(values[left[best + 1 :]] < values[left[best]] - MARGIN)[:1]
         yield int(left[best])
         left = np.delete(left, best)
-
-
-def list_likely_splits(trees: list[GrowingTree], candidates: Candidates) -> list[tuple[Path, int, int]]:
-    """List leaf, test and size of all candidates, the best first."""
-    found = []
-    for c in np.argsort(candidates.value, kind="stable").tolist():
-        tree, at = trees[candidates.tree[c]], candidates.leaf[c]
-        view = tree.views[at]
-        assert view is not None
-        found.append((tree.leaves[at].path, *view.splits[candidates.split[c]][:2]))
-    return found
 
 
 # ---------------------------------------------------------------- splits of a leaf
@@ -285,14 +257,12 @@ def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.Le
     )
 
 
-def refine_tree(
-    problem: GrowthProblem, tree: GrowingTree, at: int, split: int, likely: LikelySplits
-) -> GrowingTree:
+def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) -> GrowingTree:
     """Split one leaf of the tree."""
     leaf, view = tree.leaves[at], tree.views[at]
     assert view is not None
     number, size, gain, after = view.splits[split]
-    test, *parts = leaf.rows.split(number, size, likely)
+    test, *parts = leaf.rows.split(number, size)
     totals = sum_sides(problem, parts)
     labels = choose_labels(problem, tree, at, totals, view.counts[split])
     sides = [Leaf(part, (*leaf.path, (test, yes))) for part, yes in zip(parts, (True, False), strict=True)]
@@ -325,7 +295,7 @@ def sum_sides(problem: GrowthProblem, sides: list[LeafRows]) -> NDArray[np.float
     """Compute weight and sum of the features of each side; without columns where nothing needs them."""
     if problem.evidence:
         return np.empty((len(sides), 0))
-    return np.array([[weight, *total] for weight, total in (side.total() for side in sides)])
+    return np.array([[weight, *total] for weight, total in (side.total for side in sides)])
 
 
 def find_reached_leaves(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cells import is_missing, is_missing_cell
+from linkwise.constraints.checks import is_missing
+from linkwise.data.cells import is_missing_cell
 from linkwise.data.columns.roles import Column, to_numbers
 from linkwise.errors import DataError
 from linkwise.wording import join_names

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cells import is_missing
+from linkwise.constraints.checks import is_missing
 from linkwise.data.column_names import unknown_column
 from linkwise.data.columns.roles import to_numbers, to_words, value_kind
 from linkwise.data.columns.vectors import append_columns

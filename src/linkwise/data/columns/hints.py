@@ -108,6 +108,9 @@ def _hint_dates(text: pl.Series) -> str | None:
         plain = " or ".join(way.plain[at] for way, _ in found)
         return f"day and month cannot be told apart in dates such as '{text[at]}'. {how} {plain}."
     dates = found[0][0]
+    if dates.first is None:
+        at = text.is_not_null().arg_max() or 0
+        return f"its dates, such as '{text[at]}', are texts. {how} {dates.plain[at]}."
     number_of_day = dates.plain.str.extract(r"^\d{4}-\d{2}-(\d{2})").str.to_integer()
     at = (number_of_day > 12).fill_null(False).arg_max() or 0
     return f"its dates, such as '{text[at]}', are written {dates.first} first. {how} {dates.plain[at]}."

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.cells import is_missing
+from linkwise.constraints.checks import is_missing
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 # names that say "this names the row" beyond doubt, and names that say so only of unique values
-_SURE = re.compile(r"(.*[ _.-])?(id|ids|uuid|guid|identifier)|rowid|.*[a-z]I[Dd]")
-_LIKELY = re.compile(r"(.*[ _.-])?key|index|column 1", re.IGNORECASE)
+_ID_NAMES = re.compile(r"(.*[ _.-])?(id|ids|uuid|guid|identifier)|rowid|.*[a-z]I[Dd]")
+_POSSIBLE_ID_NAMES = re.compile(r"(.*[ _.-])?key|index|column 1", re.IGNORECASE)
 
 
 def is_id_name(name: str) -> bool:
     """Whether a name is that of an id or of a reference to one, whose values measure nothing."""
-    return bool(_SURE.fullmatch(name) or _SURE.fullmatch(name.lower()))
+    return bool(_ID_NAMES.fullmatch(name) or _ID_NAMES.fullmatch(name.lower()))
 
 
 def id_texts(series: nw.Series[Any]) -> list[str | None]:
@@ -58,7 +58,7 @@ def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collecti
         return id_column
     names = [name for name in frame.columns if name not in not_these]
     sure = [name for name in names if is_id_name(name)]
-    likely = [name for name in names if _LIKELY.fullmatch(name) and not is_id_name(name)]
+    likely = [name for name in names if _POSSIBLE_ID_NAMES.fullmatch(name) and not is_id_name(name)]
     short_first = sorted(sure, key=lambda name: len(name) > 4)  # "id", "uuid" before "customer_id"
     return next((name for name in short_first + likely if is_key(frame[name])), None)
 

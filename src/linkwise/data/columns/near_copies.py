@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cells import is_missing
+from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.cycles import read_hours
 from linkwise.data.columns.roles import value_kind
 

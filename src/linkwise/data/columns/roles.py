@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.cells import format_cell, is_missing
+from linkwise.constraints.checks import is_missing
+from linkwise.data.cells import format_cell
 from linkwise.data.columns.ids import is_id_name, is_key
 from linkwise.data.columns.vectors import count_numbers
 from linkwise.errors import DataError
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["record", "text", "image", "series"]
 """The form in which a person sees a row."""
-Unit = Literal["words", "letters"]
-"""What texts are compared by."""
 Role = Literal[
     "numeric",
     "category",
@@ -143,7 +142,7 @@ def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bo
         The user named a column that cannot be a feature.
     """
     if not named and is_label_like(name, names):
-        return Column(name, "label", "its name says that it holds known groups")
+        return Column(name, "label", "its name suggests known groups")
     if named is False:
         return Column(name, "left out", "not among the columns named")
     what = value_kind(series)
@@ -197,7 +196,9 @@ def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
 
 
 def _unused_id(series: nw.Series[Any], name: str) -> Column:
-    why = "a further id" if is_key(series) else "its name says id, but its values repeat or are missing"
+    why = (
+        "a further id" if is_key(series) else "its name suggests an id, but its values repeat or are missing"
+    )
     return Column(name, "left out", why)
 
 

@@ -18,7 +18,7 @@ MOST_LANDMARKS = 256
 MOST_SAMPLES = 128
 MOST_COMPONENTS = 50
 _AT_ONCE = 1_000_000  # numbers of a step
-_LEAST = 1e-9  # of the largest variance, below which a component is noise
+_NOISE_SHARE = 1e-9  # of the largest variance, below which a component is noise
 _DIGITS = 9  # of a coordinate in units of the largest: below them processors differ
 
 
@@ -47,7 +47,7 @@ def place_by_warping(curves: NDArray[np.float64]) -> NDArray[np.float64]:
     with one_blas_thread():  # sums are then the same for any number of threads
         values, vectors = np.linalg.eigh((products + products.T) / 2)
         order = np.argsort(-values)[:MOST_COMPONENTS]
-        order = order[values[order] > _LEAST * max(float(values.max()), 1e-300)]
+        order = order[values[order] > _NOISE_SHARE * max(float(values.max()), 1e-300)]
         strongest = vectors[:, order]
         # a direction and its contrary are one: the largest part of each is positive
         strongest *= np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(len(order))])

@@ -37,7 +37,7 @@ class MergedRange(NamedTuple):
     columns: range
 
 
-class Filled(NamedTuple):
+class UnmergedCells(NamedTuple):
     """The columns of a sheet without merged cells.
 
     Attributes
@@ -80,7 +80,7 @@ def _column_number(letters: bytes) -> int:
 
 def fill_merged_ranges(
     columns: Columns, places: Sequence[int], numbers: Sequence[int], ranges: Sequence[MergedRange]
-) -> Filled:
+) -> UnmergedCells:
     """Put the value of merged cells into each of them, also into column names.
 
     Parameters
@@ -96,7 +96,7 @@ def fill_merged_ranges(
 
     Returns
     -------
-    Filled
+    UnmergedCells
         Merged cells over all columns keep their value in the first one: they are headings. If the column
         names stand in several rows, those of a column are joined.
 
@@ -138,7 +138,7 @@ def fill_merged_ranges(
             f"Merged cells over all columns have their value in the first one alone: {join_names(headings)}."
             " If they are headings, delete these rows."
         )
-    return Filled(columns, n_header, copies, notes)
+    return UnmergedCells(columns, n_header, copies, notes)
 
 
 def _cut(numbers: Sequence[int], within: range) -> range:

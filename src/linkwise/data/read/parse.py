@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 MARKERS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".")
 _MOMENT = r"^\d{4}[-/]\d{2}[-/]\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+_COMPACT = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"  # 20240131
 _LEADING_ZERO = r"^[+-]?0\d+$"
 _MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE)  # a number, truth or date
 _READING = re.compile(r" is read as ([^:]+): ")
 MOST_READINGS = 5  # columns read in the same way that have a note each
+_EXACT = 2.0**53  # whole numbers below are exact
+_FEW_DATES = 5  # whole numbers that all happen to look like 20240131
 _AT_ONCE = 1000  # columns that polars works on together; each call has a cost of its own
 
 
@@ -79,6 +82,9 @@ def parse_columns(
     for start in range(0, len(names), _AT_ONCE):
         some = frame.select(names[start : start + _AT_ONCE])
         clean = _clean_numbers(some) if numbers else {}
+        compact = _find_compact_dates(some.select(list(clean)))
+        clean.update(compact)
+        notes += [_note_reading("dates", some[name], found) for name, found in compact.items()]
         parsed.update(clean)
         others = some.select(name for name in some.columns if name not in clean)
         text, marked = strip_cells(others)
@@ -170,6 +176,20 @@ def _clean_numbers(text: pl.DataFrame) -> dict[str, pl.Series]:
     }
 
 
+def _find_compact_dates(text: pl.DataFrame) -> dict[str, pl.Series]:
+    """Columns of whole numbers that are all dates, such as 20240131."""
+    import polars as pl
+
+    if text.is_empty():
+        return {}
+    stripped = text.select(_empty_to_null(pl.all().str.strip_chars()))
+    every = stripped.select(pl.all().str.contains(_COMPACT).all()).row(0)
+    named = [name for name, is_date in zip(text.columns, every, strict=True) if is_date]
+    many = [name for name in named if stripped[name].n_unique() >= _FEW_DATES or "date" in name.lower()]
+    found = {name: parse_moments(stripped[name]) for name in many if stripped[name].null_count() < len(text)}
+    return {name: dates for name, dates in found.items() if dates is not None}
+
+
 def _parse_column(
     series: pl.Series, text: pl.Series, marked: pl.Series, numbers: bool, comma_free: bool
 ) -> tuple[pl.Series, list[str]]:
@@ -201,14 +221,28 @@ def _parse_column(
 
 
 def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, str] | None:
-    """Read numbers or dates as people write them, with a note; None for other text."""
+    """Read numbers, dates or times as people write them, with a note; None for other text."""
     numbers = rewrite_numbers(text, comma_free=comma_free)
     if numbers is not None and (found := parse_numbers(numbers.plain)) is not None:
+        is_scaled = numbers.plain.str.contains("e", literal=True).any()
+        if is_scaled and ((found % 1 == 0) & (found.abs() < _EXACT)).all():
+            found = found.cast(int)
         return found, _note_reading("numbers", text, found)
     dates = rewrite_dates(text)
     if dates is not None and (found := parse_moments(dates.plain)) is not None:
-        return found, _note_reading(f"dates, {dates.first} first", text, found)
-    return None
+        how = "dates" if dates.first is None else f"dates, {dates.first} first"
+        return found, _note_reading(how, text, found)
+    hours = _parse_times(text)
+    return hours if hours is None else (hours, _note_reading("hours", text, hours))
+
+
+def _parse_times(text: pl.Series) -> pl.Series | None:
+    """Times of day or durations such as 01:30, in hours."""
+    form = r"^(\d{1,3}):([0-5]\d)(?::([0-5]\d))?$"
+    if not text.str.contains(form).all():
+        return None
+    hours, minutes, seconds = (text.str.extract(form, part).cast(float) for part in (1, 2, 3))
+    return (hours + minutes / 60 + seconds.fill_null(0) / 3600).set(text.is_null(), None).alias(text.name)
 
 
 def _note_reading(what: str, text: pl.Series, found: pl.Series) -> str:
@@ -245,6 +279,8 @@ def parse_moments(text: pl.Series) -> pl.Series | None:
     """Dates with the year first, with or without a time; a time with an offset becomes UTC."""
     import polars as pl
 
+    if text.str.contains(_COMPACT).all():
+        text = text.str.replace(r"^(\d{4})(\d{2})(\d{2})$", "${1}-${2}-${3}")
     if not text.str.contains(_MOMENT).all():
         return None
     text = text.str.replace_all("/", "-")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_sequence, list_names
+from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.files import index_ids
 from linkwise.data.columns.table import Table
 from linkwise.data.show.items import Items
@@ -31,6 +32,19 @@ ITEMS_WANTED = (
     "an array of pictures of shape (n_rows, height, width) or (n_rows, height, width, 3), one of curves "
     "(n_rows, n_samples), or Items"
 )
+
+
+def describe_session(
+    X: NDArray[Any], learner: Learner, source: dict[str, Any], error_rate: AssumedRate
+) -> dict[str, Any]:
+    """Describe with what a session begins."""
+    meta = {
+        "data": fingerprint(X),
+        "learner": describe_learner(learner),
+        "seed": seed_of_learner(learner),
+        "source": to_json_value(source, "source"),
+    }
+    return meta if error_rate == 0 else {**meta, "error_rate": error_rate}
 
 
 # ---------------------------------------------------------------- learners

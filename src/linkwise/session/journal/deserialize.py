@@ -237,7 +237,7 @@ def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
     return ids
 
 
-def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> StoredClustering | None:
+def read_clustering(db: sqlite3.Connection, n_rows: int, last: int) -> StoredClustering | None:
     """The labels that were stored last."""
     found = db.execute("SELECT event, reason, typeof(labels), length(labels) FROM snapshot").fetchall()
     if not found:

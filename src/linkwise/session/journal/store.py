@@ -42,7 +42,7 @@ UNWRITABLE = (  # errors of SQLite if it cannot write beside a file, or its disk
     sqlite3.SQLITE_IOERR,
 )
 
-SAVE_SNAPSHOT = """
+SAVE_CLUSTERING = """
 INSERT OR REPLACE INTO snapshot SELECT 1, ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (
     SELECT * FROM snapshot WHERE event > ?1 AND event <= (SELECT coalesce(max(number), 0) FROM event)
 )
@@ -147,7 +147,7 @@ class Store:
                 schema.check_pages(self._db)
                 self._n_rows = deserialize.read_meta(self._db)["data"]["shape"][0]
                 deserialize.check_size(self._db, self._n_rows)
-                deserialize.read_snapshot(self._db, self._n_rows, last=0)
+                deserialize.read_clustering(self._db, self._n_rows, last=0)
                 self._n_recoded = deserialize.read_n_recoded(self._db)
             self._db.execute("PRAGMA foreign_keys=ON")
 
@@ -184,10 +184,10 @@ class Store:
             schema.check_schema(self._db)
             return list(deserialize.read_events(self._db, self._n_rows, after))
 
-    def snapshot(self) -> StoredClustering | None:
+    def clustering(self) -> StoredClustering | None:
         """The labels that were stored last."""
         with self._translate_errors(), self._read_transaction():
-            return deserialize.read_snapshot(self._db, self._n_rows, self.last())
+            return deserialize.read_clustering(self._db, self._n_rows, self.last())
 
     # ------------------------------------------------------------ writing
     def append(self, kind: EventKind, *, after: int, **fields: Any) -> Event:
@@ -246,7 +246,7 @@ class Store:
         meta: dict[str, Any],
         ids: Sequence[str] | None,
         events: Sequence[Event],
-        snapshot: StoredClustering,
+        clustering: StoredClustering,
     ) -> None:
         """Commit another encoding of the rows, with all that names rows, or nothing.
 
@@ -259,7 +259,7 @@ class Store:
         ids : sequence of str or None
         events : sequence of Event
             All events of the file, with the rows by their new positions.
-        snapshot : StoredClustering
+        clustering : StoredClustering
             The labels as of the last event.
 
         Raises
@@ -268,8 +268,8 @@ class Store:
             Another client wrote first; nothing is written.
         """
         n_recoded = (self._n_recoded or 0) + 1
-        if not deserialize.are_labels(snapshot.labels):  # others keep the file as large as its rows need
-            snapshot = StoredClustering(0, None, np.zeros_like(snapshot.labels))
+        if not deserialize.are_labels(clustering.labels):  # others keep the file as large as its rows need
+            clustering = StoredClustering(0, None, np.zeros_like(clustering.labels))
         with self._translate_errors(), self._transaction():
             if self.last() != len(events):
                 raise WriteConflict
@@ -290,29 +290,29 @@ class Store:
                 ((event.number, *fact.pair, fact.answer) for event in events for fact in event.facts),
             )
             self._db.execute("DELETE FROM snapshot")
-            self._insert_snapshot(snapshot)
-        self._n_recoded, self._n_rows = n_recoded, len(snapshot.labels)
+            self._insert_clustering(clustering)
+        self._n_recoded, self._n_rows = n_recoded, len(clustering.labels)
 
-    def put_snapshot(self, snapshot: StoredClustering) -> None:
+    def put_clustering(self, clustering: StoredClustering) -> None:
         """Store the labels as of an event, unless the file holds later ones.
 
         Labels of a custom learner that are not cluster numbers are not stored: no session file may hold them.
         """
-        if not deserialize.are_labels(snapshot.labels):
+        if not deserialize.are_labels(clustering.labels):
             return
         with self._translate_errors(), self._transaction(durable=False):  # labels can be computed again
-            self._insert_snapshot(snapshot)
+            self._insert_clustering(clustering)
 
-    def _insert_snapshot(self, snapshot: StoredClustering) -> None:
-        blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
+    def _insert_clustering(self, clustering: StoredClustering) -> None:
+        blob = np.ascontiguousarray(clustering.labels, dtype="<i4").tobytes()
         words = (
-            [str(sentence) for sentence in snapshot.description],
-            None if snapshot.doubts is None else snapshot.doubts._asdict(),
-            None if snapshot.advice is None else asdict(snapshot.advice),
+            [str(sentence) for sentence in clustering.description],
+            None if clustering.doubts is None else clustering.doubts._asdict(),
+            None if clustering.advice is None else asdict(clustering.advice),
         )
-        certain = None if snapshot.confidence is None else snapshot.confidence.astype("<f8").tobytes()
+        certain = None if clustering.confidence is None else clustering.confidence.astype("<f8").tobytes()
         self._db.execute(
-            SAVE_SNAPSHOT, (snapshot.event, snapshot.reason, blob, *map(_to_json, words), certain)
+            SAVE_CLUSTERING, (clustering.event, clustering.reason, blob, *map(_to_json, words), certain)
         )
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:

@@ -253,7 +253,7 @@ class Replay:
         for (number, run), identity in zip(self._retrace(), self._identities.list_steps(), strict=False):
             yield number, read_labels(number_rows(run.shown, show_numbers(identity.numbers, self._numbers)))
 
-    def snapshot(self) -> StoredClustering:
+    def clustering(self) -> StoredClustering:
         """The labels and sentences that can be read later without the data."""
         return StoredClustering(
             self.at, self.reason, self.shown, self.description(), self.doubts(), self.advice()

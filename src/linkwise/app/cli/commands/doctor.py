@@ -133,7 +133,7 @@ def check_all() -> list[Finding]:
             "go to another folder, or set a file elsewhere: linkwise ask FILE --session PATH",
         ),
         *(
-            check_card()
+            check_gpu()
             if name == "gpu"
             else check_extra(name, [need for need in needs if need.extra == name])
             for name in extras
@@ -222,11 +222,11 @@ def check_extra(name: str, needs: list[Need]) -> Finding:
     return Finding(name, "ok", f"{purpose}: {_list_versions(needs)}")
 
 
-def check_card() -> Finding:
+def check_gpu() -> Finding:
     """Whether there is a graphics card; each version of CUDA has its own package of CuPy."""
-    from linkwise.native.cuda import find_card
+    from linkwise.native.cuda import find_gpu
 
-    card, purpose = find_card(), PURPOSE["gpu"]
+    card, purpose = find_gpu(), PURPOSE["gpu"]
     if card is None:
         way_out = 'if this machine has a card of NVIDIA: pip install "linkwise[gpu]"'
         return Finding("gpu", "absent", f"{purpose}: CuPy finds no card here", way_out)

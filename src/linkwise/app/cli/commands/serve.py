@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from getpass import getpass
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from linkwise.app.cli.shutdown import call_on_signal
 from linkwise.app.project.exit_codes import INTERRUPTED, Interrupted, UsageError, break_line, say
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from linkwise.app.page.hub import Hub
     from linkwise.app.page.presenter import Presenter
     from linkwise.app.project.method_choice import MethodChoice
-    from linkwise.app.project.options import Reading, SessionOptions
+    from linkwise.app.project.options import SessionOptions
     from linkwise.app.project.project import Project
+    from linkwise.data.reading import Reading
 
 OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
 CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed
@@ -346,3 +348,34 @@ def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, access: AccessCon
 
     with suppress(OSError, NotImplementedError):
         loop.add_reader(terminal, pressed)
+
+
+# ---------------------------------------------------------------- signals
+# The first signal asks a program that serves to end, and it cannot be put off for long: from then on
+# the kernel itself sees to the end, by a second signal at once or by an alarm after LIMIT_S. Neither
+# needs a thread that runs, an output that takes words, or a lock that is free.
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LIMIT_S = 20.0  # longest time from the first signal to the end; usually it takes less than one second
+
+
+@contextmanager
+def call_on_signal(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` at the first SIGINT or SIGTERM within the block; only the main thread may enter it."""
+    caught = False
+
+    def catch(_number: int, _frame: FrameType | None) -> None:
+        nonlocal caught
+        caught = True
+        for each in (*SIGNALS, signal.SIGALRM):
+            signal.signal(each, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+        stop()
+
+    before = {each: signal.signal(each, catch) for each in SIGNALS}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # whoever started us may have blocked them
+    try:
+        yield
+    finally:
+        if not caught:  # else the rest of the program may not take long either
+            for each, handler in before.items():
+                signal.signal(each, handler)

@@ -12,22 +12,26 @@ from typing import Any
 
 from rich.console import Console
 
-from linkwise.app.project.answer_records import is_json_name, list_answers, write_answers
 from linkwise.app.project.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.app.project.changed_options import name_backup
 from linkwise.app.project.exit_codes import UsageError, say
-from linkwise.app.project.held_items import hold_items
+from linkwise.app.project.item_files import hold_items
 from linkwise.app.project.item_rows import check_no_engine, is_of_items, open_engine
-from linkwise.app.project.joined_table import check_ending, join_session, write_joined
 from linkwise.app.project.method_choice import learner_phrase
-from linkwise.app.project.options import HERE_ALONE, WorkerOptions
+from linkwise.app.project.options import NO_WORKERS, WorkerOptions
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.output import (
     STDOUT,
     check_apart,
+    check_ending,
     check_free,
+    is_json_name,
     is_same_file,
+    join_session,
+    list_answers,
     open_output,
+    write_answers,
+    write_joined,
     write_labels,
 )
 from linkwise.app.project.project import (
@@ -46,10 +50,10 @@ from linkwise.constraints.error_rates import SourceRate
 from linkwise.errors import UnnamedAnswersError
 from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
+from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.status import count_answers, describe_advice, describe_doubts
 from linkwise.session.team.agreement import (
     SourceAgreement,
-    SourceCounts,
     count_by_source,
     describe_agreement,
     describe_pace,
@@ -90,15 +94,17 @@ def status(path: Path, session_file: Path | None = None, *, as_json: bool = Fals
             for at, line in enumerate(lines or [""]):
                 head = what if at == 0 else ""
                 console.print(f"{head:<{width}}{line}", markup=False, highlight=False, soft_wrap=True)
-        now = session.status
-        bars = screen.draw_cluster_bars(now.cluster_sizes, width=console.width, numbers=now.cluster_numbers)
+        now = session.snapshot
+        sizes, numbers = now.status.cluster_sizes, now.status.cluster_numbers
+        bars = screen.draw_cluster_bars(sizes, width=console.width, numbers=numbers)
         console.print(bars, highlight=False)
-        if not session.labels_are_current:
+        if not now.labels_are_current:
             console.print(STALE, markup=False, highlight=False)
 
 
 def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
-    now, source, history = session.status, origin_of(session, path), session.history
+    shown, source = session.snapshot, origin_of(session, path)
+    now, history = shown.status, shown.history
     facts = [("session", str(path))]
     if "file" in source:
         data = data_path(path, source)
@@ -108,11 +114,11 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         beside = f" and {count_noun(n_border, 'row')} beside them" if n_border else ""
         counted = f"{session.n_rows - n_border} items{beside}; counts are of {'these' if beside else 'items'}"
         facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
-    facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
+    facts += [("method", learner_phrase(shown.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
         facts.append(("last", f"{event_in_words(history[-1], name)}, {_format_time(history[-1])}"))
-    if session.labels_are_current:
+    if shown.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
     facts += [("", said) for said in (*now.description, *describe_advice(now))]
     if now.is_fallible:
@@ -120,20 +126,20 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         if n_review := len(session.review()):
             command = quote_command("linkwise", "review", path)
             facts.append(("review", f"{count_noun(n_review, 'pair')} to review: {command}"))
-    if session.guidelines:
-        facts.append(("guidelines", shorten(session.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
-    if session.examples:
-        facts.append(("examples", count_noun(len(session.examples), "pair")))
-    return facts + _list_sources(session)
+    if shown.guidelines:
+        facts.append(("guidelines", shorten(shown.guidelines, GUIDELINES_SHOWN, placeholder=" …")))
+    if shown.examples:
+        facts.append(("examples", count_noun(len(shown.examples), "pair")))
+    return facts + _list_sources(session, shown)
 
 
-def _list_sources(session: Session) -> list[tuple[str, str]]:
+def _list_sources(session: Session, now: Snapshot) -> list[tuple[str, str]]:
     """A line for each source, and for each two with common pairs; of only one source the pace."""
-    sources = _sources_of(session)
+    sources = count_by_source(now.history)
     if len(sources) < 2:
         paces = [each.median_seconds for each in sources if each.median_seconds is not None]
         return [("pace", describe_pace(pace)) for pace in paces]
-    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    rates = session.error_rates.by_source if now.status.is_fallible else {}
     lines = [f"{each.source or UNNAMED}: {describe_source(each, rates.get(each.source))}" for each in sources]
     agreements = [
         f"{each.first or UNNAMED} and {each.second or UNNAMED}: {describe_agreement(each)}"
@@ -144,37 +150,33 @@ def _list_sources(session: Session) -> list[tuple[str, str]]:
     ]
 
 
-def _sources_of(session: Session) -> list[SourceCounts]:
-    return count_by_source(session.history)
-
-
 def _format_time(event: Event) -> str:
     return f"{event.when[:10]} {event.when[11:16]} UTC"
 
 
 def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
-    now = session.status
-    current = session.labels_are_current
+    shown = session.snapshot
+    now, current = shown.status, shown.labels_are_current
     return {
         "session": str(path),
         "data": origin_of(session, path).get("file"),
-        "learner": session.learner,
+        "learner": shown.learner,
         **state(now),
         "labels_are_current": current,
         "left_to_ask": now.reason != "exhausted" if current else None,
         **({"review": len(session.review())} if now.is_fallible else {}),
-        **({"guidelines": session.guidelines} if session.guidelines else {}),
-        **examples_as_json(session.examples, session.ids.__getitem__),
-        **_sources_as_json(session),
+        **({"guidelines": shown.guidelines} if shown.guidelines else {}),
+        **examples_as_json(shown.examples, session.ids.__getitem__),
+        **_sources_as_json(session, shown),
     }
 
 
-def _sources_as_json(session: Session) -> dict[str, Any]:
+def _sources_as_json(session: Session, now: Snapshot) -> dict[str, Any]:
     """Each source with its error rate, and the agreement of each two; of only one source the seconds."""
-    sources = _sources_of(session)
+    sources = count_by_source(now.history)
     if len(sources) < 2:
         return {"median_seconds": sources[0].median_seconds if sources else None}
-    rates = session.error_rates.by_source if session.status.is_fallible else {}
+    rates = session.error_rates.by_source if now.status.is_fallible else {}
     return {
         "sources": [
             {
@@ -281,7 +283,7 @@ def export(
     answers: Path | None = None,
     join: Path | None = None,
     new: Path | None = None,
-    workers: WorkerOptions = HERE_ALONE,
+    workers: WorkerOptions = NO_WORKERS,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
@@ -312,7 +314,7 @@ def export(
         if stale and (labels is not None or (constraints is None and answers is None)):
             say(stale)
         if labels is not None:
-            _write_clusters(session, found, labels, workers, new)
+            _write_clusters(session, found, data, labels, workers, new)
         if constraints is not None:
             with open_output(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
@@ -326,7 +328,8 @@ def export(
         if as_json:
             emit(type="export", current=stale is None, **_export_as_json(session, targets))
         elif not any(targets.values()):
-            write_labels(session.ids, session.labels.tolist(), sys.stdout, names=session.cluster_names)
+            now = session.snapshot
+            write_labels(session.ids, now.labels.tolist(), sys.stdout, names=now.names)
         else:
             for what, target in targets.items():
                 if target not in (None, STDOUT):
@@ -334,16 +337,18 @@ def export(
 
 
 def _write_clusters(
-    session: Session, path: Path, target: Path, workers: WorkerOptions, new: Path | None
+    session: Session, path: Path, data: Path | None, target: Path, workers: WorkerOptions, new: Path | None
 ) -> None:
     """Write the clusters: of items those of all their rows, to a folder."""
     source = origin_of(session, path)
     if not is_of_items(source):
+        now = session.snapshot
         with open_output(target) as file:
-            write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
+            write_labels(session.ids, now.labels.tolist(), file, names=now.names)
         return
+    assert data is not None  # as the session is about items
     with open_engine(workers) as engine, show_bar("writing clusters") as bar:
-        written, told = write_row_labels(session, path, source, new, target, bar, engine)
+        written, told = write_row_labels(session, path, data, source, new, target, bar, engine)
     for line in told:
         say(line)
     say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
@@ -357,7 +362,7 @@ def extend(
     new: Path | None = None,
     session_file: Path | None = None,
     *,
-    workers: WorkerOptions = HERE_ALONE,
+    workers: WorkerOptions = NO_WORKERS,
     as_json: bool = False,
 ) -> None:
     """Add the rows of new files to a session about items, and say how many fit none of them."""

@@ -1,0 +1,136 @@
+"""The state of a session as pages show it: everything that they get without asking."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from linkwise.app.page.answer_list import serialize_guidelines
+from linkwise.app.page.cluster_list import MOST_CLUSTERS
+from linkwise.app.page.content import PageContent
+from linkwise.app.page.rendering import render_advice, render_cluster, render_question
+from linkwise.app.page.requests import PERSONAL
+from linkwise.app.project.method_choice import learner_phrase
+from linkwise.session.state.status import Status, describe_doubts, describe_errors
+from linkwise.session.team.agreement import measure_pace, measure_recent_pace
+
+PROTOCOL = 1
+SHOWN_CHANGES = 20
+
+
+def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, Any]:
+    """Return everything that is shown, except labels and places, as values for JSON.
+
+    With people it has a part for each of them, which they are shown in place of the common one.
+    """
+    now, view, ended = content.now, content.view, content.end_reason()
+    status, undo = now.status, content.list_answers().last
+    has_people = bool(people or content.people)
+    return {
+        "protocol": PROTOCOL,
+        "title": content.title,
+        "kind": view.items.kind,
+        "place": content.place,
+        "rows": content.session.n_rows,
+        "two_bytes": content.needs_two_bytes(),
+        "labels": content.counter,
+        "shades": [[number, *shade] for number, shade in sorted(content.shades.items())],
+        "event": content.event,
+        "busy": False,
+        "question": None if ended else render_present_question(content),
+        "ended": ended,
+        "agreement": None if ended is None else content.agreement(),
+        "budget": content.budget,
+        "seconds_per_answer": measure_recent_pace(now.history, SHOWN_CHANGES),
+        "counts": _render_counts(status),
+        "changes": _list_changes(content),
+        "advice": render_advice(status, ended=ended is not None),
+        "axes": content.places.axes,
+        "map": None if people else content.places.describe(),
+        "clusters": [render_cluster(view, c) for c in content.clusters[:MOST_CLUSTERS]],
+        "rules": content.has_rules(),
+        "profiles": content.profile is not None,
+        "columns": None if people else content.offer.describe(),
+        "more_clusters": max(0, len(content.clusters) - MOST_CLUSTERS),
+        "learner": learner_phrase(now.learner),
+        "description": [] if status.advice is not None else list(status.description),
+        "notes": content.notes,
+        "undo": None if undo is None else content.serialize(undo),
+        "errors": describe_errors(status) if status.n_suspects else describe_doubts(status),
+        "n_suspects": status.n_suspects,
+        "n_review": len(content.find_cases("")),
+        **serialize_guidelines(now.guidelines, now.examples, view.name),
+        **({PERSONAL: _render_people(content, people, ended)} if has_people else {}),
+    }
+
+
+def render_present_question(content: PageContent) -> dict[str, Any] | None:
+    """Return the present question; another one if it was put off, and None if nothing is left to ask."""
+    q = content.now.question
+    if q is not None and content.session.list_postponed():
+        return _render_own_question(content, "", 0)
+    if q is None:
+        return None
+    return render_question(content.view, content.labels, q, content.now.question_id, q.expected)
+
+
+def _render_own_question(content: PageContent, person: str, n_others: int) -> dict[str, Any] | None:
+    """Return the question of one person; None if others hold all that are worth asking now."""
+    found = content.find_question(person, n_others)
+    return None if found is None else render_question(content.view, content.labels, found, found.id, None)
+
+
+def _render_counts(status: Status) -> dict[str, int]:
+    return {
+        "answers": status.n_answers,
+        "yes": status.n_yes,
+        "no": status.n_no,
+        "unsure": status.n_unsure,
+        "added": status.n_volunteered,
+        "imported": status.n_imported,
+        "done": status.n_done,
+        "inferred": status.n_inferred,
+    }
+
+
+def _list_changes(content: PageContent) -> list[float]:
+    """The shares of the rows that the last answers moved."""
+    answers = [e for e in content.now.history if e.kind == "answer" and e.answer != "unsure"]
+    return [content.shares[e.number] for e in answers if e.number in content.shares][-SHOWN_CHANGES:]
+
+
+def _render_people(
+    content: PageContent, people: Sequence[str], ended: str | None
+) -> dict[str, dict[str, Any]]:
+    """What each person is shown: their own question, undo and counts.
+
+    After the last question of the learner they still get second opinions and gold pairs.
+    """
+    history = content.now.history
+    counts = Counter(event.source for event in history if event.kind == "answer")
+    paces = measure_pace(history)
+    for person in content.people - set(people):
+        content.session.release(person)
+    content.people = set(people)
+    states = {}
+    # whoever has answered least waits least
+    for at, person in enumerate(sorted(people, key=counts.__getitem__), 1):
+        question = None if ended == "budget" else _render_own_question(content, person, len(people) - at)
+        own, has_ended = content.last_of(person), ended is not None and question is None
+        states[person] = {
+            "question": question,
+            "ended": (ended or "waiting") if question is None else None,
+            "advice": render_advice(content.now.status, ended=has_ended),
+            "undo": None if own is None else content.serialize(own),
+            "n_review": len(content.find_cases(person)),
+            "team": {
+                "you": person,
+                "own": counts[person],
+                "all": counts.total(),
+                "here": list(people),
+                "median_seconds": paces.get(person),
+            },
+            "moves": content.moves.list_of(history, person),
+        }
+    return states

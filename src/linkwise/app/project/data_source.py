@@ -1,0 +1,174 @@
+"""Read and encode a data file or folder with the options of the command line."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from linkwise.app.project.embeddings import is_embedding
+from linkwise.app.project.exit_codes import UsageError
+from linkwise.app.project.options import OF_FOLDERS, check_reading
+from linkwise.constraints.constraints import Constraints
+from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
+from linkwise.data.encoding.matrix import Categories
+from linkwise.data.read.formats import ENDINGS
+from linkwise.data.reading import Reading
+from linkwise.data.show.rows import show_pictures
+from linkwise.data.show.side_table import read_side_table, show_side_table
+from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
+from linkwise.text_files import read_bytes
+from linkwise.types import Progress
+
+
+def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
+    """Describe all that decides what is read from a file or a folder, as a session stores it."""
+    check_reading(reading, data)
+    scale = None if data.is_dir() else reading.scale or reading.usual_scale
+    side = {} if reading.side_file is None else {"show": {"file": reading.side_file}}
+    return {
+        "choices": replace(reading, show=reading.shown_columns or None).to_json(),
+        "scale": scale,
+        "impute": reading.impute,
+        **side,
+    }
+
+
+def recall_reading(source: dict[str, Any]) -> Reading:
+    """How the data of a session are read, without the table that is shown in their place."""
+    reading = Reading.of(**source["choices"])
+    scale = None if source["scale"] == reading.usual_scale else source["scale"]
+    return replace(reading, scale=scale, impute=source["impute"])
+
+
+def read_rows(
+    data: Path,
+    reading: Reading,
+    categories: Categories = "columns",
+    progress: Progress | None = None,
+) -> Rows:
+    """Read a file or a folder and encode its rows, as they are shown without another table."""
+    reading = replace(reading, show=reading.shown_columns or None)
+    if check_exists(data).is_dir():
+        if not reading.settings().keys() <= {"kind", *OF_FOLDERS}:
+            raise DataError(f"{data} is a folder, and the session was made for a file. Pass that file.")
+        try:
+            return read_folder(
+                data, kind=reading.kind, skip_broken=bool(reading.skip_broken), progress=progress
+            )
+        except ImportError as error:
+            raise UsageError(str(error)) from error
+    if reading.kind is not None:
+        raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
+    try:
+        table = read_table(data, reading)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    try:
+        encoded = encode(table, categories=categories)
+        return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    except DataError as error:
+        raise DataError(f"{data.name}: {error}") from error
+
+
+def read_shown_rows(
+    data: Path, source: dict[str, Any], folder: Path, progress: Progress | None = None
+) -> Rows:
+    """Read rows with the side table that is shown in place of their columns, if the source names one.
+
+    Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
+    same.
+    """
+    side, digest = None, ""
+    if "show" in source:  # before the data, which may take long
+        side = Path(os.path.normpath(folder / source["show"]["file"]))
+        digest = _check_side_file(side, source["show"].get("sha256"))
+    rows = read_rows(data, recall_reading(source), progress=progress)
+    if side is None:
+        return rows
+    try:
+        shown = show_side_table(rows, read_side_table(side, rows.table))
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    source["show"]["sha256"] = digest
+    return shown
+
+
+def _check_side_file(side: Path, digest: str | None) -> str:
+    """The checksum of a side table, which must be `digest` if that is known."""
+    if not side.is_file():
+        if digest is None:
+            raise FileNotFoundError(f"There is no file {side}. Pass a table about the same rows to --show.")
+        raise FileNotFoundError(
+            f"{side}, which shows the rows of this session, is not there. Restore it, or {_ANEW}"
+        )
+    found = hashlib.sha256(read_bytes(side)).hexdigest()
+    if digest is not None and found != digest:
+        raise DataMismatchError(
+            f"{side} has changed since this session began, and the answers are about what it showed then. "
+            f"Restore it, or {_ANEW}"
+        )
+    return found
+
+
+_ANEW = "begin anew with another table and take the answers over: --show FILE --session NEW --from OLD"
+
+
+def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
+    """The columns in their own units in which rules are made: those that a person sees, if there are any."""
+    if rows.items.kind == "text":  # words tell more
+        return None
+    if rows.side is not None and rows.side.columns is not None:
+        return rows.side.columns
+    if rows.encoded.features[0].role in ("sample", "image") or is_embedding(rows):
+        return None
+    columns = tuple(column for column in rows.table.columns if column.role != "image")
+    table = replace(rows.table, reading=replace(rows.table.reading, log=None), columns=columns)
+    return encode(table, scale="none", impute=impute, categories="codes")
+
+
+def check_exists(data: Path) -> Path:
+    """Check that a data file or folder exists; return its path."""
+    if not data.exists():
+        raise FileNotFoundError(f"There is no file {data}.")
+    return data
+
+
+def is_data(path: Path) -> bool:
+    """Whether a path is a folder or has the name of a data file."""
+    return path.is_dir() or path.suffix.lower() in ENDINGS
+
+
+def resolve_name(path: Path) -> Path:
+    """Resolve a path without a name, such as the folder ``.``."""
+    return path.resolve() if path.name in ("", "..") else path
+
+
+def row_ids(table: Table) -> list[str] | None:
+    """The id of every row; None if rows have no ids."""
+    return None if table.ids is None else list(table.ids)
+
+
+def read_pairs_file(
+    path: Path, ids: Sequence[str] | None, n_rows: int, error_rate: float | str | None = None
+) -> Constraints:
+    """Read the pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions.
+
+    With an error rate (a share of wrong pairs, or the word ``estimate``), pairs that are probably wrong are
+    left out without a warning: name them to the person.
+    """
+    if path.is_dir():
+        raise DataError(f"{path} is a folder. Pass a file of pairs (id_a,id_b,kind).")
+    rows: dict[str, Any] = {"n_rows": n_rows} if ids is None else {"ids": ids}
+    if not error_rate:
+        return Constraints.read_csv(path, **rows)
+    share = None if isinstance(error_rate, str) else error_rate
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The constraints contradict", ConstraintWarning)
+        return Constraints.read_csv(path, **rows, on_conflict="believe", error_rate=share)

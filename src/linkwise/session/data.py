@@ -1,0 +1,363 @@
+"""The data of a session: other encodings of its rows, and tables with its clusters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
+from linkwise.errors import DataMismatchError, SessionError
+from linkwise.learn.item_labels import read_labels
+from linkwise.learn.learner import Learner
+from linkwise.session.journal.description import (
+    check_ids,
+    check_items,
+    data_difference,
+    describe_learner,
+    fingerprint,
+    to_json_value,
+)
+from linkwise.session.journal.events import Event, EventKind
+from linkwise.session.journal.journal import Journal
+from linkwise.session.journal.registry import build_learner
+from linkwise.session.journal.store import WriteConflict, read_time
+from linkwise.session.journal.stored_clustering import StoredClustering
+from linkwise.session.journal.values import check_rates
+from linkwise.session.recorder import Recorder
+from linkwise.session.snapshot import Snapshots
+from linkwise.session.state.recode import match_rows, move_events
+from linkwise.session.state.session_state import SessionState
+from linkwise.session.team.questionnaire import Questionnaire
+from linkwise.types import Labels, Progress
+from linkwise.validation import check_rows
+from linkwise.wording import count_noun
+
+BY_ID = (
+    "carry the answers over by id, with ids=... and recode=True, or on the command line with linkwise ask "
+    "DATA --replay."
+)
+
+
+class SessionData:
+    """The rows of a session.
+
+    Parameters
+    ----------
+    journal : Journal
+    state : SessionState
+    recorder : Recorder
+    questions : Questionnaire
+    snapshots : Snapshots
+
+    Attributes
+    ----------
+    items : object
+        What a person sees of each row, as it was given.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        state: SessionState,
+        recorder: Recorder,
+        questions: Questionnaire,
+        snapshots: Snapshots,
+    ) -> None:
+        self._journal, self._state, self._recorder = journal, state, recorder
+        self._questions, self._snapshots = questions, snapshots
+        self.items: Any = None
+
+    def find_difference(self, X: ArrayLike) -> str | None:
+        """Describe how X differs from the data of the session.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The data to compare.
+
+        Returns
+        -------
+        str or None
+            A phrase; None if they are the same data, up to rounding.
+        """
+        return data_difference(self._journal.meta["data"], check_rows(X))
+
+    def move_rows(
+        self, X: ArrayLike | None, ids: Sequence[object] | None, source: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """Let the events name the rows of X in place of those that the file has; nothing is stored.
+
+        Returns
+        -------
+        dict
+            The settings that change; empty if X holds the same data under the same ids.
+        """
+        if X is None:
+            raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
+        rows, journal = check_rows(X), self._journal
+        names = journal.ids if ids is None else check_ids(ids, len(rows))
+        is_bound = any(event.names_rows for event in journal.events)
+        n_before = journal.n_rows if is_bound else len(rows)  # otherwise any rows will do
+        here = match_rows(None if ids is None else journal.ids, names, n_before, len(rows))
+        kept = journal.meta["source"] if source is None else to_json_value(source, "source")
+        has_same_rows = data_difference(journal.meta["data"], rows) is None
+        if has_same_rows and names == journal.ids and kept == journal.meta["source"]:
+            return {}
+        journal.events = move_events(journal.events, here, journal.ids)
+        journal.ids = names
+        changes = {"data": fingerprint(rows), "source": kept}
+        if not has_same_rows:
+            changes["known"] = journal.last
+        if any(here.get(row) != row for row in range(journal.n_rows)):
+            changes["moves"] = journal.meta.get("moves", 0) + 1  # older questions are stale
+        journal.meta |= changes
+        self._state.forget()
+        return changes
+
+    def resume(
+        self,
+        X: ArrayLike | None,
+        learner: Learner | None,
+        ids: Sequence[object] | None,
+        progress: Progress | None,
+        error_rate: AssumedRate | Literal["stored"],
+        moved: dict[str, Any],
+        backup: str | os.PathLike[str] | None,
+        kept: tuple[list[str] | None, StoredClustering | None],
+    ) -> None:
+        """Start the learner; then store what changes, among it the settings of rows that were moved."""
+        path, stored = self._journal.store.path, self._state.settings
+        if ids is not None and self._journal.ids != [str(i) for i in ids]:
+            raise DataMismatchError(
+                f"{path} was begun with other ids. Open it with the ids that it was begun with, or {BY_ID}"
+            )
+        rate = stored.error_rate if error_rate == "stored" else check_rates(error_rate)
+        if X is None:
+            if learner is not None:
+                raise SessionError("A learner needs the data. Open it with Session.open(path, X, learner).")
+            if rate != stored.error_rate:
+                raise SessionError(
+                    "Another error rate needs the data. Open it with Session.open(path, X, error_rate=...)."
+                )
+            return
+        rows = check_rows(X)
+        difference = data_difference(self._journal.meta["data"], rows)
+        if difference is not None:
+            raise DataMismatchError(
+                f"{path} was begun with other data: {difference}. Open it with the data that it was begun "
+                f"with, or {BY_ID}"
+            )
+        current = build_learner(stored.learner, rows.shape[1]) if learner is None else learner
+        described = stored.learner if learner is None else describe_learner(learner)
+        if rate != stored.error_rate:
+            self._recorder.check_agreement(self._state.settled, rate)
+        self._state.start(current, rows, replace(stored, learner=described, error_rate=rate), progress)
+        if moved:
+            if kept[1] is not None:
+                moved |= self._keep_numbers(kept[0], kept[1].labels)
+            self._replace_data(moved, backup)
+        wanted: dict[EventKind, Any] = {} if learner is None else {"learner": described}
+        if rate != stored.error_rate:
+            wanted["rate"] = rate
+        self._store_choice(wanted)  # only after the learner has started
+
+    def _store_choice(self, wanted: Mapping[EventKind, Any]) -> None:
+        """Store which learner asks and which error rate it assumes, as events, where they are new."""
+        while True:
+            now = self._state.settings
+            known = {"learner": now.learner, "rate": now.error_rate}
+            new = [(kind, value) for kind, value in wanted.items() if value != known[kind]]
+            if not new:
+                return
+            chosen = [Event(0, kind, read_time(), value=value) for kind, value in new]
+            with suppress(WriteConflict):
+                self._recorder.write_all(chosen)
+                return
+            self._journal.catch_up(lambda _: None)  # the learner stays the one that was just started
+            if "rate" in wanted:
+                self._recorder.check_agreement(self._state.settled, wanted["rate"])
+
+    def _keep_numbers(self, ids: list[str] | None, labels: Labels) -> dict[str, Any]:
+        """Let clusters keep their numbers where rows were added after those that were there.
+
+        Returns
+        -------
+        dict
+            The settings that change.
+        """
+        n_before = len(labels)
+        now = self._journal.ids
+        if ids is None or now is None or len(now) == n_before or now[:n_before] != ids:
+            return {}
+        before = np.full(self._journal.n_rows, -1, dtype=np.int32)
+        before[:n_before] = labels
+        assert self._state.replay is not None, "only a session with data takes other rows"
+        self._journal.meta["numbers"] = self._state.replay.keep_numbers(before)
+        return {"numbers": self._journal.meta["numbers"]}
+
+    def _replace_data(self, changes: dict[str, Any], backup: str | os.PathLike[str] | None) -> None:
+        """Store the events with the rows that they name now, and forget leases about rows as they were."""
+        assert self._state.replay is not None, "only a session with data takes other rows"
+        self._journal.replace_data(changes, self._state.replay.clustering(), backup)
+        self._questions.begin_leases()
+
+    def recode(
+        self,
+        X: ArrayLike,
+        *,
+        ids: Sequence[object] | None = None,
+        source: dict[str, Any] | None = None,
+        backup: str | os.PathLike[str] | None = None,
+        items: Any = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Replace the data by another encoding of the same rows, and replay all answers on it.
+
+        It does what `open` does with ``recode=True``, for a session that is open already.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows with other columns, another scale, or in another order.
+        ids : sequence of str, optional
+            The ids of the rows in X. By default rows are known by their positions.
+        source : dict, optional
+            Where the data come from now. By default it stays as it was.
+        backup : path, optional
+            A new file for a copy of the session as it was before.
+        items : table, list of str or Path, ndarray or linkwise.data.Items, optional
+            The items that a person sees, one for each row of X. By default the items of before, or the
+            columns of X if `ids` have changed.
+        progress : callable, optional
+            ``progress(made, planned)`` while the learner prepares.
+
+        Raises
+        ------
+        DataMismatchError
+            Rows that answers are about are not in X, or the number of rows differs and there are no ids.
+        DataError
+            `items` has another number of rows than X, or cannot be shown.
+        SessionError
+            The session was opened without its data.
+        SessionLockedError
+            Another process is writing. The session stays as it was.
+        """
+        self._state.catch_up()
+        if self._state.replay is None:
+            raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
+        before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
+        try:
+            changes = self.move_rows(X, ids, source)
+            check_items(items, self._journal.n_rows)
+            if changes:
+                rows = check_rows(X)
+                now = self._state.settings
+                self._state.start(build_learner(now.learner, rows.shape[1]), rows, now, progress)
+                changes |= self._keep_numbers(before[1], read_labels(before[3].shown))
+                self._replace_data(changes, backup)
+        except BaseException:
+            self._journal.events, self._journal.ids, self._journal.meta, self._state.replay = before
+            self._state.forget()
+            raise
+        if items is not None or self._journal.ids != before[1]:
+            self.items = items
+
+    # ------------------------------------------------------------ tables and columns
+    def propose_columns(self, sources: Sequence[str]) -> ColumnProposal | None:
+        """Propose weights for columns, by how much the answers depend on each.
+
+        The proposal is a fit to the answered pairs, and is made only if it predicts held-out answers clearly
+        better than columns without weights do. It changes nothing. To apply it, read the table with these
+        weights, and either replace the data of the session (`recode`) or copy the answers to another one
+        (`carry_over`).
+
+        Parameters
+        ----------
+        sources : sequence of str, length n_features
+            The column of your table from which each column of X comes, such as
+            ``[feature.source for feature in encoded.features]``. Those of one column stay together.
+
+        Returns
+        -------
+        ColumnProposal or None
+            A weight for each column (`weights`), and the columns that count clearly `less` or `more`. None
+            without the data, with fewer than 20 answers, and if no proposal is clearly better.
+
+        Raises
+        ------
+        ValueError
+            `sources` does not have one name for each column of X.
+        """
+        X = None if self._state.replay is None else self._state.replay.X
+        if X is None:
+            return None
+        if len(sources) != X.shape[1]:
+            raise ValueError(
+                f"sources has {count_noun(len(sources), 'name')}, and X has "
+                f"{count_noun(X.shape[1], 'column')}. Pass one name for each column."
+            )
+        known = self._state.constraints()
+        return propose_columns(X, sources, known.must_link, known.cannot_link)
+
+    def join(self, frame: Any, *, id_column: str | None = None) -> Any:
+        """Put the cluster of each row beside the columns of your table.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
+            The rows that the session is about, in the same order.
+        id_column : str, optional
+            The column with the ids of the session. The rows may then be in any order, and some may be
+            missing. By default rows are matched by their position, and a column with the same ids in
+            another order is an error.
+
+        Returns
+        -------
+        DataFrame
+            A copy of the table, of the same kind, with three more columns: `cluster` (its number in
+            `labels`), `cluster_name` (missing if the cluster has no name) and `confidence` (see
+            `Session.confidence`; missing if nothing estimates it). If the table has such a column already, a
+            number is added to the new name, as in `cluster_2`.
+
+        Raises
+        ------
+        DataError
+            The table has another number of rows or another order, no column `id_column`, or an id that the
+            session does not know.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> import polars as pl
+        >>> fruit = pl.DataFrame({"name": ["apple", "plum", "melon"], "size": [7.0, 4.0, 20.0]})
+        >>> session = lw.Session(fruit[["size"]], ids=fruit["name"])
+        >>> session.add(0, 1, "must-link")
+        >>> session.join(fruit, id_column="name").columns
+        ['name', 'size', 'cluster', 'cluster_name', 'confidence']
+        """
+        columns = self.cluster_columns()
+        if id_column is None:
+            if self._journal.ids is not None:
+                check_order(frame, self._journal.names)
+            return join_frame(frame, columns)
+        return join_frame(frame, columns.take(find_rows(frame, id_column, self._journal.names)))
+
+    def cluster_columns(self) -> ClusterColumns:
+        """Return the columns that `join` adds: labels, names of clusters, and confidences.
+
+        Returns
+        -------
+        ClusterColumns
+            The cluster of each row.
+        """
+        now = self._snapshots.take()
+        called = [now.names.get(label) for label in now.labels.tolist()]
+        return ClusterColumns(now.labels.astype(np.int64), called, now.confidence)
