@@ -129,7 +129,7 @@ def test_the_values_of_a_column_suggest_an_option(column, proposed):
 
 
 def test_numbers_that_count_the_rows_are_left_out_beside_an_id():
-    assert propose(id=[f"i{n}" for n in range(40)], number=list(range(40))) == {"drop": ["number"]}
+    assert propose(id=[f"i{n}" for n in range(40)], place=list(range(40))) == {"drop": ["place"]}
 
 
 def test_texts_beside_a_real_table_leave_the_table_in():
