@@ -7,7 +7,7 @@ import pytest
 from item_files import small_blocks  # noqa: F401  # used by name
 from linkwise.data import Reading, encode, from_frame
 from linkwise.errors import DataError
-from linkwise.large.item_table import read_items
+from linkwise.large.group_table import read_groups
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_passes import summarize_tables
 
@@ -28,7 +28,7 @@ WORDS = [
     "paint",
     "wood",
 ]
-ALL = 50  # items, so that the sample of 50 rows for each has all rows
+ALL = 50  # groups, so that the sample of 50 rows for each has all rows
 
 
 def make_frame():
@@ -72,16 +72,16 @@ def open_files(folder, frame):
 def test_the_same_numbers_as_in_memory(tmp_path, options):
     frame = make_frame()
     reading = Reading.of(**{"id_column": "key", "impute": "median", **options})
-    items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
+    groups = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "groups")
     rows = pl.concat([frame[at::3] for at in range(3)])
     in_memory_table = from_frame(rows, reading)
     in_memory = encode(in_memory_table)
-    found = items.encoding.apply(rows, str)
-    assert items.summary.columns == in_memory.feature_names
+    found = groups.encoding.apply(rows, str)
+    assert groups.summary.columns == in_memory.feature_names
     np.testing.assert_allclose(found, in_memory.X, atol=1e-9)
-    shown = items.rows
+    shown = groups.rows
     assert shown.table.kind == in_memory_table.kind
-    assert shown.encoded.X.shape == (len(items.ids), found.shape[1])
+    assert shown.encoded.X.shape == (len(groups.ids), found.shape[1])
 
 
 @pytest.mark.parametrize("scale", [None, "unit", "none"])
@@ -94,28 +94,28 @@ def test_curves_are_scaled_one_by_one(tmp_path, scale, as_lists):
     columns = {"curve": given} if as_lists else {f"t{at}": [one[at] for one in given] for at in range(6)}
     frame = pl.DataFrame({"key": [f"k{n}" for n in range(N_ROWS)], **columns})
     reading = Reading.of(id_column="key", series=True, scale=scale)
-    items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
+    groups = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "groups")
     rows = pl.concat([frame[at::3] for at in range(3)])
     in_memory = encode(from_frame(rows, reading))
-    np.testing.assert_allclose(items.encoding.apply(rows, str), in_memory.X, atol=1e-12)
-    assert items.rows.items.kind == "series"
+    np.testing.assert_allclose(groups.encoding.apply(rows, str), in_memory.X, atol=1e-12)
+    assert groups.rows.items.kind == "series"
 
 
 def test_the_directions_of_texts_are_stored(tmp_path):
     frame = make_frame()
     reading = Reading.of(id_column="key", text="said")
-    items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
-    again = read_items(tmp_path / "items")
-    assert again.hash == items.hash
-    assert np.array_equal(again.encoding.apply(frame, str), items.encoding.apply(frame, str))
+    groups = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "groups")
+    again = read_groups(tmp_path / "groups")
+    assert again.hash == groups.hash
+    assert np.array_equal(again.encoding.apply(frame, str), groups.encoding.apply(frame, str))
 
 
 def test_what_cannot_be_encoded_later_is_located(tmp_path):
     frame = make_frame().drop("place", "shop", "said")
     reading = Reading.of(id_column="key", impute="median", log="size")
-    items = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "items")
+    groups = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "groups")
     later = frame[:3].with_columns(size=pl.Series([1.0, -500.0, 2.0]))
     with pytest.raises(
         DataError, match=r"row 1 holds a value in column 'size' that is not above .* no logarithm"
     ):
-        items.encoding.apply(later, lambda row: f"row {row}")
+        groups.encoding.apply(later, lambda row: f"row {row}")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-WAY_OUT = "Fix the cell, or remove the row."  # the options of items cannot change any more
+WAY_OUT = "Fix the cell, or remove the row."  # the options of groups cannot change any more
 
 Locate = Callable[[int], str]
 """Says in which row of which file a row of a block is."""
@@ -98,7 +98,7 @@ class Encoding:
         def refuse(name: str, rows: NDArray[np.intp], what: str) -> NoReturn:
             where = locate(int(rows[0]))
             if what == "missing":
-                what = f"no value in column '{name}', and the items were made without --impute"
+                what = f"no value in column '{name}', and the groups were made without --impute"
                 raise DataError(f"{where} has {what}. {WAY_OUT}")
             if what == "infinite":
                 raise DataError(f"{where} holds an infinite value in column '{name}'. {WAY_OUT}")
