@@ -201,8 +201,8 @@ def _check_fit(data: Path, reading: Reading) -> None:
         unfit.append("--show with a file")
     for flag in unfit:
         raise UsageError(
-            f"{flag} is for data that are read at once, and these rows are grouped. Remove it, or take a sample of"
-            f" {data}."
+            f"{flag} is for data that are read at once, and these rows are grouped. Remove it, or take a"
+            f" sample of {data}."
         )
     misfit = reading.find_misfit(flag_of)
     if misfit is not None:
