@@ -9,8 +9,7 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from linkwise.session import neighbour_map
-from linkwise.session.neighbour_map import choose_mapped, map_by_neighbours, measure_pulled
-from linkwise.session.projection import project_on_components
+from linkwise.session.row_maps import choose_mapped, map_by_neighbours, measure_pulled, project_on_components
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 6
@@ -76,7 +75,7 @@ def test_rows_that_say_little(rows):
 SCRIPT = f"""
 import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from session.test_neighbour_map import CERTAIN, LABELS, START, X
-from linkwise.session.neighbour_map import map_by_neighbours
+from linkwise.session.row_maps import map_by_neighbours
 import hashlib
 print(hashlib.sha256(map_by_neighbours(X, LABELS, CERTAIN, START).tobytes()).hexdigest())
 """
