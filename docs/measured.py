@@ -4,6 +4,10 @@
 ``task`` is ``wine``. Conditions are separated by ``;`` and all have to hold; ``!=`` excludes. Instead of a
 column there can be ``count`` (the number of lines that fit), or ``mean COLUMN``, ``min COLUMN``, ``max
 COLUMN``. A last part such as ``.2f`` says how the number is written. Files are in ``bench/results``.
+
+``.. measured-table:: FILE`` makes a table of such numbers. Its option ``columns`` has ``HEAD: PARTS`` for
+each column, separated by ``|``, and each line of its content is ``LABEL: PARTS``. A cell is what the parts of
+its line and of its column name together.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ from statistics import fmean
 from typing import Any
 
 from docutils import nodes
-from sphinx.util.docutils import SphinxRole
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 RESULTS = Path(__file__).resolve().parents[1] / "bench" / "results"
 SUMMARIES: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "min": min, "max": max}
@@ -71,7 +76,55 @@ class MeasuredRole(SphinxRole):
         return [nodes.Text(shown.replace("-", "−") if re.fullmatch(r"-[\d.]+", shown) else shown)], []
 
 
+def join_parts(file: str, line: str, column: str) -> str:
+    """Return the text of the role for one cell: its value, then conditions, then a format."""
+    parts = [part.strip() for part in f"{line}; {column}".split(";") if part.strip()]
+    formats = [part for part in parts if FORMAT.fullmatch(part)]
+    conditions = [part for part in parts if "=" in part]
+    return "; ".join(
+        [
+            file,
+            *(part for part in parts if part not in formats and part not in conditions),
+            *conditions,
+            *formats,
+        ]
+    )
+
+
+class MeasuredTable(SphinxDirective):
+    """``.. measured-table:: FILE``."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {  # noqa: RUF012, as Sphinx declares it
+        "columns": directives.unchanged_required,
+        "label": directives.unchanged,
+        "widths": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Build the table."""
+        heads, columns = zip(*(one.split(": ", 1) for one in self.options["columns"].split("|")), strict=True)
+        widths = [f"   :widths: {self.options['widths']}"] if "widths" in self.options else []
+        lines = [
+            ".. list-table::",
+            "   :header-rows: 1",
+            *widths,
+            "",
+            f"   * - {self.options.get('label', '')}",
+        ]
+        lines += [f"     - {head.strip()}" for head in heads]
+        for line in filter(None, self.content):
+            label, _, parts = line.rpartition(": ")
+            lines.append(f"   * - {label}")
+            lines += [
+                f"     - :measured:`{join_parts(self.arguments[0], parts, column)}`" for column in columns
+            ]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the role."""
     app.add_role("measured", MeasuredRole())
+    app.add_directive("measured-table", MeasuredTable)
     return {"parallel_read_safe": True}

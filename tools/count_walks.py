@@ -25,9 +25,10 @@ import linkwise as lw
 from linkwise.app.cli.commands.session import export
 from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import Project, new_session_path, open_project
 from linkwise.data import encode, read_table
+from linkwise.data.reading import Reading
 
 SOURCE = str(Path(lw.__file__).parent)
 N_ROWS, N_GROUPS, N_ANSWERS, N_PAIRS = 300, 3, 4, 50  # row i belongs to group i % 3

@@ -25,8 +25,8 @@ from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
 from linkwise.app.project.column_offer import ColumnOffer
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading
 from linkwise.app.project.project import Project, open_project
+from linkwise.data.reading import Reading
 
 AT = (20, 40, 60, 100)  # answers
 FIELDS = ("set", "options", "way", "run")

@@ -6,6 +6,7 @@ import pytest
 from bench.papers import everyday, offered_weights
 
 from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import write_reading
 from linkwise.app.project.project import open_project
 
 pytestmark = pytest.mark.slow
@@ -22,7 +23,7 @@ def test_each_reading_opens_its_set(name, options, tmp_path):
     with open_project(data, tmp_path / "a.linkwise", reading, MethodChoice()).session as session:
         assert session.question is not None
     same = everyday.SETS[name].fewest if options == "fewest" else everyday.SETS[name].chosen
-    assert reading.options() == tuple(same.split())
+    assert write_reading(reading) == tuple(same.split())
 
 
 @pytest.mark.slow(nightly=True)

@@ -13,8 +13,8 @@ from browser.test_axe import Look, look, pytestmark  # noqa: F401  # `look` is a
 from linkwise.app.page.opening import present_project
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading
 from linkwise.app.project.project import open_project
+from linkwise.data.reading import Reading
 
 
 def orders(folder: Path) -> Presenter:

@@ -9,7 +9,7 @@ from bench.served import Served
 
 from browser.presenters import READ_MS, shown_as
 from linkwise.data.encoding.matrix import encode
-from linkwise.data.read.formats import from_frame
+from linkwise.data.readers import from_frame
 from linkwise.data.show.items import Items
 from linkwise.errors import DataError
 from linkwise.learn.kin.kin import KIN

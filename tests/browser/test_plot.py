@@ -64,9 +64,9 @@ def is_right(found):
     ("options", "script"),
     [
         ({}, None),
-        ({"color_scheme": "dark"}, None),
+        pytest.param({"color_scheme": "dark"}, None, marks=pytest.mark.slow(nightly=True)),
         ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, None),
-        ({}, CARD),
+        pytest.param({}, CARD, marks=pytest.mark.slow(nightly=True)),
         ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, CARD),
     ],
     ids=["light", "dark", "phone", "card", "card of a phone"],
@@ -260,7 +260,9 @@ class Crowd:
         return labels
 
 
-@pytest.mark.parametrize("script", [None, CARD], ids=["memory", "card"])
+@pytest.mark.parametrize(
+    "script", [None, pytest.param(CARD, marks=pytest.mark.slow(nightly=True))], ids=["memory", "card"]
+)
 def test_more_clusters_than_a_byte_can_tell(served, browse, script):
     X = np.array([[i % 30, i // 30] for i in range(600)], dtype=float)
     session = Session(X, Crowd(300))

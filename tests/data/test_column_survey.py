@@ -1,5 +1,7 @@
 """The share that each column takes of the distance, and the options that the values alone suggest."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -127,7 +129,7 @@ def test_the_values_of_a_column_suggest_an_option(column, proposed):
 
 
 def test_numbers_that_count_the_rows_are_left_out_beside_an_id():
-    assert propose(id=[f"i{n}" for n in range(40)], number=list(range(40))) == {"drop": ["number"]}
+    assert propose(id=[f"i{n}" for n in range(40)], place=list(range(40))) == {"drop": ["place"]}
 
 
 def test_texts_beside_a_real_table_leave_the_table_in():
@@ -200,4 +202,4 @@ def test_what_is_proposed_can_be_read(columns):
     impute = options.pop("impute", None)
     again = from_frame(frame, **options)
     encode(again, impute=impute)
-    assert propose_options(again.frame, {**again.choices, "impute": impute}) == {}
+    assert propose_options(again.frame, replace(again.reading, impute=impute)) == {}

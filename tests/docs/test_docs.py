@@ -16,6 +16,8 @@ import linkwise
 import linkwise.data
 from linkwise.app.cli.main import app
 from linkwise.app.project import exit_codes
+from linkwise.app.terminal.keys import parse_command
+from linkwise.constraints.facts import check_answer
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session.journal import schema
 
@@ -149,6 +151,25 @@ def test_every_exit_code_is_described():
     }
     described = re.findall(r"^   \* - (\d+)$", section("command-line.rst", "Exit codes"), re.MULTILINE)
     assert {int(code) for code in described} == {0, *codes}
+
+
+# ---------------------------------------------------------------- the words for answers
+def test_the_words_for_answers_are_those_of_the_library():
+    rows = re.findall(
+        r"^   \* - (.+)\n((?:     - .+\n)+)",
+        section("constraints.rst", "The words for answers"),
+        re.MULTILINE,
+    )
+    words = {
+        place: [re.findall(r"``\"?([^`\"]+)\"?``", cell) for cell in cells.splitlines()]
+        for place, cells in rows
+    }
+    answers = ("yes", "no", "unsure")
+    for answer, given in zip(answers, words["``session.answer``, oracles"], strict=True):
+        assert {check_answer(word, 0, 1) for word in given} == {answer}
+    for answer, given in zip(answers, words["lines in a pipe"], strict=True):
+        assert {parse_command(word) for word in given} == {answer}
+    assert words["replies of programs, answers in files"] == [[answer] for answer in answers]
 
 
 # ---------------------------------------------------------------- the session file

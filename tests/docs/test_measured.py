@@ -43,6 +43,12 @@ def test_a_number_that_is_in_no_table_is_an_error(results, text):
         measured.read_measured(text, results)
 
 
+def test_a_cell_of_a_table_names_value_conditions_and_format(results):
+    text = measured.join_parts("x.csv", "task=iris", "ari; method=b; .2f")
+    assert text == "x.csv; ari; task=iris; method=b; .2f"
+    assert measured.read_measured(text, results) == "0.70"
+
+
 # ---------------------------------------------------------------- pages
 PRESETS = sorted(f"presets/{page.name}" for page in (DOCS / "presets").glob("*.rst"))
 MEASURED = [*REPRODUCTION, *PRESETS]

@@ -25,12 +25,12 @@ import numpy as np
 import polars as pl
 
 from item_files import write_events
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large import chunks, table_files, table_labels, table_passes
 from linkwise.large.checkpoints import Checkpoint, unpack_totals
 from linkwise.large.item_table import read_items
 from linkwise.large.state_files import read_state
-from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_labels import write_files
 
@@ -39,7 +39,7 @@ BOMB_MIB = 4000
 PART = 128  # rows of a file of labels
 PAGE = 4096
 SIZES = (0, 1, 4, 21, 22, 30, 100, 1000)
-CHOICES = TableChoices(id_column="key", impute="median")
+CHOICES = Reading(id_column="key", impute="median")
 KINDS = ("items.npz", "survey.npz", "totals.npz", "labels")
 
 

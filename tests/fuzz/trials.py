@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from fuzz.inputs import TABLE, Case, seeds
+from linkwise.app.project.data_source import read_pairs_file, read_rows, row_ids
 from linkwise.app.project.exit_codes import error_sentence, exit_code
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.output import write_labels
 from linkwise.app.project.project import open_project
-from linkwise.app.project.reading import read_pairs_file, read_rows, row_ids
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
 from linkwise.data import Rows, encode
+from linkwise.data.reading import Reading
 from linkwise.errors import ConstraintWarning
 
 READINGS = [
@@ -134,7 +135,7 @@ def _trials(case: Case, path: Path) -> list[Callable[[], object]]:
 
 
 def _table(path: Path, reading: Reading) -> None:
-    rows = read_rows(path, reading.source(path))
+    rows = read_rows(path, reading)
     _look_at(rows)
     if rows.items.kind == "record":
         coded = encode(rows.table, scale="none", impute=reading.impute, categories="codes")  # type: ignore[arg-type]

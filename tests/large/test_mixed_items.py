@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from linkwise.data.reading import Reading
 from linkwise.large.item_table import project_rows, read_items
 from linkwise.large.mixed_items import N_BINS, _choose_cut, split_items
-from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_passes import summarize_tables
 
@@ -43,7 +43,7 @@ def test_rows_beyond_the_cut_are_the_new_part(tmp_path, monkeypatch):
     pl.DataFrame(X, schema=["a", "b"]).write_parquet(tmp_path / "rows.parquet")
     tables = TableFiles([tmp_path / "rows.parquet"])
     monkeypatch.setattr("linkwise.large.table_passes.SAMPLE", 1)
-    items = summarize_tables(tables, TableChoices(scale="none"), 30, 2, tmp_path / "items")
+    items = summarize_tables(tables, Reading(scale="none"), 30, 2, tmp_path / "items")
     border = np.flatnonzero(items.steps < 0).tolist()
     assert border
     found = split_items(items, tables, border, tmp_path / "items")

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -10,10 +11,10 @@ import polars as pl
 import pytest
 
 import linkwise as lw
+from linkwise.data.reading import Reading
 from linkwise.large import label_files, ranges, table_labels
 from linkwise.large.item_table import read_items
 from linkwise.large.ranges import Lengths, Range, map_blocks, plan_ranges
-from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import BLOCK, TableFiles
 from linkwise.large.table_labels import write_files
 from linkwise.large.table_passes import summarize_tables
@@ -36,18 +37,25 @@ def rows():
     return np.round(rng.normal(10.0 * rng.integers(3, size=(N_ROWS, 1)), 1, (N_ROWS, 2)), 3)
 
 
-@pytest.fixture
-def files(rows, tmp_path):
+@pytest.fixture(scope="module")
+def originals(rows, tmp_path_factory):
     """Rows in files whose ends are not those of blocks, in three forms."""
+    folder = tmp_path_factory.mktemp("written")
     colour = np.array(["red", "green", "blue"])[np.arange(N_ROWS) % 3]
     frame = pl.DataFrame({"key": np.arange(N_ROWS), "x": rows[:, 0], "y": rows[:, 1], "colour": colour})
     for name in ("parquet", "csv", "npy"):
-        (tmp_path / name).mkdir()
+        (folder / name).mkdir()
     for number, part in enumerate(np.array_split(np.arange(N_ROWS), 3)):
-        frame[part].write_parquet(tmp_path / "parquet" / f"{number}.parquet")
-        frame[part].write_csv(tmp_path / "csv" / f"{number}.csv")
-        np.save(tmp_path / "npy" / f"{number}.npy", rows[part])
-    return tmp_path
+        frame[part].write_parquet(folder / "parquet" / f"{number}.parquet")
+        frame[part].write_csv(folder / "csv" / f"{number}.csv")
+        np.save(folder / "npy" / f"{number}.npy", rows[part])
+    return folder
+
+
+@pytest.fixture
+def files(originals, tmp_path):
+    """Files of a test's own."""
+    return Path(shutil.copytree(originals, tmp_path, dirs_exist_ok=True))
 
 
 def bytes_of(found):
@@ -57,7 +65,7 @@ def bytes_of(found):
 
 def summarize_folder(folder, out, engine):
     tables = TableFiles(sorted(folder.iterdir()))
-    summarize_tables(tables, TableChoices(id_column="key"), 10, 0, out, None, engine)
+    summarize_tables(tables, Reading(id_column="key"), 10, 0, out, None, engine)
     return (out / "items.npz").read_bytes()
 
 

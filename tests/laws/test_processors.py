@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from linkwise.data.images import encode_files
+from linkwise.data.encoding.images import encode_files
 
 signs = encode_files(sorted(Path(sys.argv[1]).glob("*.png")))[0].X
 wine, iris = (minmax_scale(load(return_X_y=True)[0]) for load in (load_wine, load_iris))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from laws.asking import Remembering, assert_labels_fit, every_third_iris, rows_and_truth, truth
@@ -253,3 +254,33 @@ def test_facts_that_are_volunteered_count_and_are_checked(entry):
             assert_labels_fit(run.labels, evidence)
     assert_suspects_fit(evidence.suspects(), list(evidence), evidence.verdict)
     assert evidence.n_questions <= 12
+
+
+def separate_blobs(seed, n=150):
+    """Four groups in two columns, and six columns of noise."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 8)), rng.integers(0, 4, n)
+    X[:, 0] += 6 * (y % 2)
+    X[:, 1] += 6 * (y // 2)
+    return X, y
+
+
+@pytest.mark.slow
+@each_learner
+def test_true_pairs_that_somebody_adds_keep_no_learner_from_asking(entry):
+    """They leave many small doubts; checks of these must not take the place of the learner's questions."""
+    scores = {0: [], 75: []}
+    for n_pairs, found in scores.items():
+        for seed in range(4):
+            X, y = separate_blobs(seed)
+            rng, oracle = np.random.default_rng(seed), lw.TruthOracle(y)
+            evidence = FallibleEvidence(len(X), error_rate=0.1)
+            for first, second in (rng.choice(len(X), 2, replace=False).tolist() for _ in range(n_pairs)):
+                evidence.add(first, second, oracle(first, second))
+            run = Run(entry.make(random_state=0), X, evidence, seed)
+            for asked in range(1, 26):
+                if (q := run.question) is not None:
+                    run.answer(oracle(q.first, q.second))
+                if asked in (15, 20, 25):
+                    found.append(adjusted_rand_score(y, run.labels))
+    assert np.mean(scores[75]) >= np.mean(scores[0]) - 0.02

@@ -7,7 +7,14 @@ import numpy as np
 import linkwise as lw
 from linkwise.constraints.belief import Nearness
 from linkwise.constraints.fallible import FallibleEvidence
-from linkwise.learn.verification import CHECK_CLUSTER, CHECK_ROW, CHECK_WITNESS, ENOUGH, choose_check
+from linkwise.learn.verification import (
+    CHECK_CLUSTER,
+    CHECK_ROW,
+    CHECK_WITNESS,
+    ENOUGH,
+    choose_check,
+    expect_moves,
+)
 
 PLACES = np.array([0.0, 0.1, 0.25, 0.45, 5.0, 5.1, 5.25, 5.45])[:, None]
 KERNEL = np.exp(-np.square(PLACES - PLACES.T) / 2)
@@ -49,6 +56,28 @@ def test_two_clusters_that_may_be_one_are_checked():
     first, second, why = check(evidence)
     assert {first, second} in ({0, 3}, {1, 2}, {1, 3})
     assert why == CHECK_CLUSTER
+
+
+def test_two_clusters_are_checked_if_the_next_question_moves_no_more_rows():
+    """Each cluster has two of the four rows that answers name, and each of these stands for two of eight."""
+    evidence = believing((0, 1, "yes"), (2, 3, "yes"), (0, 2, "no"))
+    moved = 4 * max(evidence.belief.together[0, 1], evidence.belief.together[1, 0])
+    for next_moves, is_checked in ((0.99 * moved, True), (1.01 * moved, False)):
+        chosen = choose_check(evidence, (), NEAR, None, lambda moves=next_moves: moves)
+        assert (chosen is not None) == is_checked
+
+
+def test_the_place_of_the_row_in_question_is_checked_whatever_the_next_question_moves():
+    evidence = believing(*TRUE, (2, 3, "no"))
+    assert choose_check(evidence, (3,), NEAR, None, lambda: np.inf)[2] == CHECK_ROW
+
+
+def test_a_question_is_expected_to_move_an_equal_share_of_the_rows():
+    evidence = FallibleEvidence(8)
+    evidence.add(0, 1, "yes")  # given, not asked
+    assert expect_moves(evidence) == 8
+    evidence.add(1, 2, "no", asked=True)
+    assert expect_moves(evidence) == 4
 
 
 def test_only_askable_rows_are_shown():

@@ -62,7 +62,7 @@ def test_what_is_given_is_not_changed():
     [
         (0, np.zeros((0, 4)), r"pairs must have shape \(≥1, ≥1\)"),
         (1, np.ones(11), r"sign must have shape \(12\)"),
-        (2, np.ones((12, 1)), r"bound must have shape \(12\)"),
+        (2, np.ones((12, 1)), r"bound must have 1 dimension, got shape \(12, 1\)"),
         (3, np.ones(12, "f4"), "gamma must be a NumPy array of float64"),
         (4, np.eye(3), r"start must have shape \(4, 4\)"),
         (5, 0, "max_sweeps must be at least 1"),

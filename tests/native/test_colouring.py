@@ -99,8 +99,12 @@ def test_the_limit_of_the_search_is_kept_and_reported():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: assigned(np.ones((2, 2)), np.array([[0, 2]], np.int32)), ValueError, "nodes 0 to 1, got 0"),
-        (lambda: assigned(np.ones((2, 2)), np.array([[0, 1]])), TypeError, "int32, got int64"),
+        (
+            lambda: assigned(np.ones((2, 2)), np.array([[0, 2]], np.int32)),
+            ValueError,
+            r"pairs holds 0 to 2\. Pass 0 to 1",
+        ),
+        (lambda: assigned(np.ones((2, 2)), np.array([[0, 1]])), TypeError, "int32, got an array of int64"),
         (lambda: native.colour_apart(np.empty((0, 2), np.int32), 2, 0, 1), ValueError, "k must be at least"),
     ],
 )

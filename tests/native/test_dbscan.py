@@ -136,7 +136,7 @@ def test_more_neighbours_than_rows_leave_noise_only():
         (lambda X: native.all_dbscans(X, np.zeros(2, "f4"), MIN_PTS, 1), TypeError, "eps .* float64, got"),
         (lambda X: native.all_dbscans(X, np.zeros(2), MIN_PTS, 0), ValueError, "n_threads must be"),
         (lambda X: native.distance_range(X, 0), ValueError, "n_threads must be at least 1"),
-        (lambda X: native.distance_range(X[0], 1), ValueError, "X must have shape"),
+        (lambda X: native.distance_range(X[0], 1), ValueError, "X must have 2 dimensions"),
     ],
 )
 def test_bad_arguments_raise_errors(call, error, words):

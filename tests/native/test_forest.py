@@ -234,7 +234,7 @@ def mix(out=SQUARE, families=(), factors=FACTOR, rows=5, n_threads=1):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: weigh(weights=WEIGHTS[:, :3]), ValueError, r"weights must have shape \(≥1, 4\)"),
+        (lambda: weigh(weights=WEIGHTS[:, :3].copy()), ValueError, r"weights must have shape \(≥1, 4\)"),
         (lambda: weigh(weights=WEIGHTS.astype("i8")), TypeError, "weights .* int32"),
         (lambda: weigh(weights=WEIGHTS - 1), ValueError, "one must be at least 1"),
         (lambda: weigh(weights=np.array([[2, -1, 1, 1]] * 2, np.int32)), ValueError, "not be negative"),
@@ -271,7 +271,7 @@ def mix(out=SQUARE, families=(), factors=FACTOR, rows=5, n_threads=1):
         (lambda: mix(out=FIXED), ValueError, "out is read-only"),
         (lambda: mix(out=SQUARE[:4]), ValueError, r"out must have shape \(5, 5\)"),
         (lambda: mix(families=[SQUARE]), TypeError, "families .* uint16"),
-        (lambda: mix(factors=np.ones(2, "f4")), ValueError, r"factors must have shape \(1\)"),
+        (lambda: mix(factors=np.ones(2, "f4")), ValueError, r"factors must have shape \(0\), got \(1,\)"),
         (lambda: mix(rows=4), ValueError, r"row must have shape \(5, 2\)"),
         (lambda: mix(n_threads=0), ValueError, "n_threads must be at least 1"),
     ],

@@ -56,9 +56,9 @@ ROWS, CENTERS, MAPS = np.zeros((3, 2)), np.zeros((4, 2)), np.zeros((4, 2, 2))
     ("arguments", "error", "words"),
     [
         ((ROWS.astype(int), CENTERS, MAPS, 1), TypeError, "X must be .* float32 or float64"),
-        ((ROWS, CENTERS[:, :1], MAPS, 1), ValueError, r"centers .* \(≥1, 2\)"),
+        ((ROWS, CENTERS[:, :1].copy(), MAPS, 1), ValueError, r"centers .* \(≥1, 2\)"),
         ((ROWS, CENTERS, MAPS[:3], 1), ValueError, r"maps .* \(4, ≥1, 2\), got \(3, 2, 2\)"),
-        ((ROWS, CENTERS, MAPS[:, 0, :1], 1), ValueError, r"maps .* \(4, 2\), got \(4, 1\)"),
+        ((ROWS, CENTERS, MAPS[:, 0, :1].copy(), 1), ValueError, r"maps .* \(4, 2\), got \(4, 1\)"),
         ((ROWS, CENTERS, MAPS[..., ::-1], 1), ValueError, "maps must be C-contiguous"),
         ((ROWS, CENTERS, MAPS, 0), ValueError, "n_threads must be at least 1"),
     ],

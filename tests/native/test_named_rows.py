@@ -76,13 +76,13 @@ BEFORE = np.zeros(4, np.int32)
 @pytest.mark.parametrize(
     ("changed", "before", "words"),
     [
-        ({"rows": ROWS + 1}, BEFORE, r"rows holds 4\. Give 0 to 3"),
-        ({"order": GOOD.order - 1}, BEFORE, r"order holds -1\. Give 0 to 1"),
+        ({"rows": ROWS + 1}, BEFORE, r"rows holds 2 to 4\. Pass 0 to 3"),
+        ({"order": GOOD.order - 1}, BEFORE, r"order holds -1 to 0\. Pass 0 to 1"),
         ({"order": GOOD.order[:1]}, BEFORE, r"order must have shape \(2\)"),
         ({"must_penalty": NO_PRICES}, BEFORE, r"must_penalty must have shape \(1, 1\)"),
         ({"cannot_penalty": PRICES}, BEFORE, r"cannot_penalty must have shape \(0, 1\)"),
         ({"max_sweeps": 0}, BEFORE, "max_sweeps must be at least 1"),
-        ({}, BEFORE + 3, r"before holds 3\. Give 0 to 2"),
+        ({}, BEFORE + 3, r"before holds 3 to 3\. Pass 0 to 2"),
         ({}, BEFORE[:3], r"before must have shape \(4\)"),
     ],
 )

@@ -143,23 +143,23 @@ X = np.zeros((6, 2))
     ("call", "error", "words"),
     [
         (
-            lambda: optics.core_squares(X, 7, 1),
+            lambda: native.core_squares(X, 7, 1),
             ValueError,
-            r"k=7, but there are 6 rows\. Use k at most 6",
+            r"k must be 1 to 6, got 7",
         ),
-        (lambda: optics.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
-        (lambda: optics.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
+        (lambda: native.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
+        (lambda: native.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
         (
             lambda: optics.walk_from_densest(X, 7, 1, mutual=True),
             ValueError,
-            r"k=7, but there are 6 rows\. Use k at most 6",
+            r"k must be 1 to 6, got 7",
         ),
         (
             lambda: optics.walk_from_densest(X, 0, 1, mutual=True),
             ValueError,
             "k must be at least 1, got 0",
         ),
-        (lambda: optics.core_squares(X.tolist(), 1, 1), TypeError, "X must be a NumPy array"),
+        (lambda: native.core_squares(X.tolist(), 1, 1), TypeError, "X must be a NumPy array"),
         (
             lambda: optics.density_walk(X, np.zeros(5), 0, 1, mutual=True),
             ValueError,
@@ -168,7 +168,7 @@ X = np.zeros((6, 2))
         (
             lambda: optics.density_walk(X, np.zeros(6), 6, 1, mutual=True),
             ValueError,
-            "start=6, but the rows are 0 to 5",
+            "start must be 0 to 5, got 6",
         ),
         (
             lambda: optics.density_walk(X, np.zeros(6), 0, 0, mutual=True),

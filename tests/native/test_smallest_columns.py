@@ -18,7 +18,7 @@ def test_the_smallest_come_first_and_the_first_of_equal_ones(n, m, k, dtype):
 @pytest.mark.parametrize(
     ("table", "k", "error", "words"),
     [
-        (np.zeros((2, 3)), 4, ValueError, "k must be at most 3, the number of columns, got 4"),
+        (np.zeros((2, 3)), 4, ValueError, "k must be 1 to 3, got 4"),
         (np.zeros((2, 3)), 0, ValueError, "k must be at least 1"),
         (np.zeros((2, 3), int), 1, TypeError, "float32 or float64"),
     ],

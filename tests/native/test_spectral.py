@@ -129,7 +129,7 @@ def test_exchanges_are_the_same_on_any_number_of_threads():
         (
             lambda: native.exchange(np.zeros((3, 1)), np.ones((1, 3), "i4"), 1, 1, 1),
             ValueError,
-            "from 0 to k",
+            r"labels holds 1 to 1\. Pass 0 to 0",
         ),
         (
             lambda: native.exchange(np.zeros((3, 1)), np.zeros((1, 3), "i4"), 1, 0, 1),

@@ -85,9 +85,9 @@ def weigh(bits, weights, n_threads=1):
         (
             lambda: pack(LABELS, ROWS, ROWS + 4),
             ValueError,
-            "second names rows 4 to 4 of 4",
+            r"second holds 4 to 4\. Pass 0 to 3",
         ),
-        (lambda: pack(LABELS, ROWS - 1, ROWS), ValueError, "first names rows -1 to -1"),
+        (lambda: pack(LABELS, ROWS - 1, ROWS), ValueError, "first holds -1 to -1"),
         (lambda: pack(LABELS, ROWS, ROWS, 0), ValueError, "n_threads must be at least 1"),
         (lambda: weigh(BITS, WEIGHTS[:8]), ValueError, r"bits .* \(1, ≥1\), got"),
         (lambda: weigh(BITS[:, :0], WEIGHTS), ValueError, r"bits .* got \(2, 0\)"),

@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from linkwise.app.project.options import Reading
-from linkwise.app.project.reading import read_rows
+from linkwise.app.project.data_source import describe_source, read_rows, recall_reading
+from linkwise.data.reading import Reading
 from linkwise.session.session import Session
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
@@ -111,8 +111,8 @@ def test_a_session_of_the_command_line(tmp_path):
         labels = [line.split(",") for line in (GOLDEN / "customers-labels.csv").read_text().split()[1:]]
         assert [i for i, _ in labels] == ids
         assert [int(cluster) for _, cluster in labels] == kept.labels.tolist()
-    table, encoded, _ = read_rows(tmp_path / source["file"], source)
-    assert Reading().source(tmp_path / "customers.csv")["scale"] == source["scale"]
+    table, encoded, _ = read_rows(tmp_path / source["file"], recall_reading(source))
+    assert describe_source(Reading(), tmp_path / "customers.csv")["scale"] == source["scale"]
     with Session.open(path, encoded.X, ids=table.ids) as session:
         assert session.constraints == constraints
         assert session.question is not None

@@ -29,32 +29,11 @@ def check_names(
     columns: Sequence[str] | None,
     drop: Sequence[str],
     text: Sequence[str] = (),
+    image: Sequence[str] = (),
     show: Sequence[str] = (),
     hide: Sequence[str] = (),
-    image: Sequence[str] = (),
 ) -> None:
-    """Check that all named columns exist and that each has one use.
-
-    Parameters
-    ----------
-    there : list of str
-        The columns of the table.
-    id_column : str or None
-        The column that holds the id of each row.
-    columns, drop : sequence of str
-        The columns to use as features, and to leave out.
-    text : sequence of str, default=()
-        The columns that hold texts to compare.
-    show, hide : sequence of str, default=()
-        The columns to show without a comparison, and to compare without showing them.
-    image : sequence of str, default=()
-        The columns that hold paths of pictures to compare.
-
-    Raises
-    ------
-    DataError
-        A column does not exist or has two uses.
-    """
+    """Check that all named columns exist, and that each has one use; see `Reading`."""
     single = [] if id_column is None else [id_column]
     known = set(there)
     for name in (*single, *text, *image, *(columns or ()), *drop, *show, *hide):

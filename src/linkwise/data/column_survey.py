@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any
@@ -16,6 +16,7 @@ from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
 from linkwise.data.columns.proposed_options import propose_options
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import Encoded, block_of
+from linkwise.data.reading import Impute
 from linkwise.errors import DataError
 
 MOST_NAMED = 8  # columns whose shares are named
@@ -91,7 +92,7 @@ class ColumnSurvey:
         )
 
 
-def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None) -> ColumnSurvey:
+def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = None) -> ColumnSurvey:
     """Measure how much each column counts, and propose how to read the table.
 
     Parameters
@@ -120,15 +121,15 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: str | None = None)
     largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
     blocks = frozenset(filter(None, map(block_of, encoded.features)))
     frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
-    options = propose_options(frame, {**table.choices, "impute": impute})
+    options = propose_options(frame, replace(table.reading, impute=impute or table.reading.impute))
     options |= _propose_pictures(table, options)
-    id_column = table.choices.get("id_column") or options.get("id_column")
+    id_column = table.reading.id_column or options.get("id_column")
     return ColumnSurvey(largest_first, options, blocks, find_near_copies(frame, id_column))
 
 
 def _propose_pictures(table: Table, options: Mapping[str, Any]) -> dict[str, Any]:
     """Compare by the first column with paths of pictures that are there, beside what is compared."""
-    others = {*table.choices.get("show", ()), *table.choices.get("hide", ()), options.get("id_column")}
+    others = {*(table.reading.show or ()), *(table.reading.hide or ()), options.get("id_column")}
     reasons = {column.name: column.reason for column in table.columns if column.role in ("text", "left out")}
     free = [name for name, reason in reasons.items() if name not in others and reason not in _CHOSEN]
     if "image" in table.roles.values() or table.kind == "series" or {"series", "text_by"} & options.keys():
@@ -138,8 +139,8 @@ def _propose_pictures(table: Table, options: Mapping[str, Any]) -> dict[str, Any
         return {}
     with suppress(DataError):
         find_pictures(table.frame[column], table.folder)
-        has_text = bool(options.get("text") or table.choices.get("text"))
-        keeps_columns = table.choices.get("columns") is None and not has_text
+        has_text = bool(options.get("text") or table.reading.text)
+        keeps_columns = table.reading.columns is None and not has_text
         return {"image": [column], **({"columns": ["all"]} if keeps_columns else {})}
     return {}
 

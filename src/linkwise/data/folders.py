@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,7 @@ from linkwise.data.encoding.matrix import encode
 from linkwise.data.read.picture_files import PICTURES as IMAGES
 from linkwise.data.read.picture_files import require_pillow
 from linkwise.data.readers import from_frame
+from linkwise.data.reading import Reading
 from linkwise.data.show.items import file_items
 from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
@@ -113,8 +115,8 @@ def _read_images(
     encoded, rows = encode_files([folder / n for n in names], skip_broken=skip_broken, progress=progress)
     kept = [names[row] for row in rows]
     notes = [_describe_rows(len(kept), "image"), *notes]
-    choices = {"kind": "image", **({"skip_broken": True} if skip_broken else {})}
-    table = Table(tuple(kept), _make_frame(file=kept), (_ID,), tuple(notes), choices)
+    reading = Reading(kind="image", skip_broken=skip_broken or None)
+    table = Table(tuple(kept), _make_frame(file=kept), (_ID,), tuple(notes), reading)
     return Rows(table, encoded, file_items([folder / name for name in kept]))
 
 
@@ -135,7 +137,7 @@ def _read_texts(folder: Path, names: Sequence[str], notes: list[str]) -> Rows:
     frame = _make_frame(file=list(names), text=[text(name) for name in names])
     table = from_frame(frame.to_native(), id_column="file", text="text")
     notes = [_describe_rows(len(names), "text"), *notes]
-    table = Table(table.ids, table.frame, table.columns, tuple(notes), {"kind": "text"})
+    table = replace(table, notes=tuple(notes), reading=Reading(kind="text"))
     return Rows(table, encode(table), items_of(table))
 
 

@@ -23,6 +23,7 @@ from linkwise.data.read.frames import to_narwhals, to_polars
 from linkwise.data.read.json_lines import read_json
 from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
 from linkwise.data.read.spreadsheets import read_sheet, write_sheet
+from linkwise.data.reading import Reading
 from linkwise.data.show.items import SideTable
 from linkwise.errors import DataError
 from linkwise.text_encodings import to_utf8
@@ -251,17 +252,17 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         openpyxl is missing, which a spreadsheet needs.
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
-    if "series_by" in table.choices:
+    if table.reading.series_by is not None:
         joined = _write_frame(to_polars(table.frame), columns, ending, ",")
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
     own = data.suffix.lower() if data.is_file() else ""
     if own in DELIMITED or own in JSON:
-        raw, encoding, damage = to_utf8(read_bytes(data), table.choices.get("encoding"))
-        content, notes = _join_text(raw, own, table.choices, columns, ending)
+        raw, encoding, damage = to_utf8(read_bytes(data), table.reading.encoding)
+        content, notes = _join_text(raw, own, table.reading, columns, ending)
         said = damage if encoding in (None, "utf-8") else [UTF8_NOTE.format(encoding)]
         return Joined(content, [*notes, *said])
     if own == SHEET:
-        page = read_sheet(read_bytes(data), table.choices.get("sheet"))
+        page = read_sheet(read_bytes(data), table.reading.sheet)
         joined = _write_frame(page.frame, columns, ending, ",")
         note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
         return joined._replace(notes=[*joined.notes, note])
@@ -299,20 +300,18 @@ def join_side_table(
     return _write_frame(frame, columns, ending, ",")
 
 
-def _join_text(
-    raw: bytes, own: str, choices: Mapping[str, Any], columns: ClusterColumns, ending: str
-) -> Joined:
+def _join_text(raw: bytes, own: str, reading: Reading, columns: ClusterColumns, ending: str) -> Joined:
     """Put the clusters beside the columns of a text file in UTF-8."""
     if own in JSON:
         if ending in JSON:
             return _join_json(raw, columns)
-        return _write_frame(read_json(raw, choices.get("keep_nested", False)).frame, columns, ending, ",")
-    delimiter = choices["delimiter"]
+        return _write_frame(read_json(raw, bool(reading.keep_nested)).frame, columns, ending, ",")
+    delimiter = reading.delimiter or ","
     is_same_form = ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter
     if is_same_form and delimiter == ",":  # no number has a decimal comma
         return _join_delimited(raw, delimiter, columns)
     frame = read_delimited(raw, delimiter, False)[0]
-    parsed = parse_columns(frame, {choices.get("id_column")}, comma_free=delimiter != ",")
+    parsed = parse_columns(frame, {reading.id_column}, comma_free=delimiter != ",")
     has_commas = uses_decimal_commas(parsed)
     if is_same_form:
         return _join_delimited(raw, delimiter, columns, has_commas)

@@ -24,6 +24,7 @@ from linkwise.data.encoding.encoded import (
     list_directions,
     scale_to_unit_norm,
 )
+from linkwise.data.reading import Reading
 from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
 from linkwise.large.chunks import Chunk
@@ -53,8 +54,8 @@ class Encoding:
     fills : dict of str to float or str
         Number or word that a missing value of a column counts as; a missing value of another column is an
         error.
-    choices : dict
-        The arguments of `linkwise.data.from_frame` that were used.
+    reading : Reading
+        How the table was read.
     notes : tuple of str
         Sentences on the choices made.
     """
@@ -62,7 +63,7 @@ class Encoding:
     columns: tuple[Column, ...]
     features: tuple[Feature, ...]
     fills: Mapping[str, float | str]
-    choices: Mapping[str, Any]
+    reading: Reading
     notes: tuple[str, ...]
 
     def apply(self, frame: pl.DataFrame, locate: Locate) -> NDArray[np.float64]:
@@ -176,7 +177,7 @@ class Encoding:
             nw.from_native(self._add_cycles(frame).select(names), eager_only=True),
             self.columns,
             self.notes,
-            dict(self.choices),
+            self.reading,
         )
         return Rows(table, Encoded(X, self.features, ()), items_of(table))
 
@@ -186,7 +187,7 @@ class Encoding:
             "columns": [asdict(column) for column in self.columns],
             "features": [asdict(feature) for feature in self.features],
             "fills": dict(self.fills),
-            "choices": dict(self.choices),
+            "reading": self.reading.settings(),
             "notes": list(self.notes),
         }
 
@@ -197,7 +198,9 @@ class Encoding:
             Feature(**{**one, "categories": tuple(one["categories"])}) for one in stored["features"]
         )
         columns = tuple(Column(**one) for one in stored["columns"])
-        found = cls(columns, features, stored["fills"], stored["choices"], tuple(stored["notes"]))
+        found = cls(
+            columns, features, stored["fills"], Reading.of(**stored["reading"]), tuple(stored["notes"])
+        )
         found._check()
         return found
 

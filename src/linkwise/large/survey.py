@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.columns.cycles import cycle_of
-from linkwise.data.columns.named_columns import NamedColumns
+from linkwise.data.columns.named_columns import list_names
 from linkwise.data.columns.roles import FEATURE_ROLES, MOST_NAMED_CATEGORIES, to_numbers, to_words, value_kind
 from linkwise.data.columns.table import Table, understand
-from linkwise.data.columns.weights import Metric, Weights
 from linkwise.data.encoding.cycle_columns import MIDDLE
 from linkwise.data.encoding.encoded import Feature
-from linkwise.data.encoding.matrix import Impute, Scale, check_complete, encode, median
+from linkwise.data.encoding.matrix import check_complete, encode, median
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
 from linkwise.large.passes import find_bound, hash_numbers, sample_key
@@ -35,28 +35,6 @@ if TYPE_CHECKING:
 
 HEAD = 2000  # cells that show whether a column has too many words to count
 ROW = "linkwise row"  # column with the number of a row
-
-
-class TableChoices(NamedTuple):
-    """How the columns of tables are used; see `linkwise.data.from_frame` and `linkwise.data.encode`."""
-
-    id_column: str | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    show: tuple[str, ...] = ()
-    hide: tuple[str, ...] = ()
-    as_categories: tuple[str, ...] = ()
-    cycles: tuple[str, ...] = ()
-    weights: Weights | None = None
-    metric: Metric | None = None
-    scale: Scale = "unit"
-    impute: Impute | None = None
-
-    @property
-    def as_text(self) -> tuple[str, ...]:
-        """Columns whose cells stay as they are written in CSV."""
-        ids = () if self.id_column is None else (self.id_column,)
-        return (*ids, *self.show, *self.as_categories)
 
 
 class ColumnTotals(NamedTuple):
@@ -294,14 +272,14 @@ def _restore_column(values: Sequence[Any]) -> ColumnTotals:
 
 
 # ---------------------------------------------------------------- what was learned
-def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
+def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     """Decide how rows become numbers.
 
     Parameters
     ----------
     survey : TableSurvey
         What was found in all rows.
-    choices : TableChoices
+    reading : Reading
         How columns are used.
 
     Returns
@@ -317,28 +295,20 @@ def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
     import narwhals as nw
 
     frame = survey.kept.sort(ROW).drop(ROW)
-    names = NamedColumns(choices.id_column, choices.columns, drop=(), show=choices.show, hide=choices.hide)
-    if choices.columns == ("all",) and "all" not in frame.columns:
-        names = names._replace(columns=None, takes_all=True)
-    table = understand(
-        nw.from_native(frame, eager_only=True),
-        names,
-        as_categories=choices.as_categories,
-        cycles=choices.cycles,
-        weights=choices.weights,
-        metric=choices.metric,
-    )
+    names = list_names(frame.columns, replace(reading, drop=None))
+    table = understand(nw.from_native(frame, eager_only=True), names, reading)
     used = [name for name in table.features if table.roles[name] in FEATURE_ROLES]
     in_file = {name: cycle_of(name).column if table.roles[name] == "cycle" else name for name in used}
     if any(table.roles[name] == "vector" for name in used):
         raise DataError("Lists cannot be compared in data of this size. Make a column of each number.")
-    _check_values(survey, list(dict.fromkeys(in_file.values())), choices.impute)
-    encoded = encode(table, scale=choices.scale, impute=choices.impute)
+    _check_values(survey, list(dict.fromkeys(in_file.values())), reading.impute)
+    scale = reading.scale or "unit"
+    encoded = encode(table)
     features = tuple(
-        _take_exact(feature, encoded.X[:, at], survey.columns[in_file[feature.source]], choices.scale)
+        _take_exact(feature, encoded.X[:, at], survey.columns[in_file[feature.source]], scale)
         for at, feature in enumerate(encoded.features)
     )
-    fills = {name: _find_fill(name, table, features, survey) for name in used} if choices.impute else {}
+    fills = {name: _find_fill(name, table, features, survey) for name in used} if reading.impute else {}
     told = [note for note in encoded.notes if not note.startswith("Missing values")]
     filled = [
         f"{name} ({count_noun(survey.columns[in_file[name]].n_missing, 'value')}: {_write_fill(fills[name])})"
@@ -347,8 +317,7 @@ def learn_encoding(survey: TableSurvey, choices: TableChoices) -> Encoding:
     ]
     if filled:
         told.insert(0, f"Missing values are filled in, by the median of a sample: {join_names(filled)}.")
-    dropped = table.choices | {"drop": list(choices.drop)}
-    return Encoding(table.columns, features, fills, dropped, (*table.notes, *told))
+    return Encoding(table.columns, features, fills, table.reading, (*table.notes, *told))
 
 
 def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) -> None:

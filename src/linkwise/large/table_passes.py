@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.column_names import check_names
+from linkwise.data.columns.named_columns import list_names
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large.border_rows import list_entries
 from linkwise.large.checkpoints import Checkpoint, hash_inputs, pack_totals, save_at_times, unpack_totals
@@ -28,7 +30,7 @@ from linkwise.large.item_table import DataPart, ItemTable, without_scaling
 from linkwise.large.item_totals import ItemCenters, ItemTotals, find_centers
 from linkwise.large.ranges import map_blocks
 from linkwise.large.state_files import State
-from linkwise.large.survey import Draw, TableChoices, TableSurvey, learn_encoding
+from linkwise.large.survey import Draw, TableSurvey, learn_encoding
 from linkwise.large.table_files import BLOCK, Block, TableFiles
 from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
@@ -39,7 +41,7 @@ SURVEY, TOTALS = "survey.npz", "totals.npz"
 
 def summarize_tables(
     tables: TableFiles,
-    choices: TableChoices,
+    reading: Reading,
     n_items: int,
     seed: int,
     folder: Path,
@@ -52,7 +54,7 @@ def summarize_tables(
     ----------
     tables : TableFiles
         The files.
-    choices : TableChoices
+    reading : Reading
         How columns are used.
     n_items : int
         Number of items.
@@ -77,12 +79,12 @@ def summarize_tables(
         A file cannot be read or differs from the others, and the error names it; no column is left to
         compare rows by; or the folder cannot be written to.
     """
-    names, before = _choose_names(tables, choices), tables.stamps()
+    names, before = _choose_names(tables, reading), tables.stamps()
     for file in tables.files:  # before passes that may take long
         tables.check(file, names)
     n_rows = sum(tables.count_rows())
     n_blocks = -(-n_rows // BLOCK)
-    key = hash_inputs(before, choices, n_items, seed)
+    key = hash_inputs(before, reading, n_items, seed)
     done = 0
 
     def step(block: int) -> None:
@@ -92,20 +94,20 @@ def summarize_tables(
             progress(min(done, 2 * n_blocks), 2 * n_blocks)
 
     draw = Draw.plan(n_rows, SAMPLE * n_items, seed)
-    work = partial(TableSurvey.of, draw=draw, as_words=choices.as_categories)
+    work = partial(TableSurvey.of, draw=draw, as_words=reading.as_categories or ())
     survey = _survey(tables, names, work, Checkpoint(folder / SURVEY, key, engine), step)
     check_same_rows(survey.n_rows, n_rows)
-    encoding = learn_encoding(survey, choices)
-    if choices.id_column is not None and survey.columns[choices.id_column].n_missing:
-        missing = survey.columns[choices.id_column].n_missing
-        raise DataError(f"The column '{choices.id_column}' of ids has {missing} empty cells. Fill them in.")
+    encoding = learn_encoding(survey, reading)
+    if reading.id_column is not None and survey.columns[reading.id_column].n_missing:
+        missing = survey.columns[reading.id_column].n_missing
+        raise DataError(f"The column '{reading.id_column}' of ids has {missing} empty cells. Fill them in.")
     sample = encoding.apply(survey.sample_rows, lambda row: f"row {row} of the sample")
     checkpoint = Checkpoint(folder / TOTALS, key, engine)
     centers, totals = _collect(
         tables, encoding, sample, (n_items, seed), checkpoint, lambda block: step(n_blocks + block)
     )
     check_same_rows(int(totals.sizes.sum()), survey.n_rows)
-    found = _make_table(tables, encoding, survey, centers, totals, choices.id_column, folder)
+    found = _make_table(tables, encoding, survey, centers, totals, reading.id_column, folder)
     check_not_written(before, tables.stamps())
     found.write(folder)
     for name in (SURVEY, TOTALS):
@@ -113,12 +115,12 @@ def summarize_tables(
     return found
 
 
-def _choose_names(tables: TableFiles, choices: TableChoices) -> list[str]:
+def _choose_names(tables: TableFiles, reading: Reading) -> list[str]:
     """The columns that are read: all but those that are dropped."""
     there = list(tables.schema)
-    columns = None if choices.columns == ("all",) else choices.columns
-    check_names(there, choices.id_column, columns, choices.drop, (), choices.show, choices.hide)
-    return [name for name in there if name not in choices.drop]
+    names = list_names(there, reading)
+    check_names(there, *names[:-1])
+    return [name for name in there if name not in names.drop]
 
 
 def _survey(

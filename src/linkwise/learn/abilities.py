@@ -155,6 +155,29 @@ class SupportsChance(Protocol):
 
 
 @runtime_checkable
+class SupportsExpectMoves(Protocol):
+    """A learner that estimates what an answer to its question changes."""
+
+    def expect_moves(self, state: Any, /) -> float:
+        """Expect how many rows the answer to the learner's present question moves to another cluster.
+
+        A question that checks earlier answers comes first only if it is expected to move as many. The
+        evidence may have the answer already, and then it is about what was known before.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        float
+            A number of rows; all rows while nothing is known.
+        """
+        ...
+
+
+@runtime_checkable
 class SupportsNearness(Protocol):
     """A learner that can tell how likely rows belong together, apart from the answers about them."""
 

@@ -23,6 +23,7 @@ from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.learn.abilities import (
     SupportsChance,
     SupportsCurrentLabels,
+    SupportsExpectMoves,
     SupportsFork,
     SupportsHear,
     SupportsNearness,
@@ -31,7 +32,7 @@ from linkwise.learn.consistency import enforce_answers
 from linkwise.learn.item_labels import Shown, count_labels, read_labels
 from linkwise.learn.learner import Learner, Problem, Question, Reason
 from linkwise.learn.memo import Memo
-from linkwise.learn.verification import choose_check
+from linkwise.learn.verification import choose_check, expect_moves
 from linkwise.types import Labels
 
 BELIEFS = 2**25  # bytes of beliefs that are remembered
@@ -280,7 +281,7 @@ class Run:
         """Ask about what is doubtful, or tell the learner what is believed."""
         assert isinstance(self.evidence, FallibleEvidence)
         assert self._checked is not None
-        chosen = choose_check(self.evidence, self._rows, self._nearness(), self._askable)
+        chosen = choose_check(self.evidence, self._rows, self._nearness(), self._askable, self._expect_moves)
         if chosen is None:  # also at the end of the budget, so that the learner hears the last answer
             question, self._checked = self._checked, None
             self._advance(self.evidence.verdict(question.first, question.second))
@@ -294,6 +295,12 @@ class Run:
         else:
             first, second, why = chosen
             self.question = Question(first, second, self.shown, why)
+
+    def _expect_moves(self) -> float:
+        """How many rows the learner's next answer is expected to move: about as many as its last one."""
+        if isinstance(self._learner, SupportsExpectMoves):
+            return self._learner.expect_moves(self.state)
+        return expect_moves(self.evidence)
 
     def _is_spent(self) -> bool:
         return self.budget is not None and self.evidence.n_questions >= self.budget

@@ -6,14 +6,22 @@ an answer about the same rows again would be wrong for the same reason. While an
 there may be no others: then a row nearby, which nobody was asked about, is the witness of a doubtful one.
 A witness costs a question, and it saves the rows that a wrong answer would misplace, so there must be enough
 rows about which nothing is known yet.
+
+A question about clusters delays the learner's next one, so it waits while the learner's is expected to move
+more rows (`expect_moves`). Otherwise a hundred given pairs, which leave many clusters a little doubtful, keep
+the learner from asking at all.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.belief import Belief, Nearness
+from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.fallible import FallibleEvidence
 
 LIKELY = 0.15  # chance from which a relation is worth a question
@@ -31,8 +39,36 @@ CHECK_WITNESS = "Please check: row A is close to a row that is still hard to pla
 CHECK_CLUSTER = "Please check: an earlier answer about these two groups of rows may be wrong."
 
 
+class _Doubt(NamedTuple):
+    """Two sets of nodes that are believed to be one cluster, or to be in two clusters."""
+
+    chance: float
+    """That this is wrong."""
+    order: float
+    """Larger ones are asked about first."""
+    one: Nodes
+    other: Nodes
+
+
+def expect_moves(evidence: Evidence) -> float:
+    """Expect how many rows the next answer moves, for a learner that does not estimate it.
+
+    After q answers to questions that is n / (q + 1) of n rows, as if each question placed an equal share of
+    the rows.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    """
+    return evidence.n_rows / (evidence.n_questions + 1)
+
+
 def choose_check(
-    evidence: FallibleEvidence, rows: tuple[int, ...], nearness: Nearness, askable: Mask | None
+    evidence: FallibleEvidence,
+    rows: tuple[int, ...],
+    nearness: Nearness,
+    askable: Mask | None,
+    next_moves: Callable[[], float] | None = None,
 ) -> tuple[int, int, str] | None:
     """Choose the pair of rows to ask about, and say why; None if no answer is doubtful.
 
@@ -44,6 +80,9 @@ def choose_check(
     nearness : Nearness
     askable : ndarray of bool, shape (n_rows,), or None
         Rows that questions may show; all by default.
+    next_moves : callable, optional
+        Returns how many rows the answer to the learner's next question is expected to move; by default there
+        is no next question.
     """
     belief = evidence.belief
     if len(belief.rows) < 2:
@@ -55,8 +94,11 @@ def choose_check(
             if check is not None:
                 return check
     doubts = [*_doubtful_joins(belief), *_doubtful_cuts(belief)]
-    for _, one, other in sorted(doubts, key=lambda doubt: -round(doubt[0], 9)):
-        pair = pairs.closest(one, other)
+    if doubts and next_moves is not None:
+        least = next_moves()
+        doubts = [doubt for doubt in doubts if _expect_moves_of_check(doubt, evidence) >= least]
+    for doubt in sorted(doubts, key=lambda doubt: -round(doubt.order, 9)):
+        pair = pairs.closest(doubt.one, doubt.other)
         if pair is not None:
             return *pair, CHECK_CLUSTER
     return None
@@ -116,23 +158,34 @@ def _check_place(belief: Belief, node: int, pairs: _Pairs) -> tuple[int, int, st
     return None if pair is None else (*pair, CHECK_WITNESS)
 
 
-def _doubtful_joins(belief: Belief) -> list[tuple[float, Nodes, Nodes]]:
+def _expect_moves_of_check(doubt: _Doubt, evidence: FallibleEvidence) -> float:
+    """Expect how many rows move if a doubt is resolved: p m n / N.
+
+    p is the chance that the belief is wrong, and m the number of nodes of the smaller set. Each of the N
+    nodes stands for n / N of all n rows.
+    """
+    n_moved = min(len(doubt.one), len(doubt.other))
+    return doubt.chance * n_moved * evidence.n_rows / len(evidence.belief.rows)
+
+
+def _doubtful_joins(belief: Belief) -> list[_Doubt]:
     """Clusters between which there is an answer, and which are one with some probability."""
     member = np.equal.outer(belief.label, np.arange(belief.n_clusters)).astype(np.float64)
     is_asked = member.T @ np.abs(belief.net) @ member > 0
     chance = np.where(is_asked, np.maximum(belief.together, belief.together.T), 0)
-    return [
-        (float(chance[a, b]), np.flatnonzero(belief.label == a), np.flatnonzero(belief.label == b))
-        for a, b in np.argwhere(np.triu(chance, 1) >= LIKELY).tolist()
-    ]
+    found = []
+    for a, b in np.argwhere(np.triu(chance, 1) >= LIKELY).tolist():
+        clusters = np.flatnonzero(belief.label == a), np.flatnonzero(belief.label == b)
+        found.append(_Doubt(float(chance[a, b]), float(chance[a, b]), *clusters))
+    return found
 
 
-def _doubtful_cuts(belief: Belief) -> list[tuple[float, Nodes, Nodes]]:
+def _doubtful_cuts(belief: Belief) -> list[_Doubt]:
     """Clusters that are two with some probability; many rows are worth a question earlier than few."""
     found = []
     for cut in belief.cuts:
         chance = float(1 / (1 + np.exp(cut.careful)))
         least = max(LIKELY * min(1, LARGE / (belief.assumed_rate * len(cut.side))), LEAST_WORTH)
         if chance >= least:
-            found.append((chance * LIKELY / least, cut.side, cut.rest))
+            found.append(_Doubt(chance, chance * LIKELY / least, cut.side, cut.rest))
     return found

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native._checks import check_array, check_row_array
-from linkwise.native.distances import nearest_points
+import linkwise.native._native as library
 
 SIDE = 16  # a block has SIDE * SIDE threads; each compares EACH rows with EACH points
 EACH = 4
@@ -126,7 +125,7 @@ def _is_right(gpu: Gpu) -> bool:
     rng = np.random.default_rng(0)
     X, points = rng.normal(size=(300, 19)), rng.normal(size=(21, 19))
     for rows in (X, X.astype(np.float32)):
-        wanted, found = nearest_points(rows, points, 1), nearest_points_on_card(gpu, rows, points)
+        wanted, found = library.nearest_points(rows, points, 1), nearest_points_on_card(gpu, rows, points)
         if not all(map(np.array_equal, wanted, found)):
             return False
     return True
@@ -158,8 +157,7 @@ def nearest_points_on_card(
     Exception
         An error of CuPy, such as too little memory on the card.
     """
-    check_row_array(X)
-    check_array("points", points, (None, X.shape[1]))
+    library.nearest_points(X[:1], points, 1)  # checks both, as the processor does
     cupy, (n, d), k = gpu.cupy, X.shape, len(points)
     nearest, square = np.empty(n, dtype=np.int64), np.empty(n)
     there = cupy.asarray(points)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from linkwise.native.library import library
+import linkwise.native._native as library
 
 
 @contextmanager

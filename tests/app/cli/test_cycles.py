@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from linkwise.data import encode, from_frame
+from linkwise.data.reading import Reading
 from linkwise.large.chunks import find_files
 from linkwise.large.item_table import read_items
-from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_passes import summarize_tables
 from linkwise.session.session import Session
@@ -91,7 +91,7 @@ def test_rows_in_files_are_encoded_as_those_of_a_table(tmp_path):
     folder.mkdir()
     for number in range(3):
         frame[100 * number : 100 * number + 100].write_parquet(folder / f"part-{number}.parquet")
-    choices = TableChoices(id_column="key", cycles=("sent",), impute="median")
+    choices = Reading(id_column="key", cycles=("sent",), impute="median")
     tables = TableFiles(find_files(folder), as_text=("key",), delimiter=None)
     items = summarize_tables(tables, choices, 50, 0, tmp_path / "items")
     whole = encode(from_frame(frame, id_column="key", cycles=["sent"]), impute="median")

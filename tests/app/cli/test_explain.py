@@ -6,9 +6,10 @@ import pytest
 
 from commands import Fruit, write_fruit
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
 from linkwise.data import read_table
+from linkwise.data.reading import Reading
 from linkwise.learn.oracles import TruthOracle
 from session.session_examples import answer_by
 

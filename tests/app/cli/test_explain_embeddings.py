@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
+from linkwise.data.reading import Reading
 from linkwise.learn.oracles import TruthOracle
 from session.session_examples import answer_by
 

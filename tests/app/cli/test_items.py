@@ -17,6 +17,7 @@ from fuzz.stored_files import list_bombs
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
 from linkwise.app.project import item_rows
 from linkwise.app.project.item_rows import name_session
+from linkwise.data.reading import Reading
 from linkwise.large import label_files, survey, table_files, table_passes
 from linkwise.large.item_table import read_items
 from patience import wait_until
@@ -402,7 +403,7 @@ from pathlib import Path
 from linkwise.large import checkpoints, chunks, table_files, table_passes
 chunks.BLOCK = table_passes.BLOCK = table_files.BLOCK = 64
 checkpoints.SAVE_S = 0.0
-from linkwise.large.survey import TableChoices
+from linkwise.data.reading import Reading
 n = 0
 def progress(done, total):
     Path(sys.argv[2]).with_suffix(".log").open("a").write(f"{done}\\n")
@@ -411,7 +412,7 @@ def progress(done, total):
         Path(sys.argv[2]).with_suffix(".here").touch()
         time.sleep(3600)
 files = sorted(Path(sys.argv[1]).glob("*.parquet"))
-choices = TableChoices(id_column="key", impute="median")
+choices = Reading(id_column="key", impute="median")
 table_passes.summarize_tables(table_files.TableFiles(files), choices, 50, 0, Path(sys.argv[2]), progress)
 """
 
@@ -432,7 +433,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request)
 
     def run(folder, progress):
         tables = table_files.TableFiles(sorted((tmp_path / "events").glob("*.parquet")))
-        choices = survey.TableChoices(id_column="key", impute="median")
+        choices = Reading(id_column="key", impute="median")
         table_passes.summarize_tables(tables, choices, 50, 0, tmp_path / folder, progress)
 
     command = [sys.executable, "-c", CHILD, str(tmp_path / "events"), str(tmp_path / "cut"), str(stop)]

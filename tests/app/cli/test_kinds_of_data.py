@@ -2,10 +2,7 @@
 
 import json
 import shlex
-import sqlite3
-from contextlib import closing
 from dataclasses import fields
-from inspect import signature
 
 import numpy as np
 import pytest
@@ -13,9 +10,9 @@ from PIL import Image
 
 from linkwise.app.project import origin
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import OF_ENCODING, OF_FOLDERS, Reading, find_option
+from linkwise.app.project.options import DATA_OPTIONS, OF_FOLDERS, write_reading
 from linkwise.app.project.project import open_project
-from linkwise.data import encode, from_frame, read_table
+from linkwise.data.reading import Reading, ReadingOptions
 from linkwise.session.session import Session
 
 QUICK = ("--method", "copkmeans", "--clusters", "2")
@@ -288,7 +285,7 @@ def test_clusilc_has_no_columns_to_make_rules_of(kind, linkwise):
         ("text", ("--text", "review", "--weight", "stars"), "Invalid value 'stars' for --weight"),
         ("text", ("--text", "review", "--weight", "stars=-1"), "Invalid value 'stars=-1' for --weight"),
         ("text", ("--text", "review", "--weight", "stars=1,stars=2"), "'stars' twice"),
-        ("text", ("--text-by", "letters"), "Add --text A,B"),
+        ("text", ("--text-by", "letters"), "Add --text."),
         ("series", ("--series", "--weight", "t0=2"), "Remove --weight"),
         ("series", ("--series", "--metric", "cosine"), "Remove --metric"),
         ("series", ("--metric", "cosine", "--scale", "unit"), "Remove --scale"),
@@ -350,23 +347,16 @@ def test_without_pillow_the_message_says_what_to_install(tmp_path, linkwise, mon
 # ---------------------------------------------------------------- options
 def test_every_data_option_is_read_and_may_stand_in_a_session_file():
     options = {one.name for one in fields(Reading)}
-    reads = options - {*OF_ENCODING, *OF_FOLDERS}
-    assert reads == signature(read_table).parameters.keys() - {"path"}
-    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {
-        "delimiter",
-        "encoding",
-        "keep_nested",
-        "series_by",
-        "sheet",
-    }
-    assert reads == origin.OF_FILES.keys()
-    assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()
+    assert options == ReadingOptions.__annotations__.keys()
+    assert options - {"kind"} == DATA_OPTIONS.keys()
+    assert options - {"scale", "impute", "skip_broken", "kind"} == origin.OF_FILES.keys()
+    assert {*OF_FOLDERS, "kind"} == origin.OF_FOLDERS.keys()
 
 
 def test_options_are_written_as_they_are_typed():
     reading = Reading(columns=("a,b", "c"), scale="none", series=True, drop=())
-    assert reading.options() == ("--columns", '"a,b",c', "--scale", "none", "--series")
-    assert find_option("series").to_words(None) == find_option("series").to_words(False) == ()
+    assert write_reading(reading) == ("--columns", '"a,b",c', "--scale", "none", "--series")
+    assert DATA_OPTIONS["series"].to_words(None) == DATA_OPTIONS["series"].to_words(False) == ()
 
 
 # ---------------------------------------------------------------- what is in a column
@@ -393,23 +383,6 @@ def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise
     )
 
 
-def test_a_session_begun_before_nested_fields_were_columns_goes_on(tmp_path, linkwise):
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(f'{{"n": {n}, "m": {n % 3}, "to": {{"lat": {n * n}}}}}\n' for n in range(12)))
-    begun = linkwise("ask", path, said="n\nq\n")
-    assert "Add --keep-nested to leave them as they are" in words(begun.stdout)
-    assert "resumed: 1 answer" in linkwise("ask", path, said="q\n").stdout
-    old = tmp_path / "old.linkwise"
-    linkwise("ask", path, "--keep-nested", "--session", old, said="n\nq\n")
-    with closing(sqlite3.connect(old)) as file, file:
-        file.execute(
-            "UPDATE meta SET value = json_remove(value, '$.choices.keep_nested') WHERE key = 'source'"
-        )
-    with Session.open(old) as session:
-        assert "keep_nested" not in session.source["choices"]
-    assert "resumed: 1 answer" in linkwise("ask", path, "--session", old, said="q\n").stdout
-
-
 def words(text):
     """The text without its line breaks and indents."""
     return " ".join(text.split())
@@ -430,24 +403,3 @@ def test_a_session_keeps_its_blocks_and_weights(tmp_path, linkwise):
     assert "was begun with --weight review=2,stars=0.5, not --weight stars=3" in words(refused.stderr)
     unknown = linkwise("ask", path, "--weight", "star=3", "--session", tmp_path / "x.linkwise", said="q\n")
     assert (unknown.exit_code, "Did you mean 'stars'" in words(unknown.stderr)) == (3, True)
-
-
-def test_sessions_that_name_no_blocks_are_encoded_as_before(tmp_path):
-    path = tmp_path / "places.jsonl"
-    rng = np.random.default_rng(0)
-    units = rng.normal(size=(N, 4))
-    units /= np.linalg.norm(units, axis=1, keepdims=True)
-    rows = [{"id": f"p{i}", "at": unit.tolist(), "size": i % 5} for i, unit in enumerate(units)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    session = tmp_path / "places.linkwise"
-    reading = Reading(columns=("at", "size"))
-    new = open_project(path, session, reading, MethodChoice())
-    assert np.ptp(new.encoded.X, axis=0).max() != 1
-    source = new.session.source
-    new.session.close()
-    for name in ("weights", "metric"):
-        del source["choices"][name]
-    with Session(np.eye(3), source=source) as old:
-        read = origin.origin_of(old, session)
-    rows_before = read_table(path, **read["choices"])
-    assert np.ptp(encode(rows_before).X, axis=0) == pytest.approx(1)

@@ -10,9 +10,9 @@ from PIL import Image
 
 from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading
 from linkwise.app.project.project import open_project
 from linkwise.app.terminal.screen import pair_rows
+from linkwise.data.reading import Reading
 
 N = 12
 

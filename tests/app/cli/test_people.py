@@ -7,8 +7,8 @@ import pytest
 import linkwise as lw
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading
 from linkwise.app.project.project import import_gold, open_project
+from linkwise.data.reading import Reading
 
 
 def words(done):

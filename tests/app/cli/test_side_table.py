@@ -9,9 +9,10 @@ from PIL import Image
 
 from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import TABLES, Reading
+from linkwise.app.project.options import TABLES
 from linkwise.app.project.project import open_project
 from linkwise.data.read.formats import ENDINGS
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.session.session import Session
 

@@ -10,12 +10,13 @@ from app.page.test_presenter import ask
 from linkwise.app.page.opening import present_project
 from linkwise.app.project import column_offer, recoding
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
 from linkwise.app.project.recoding import take_back, weigh_columns
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.constraints.constraints import Constraints
 from linkwise.data.encoding.encoded import block_of
+from linkwise.data.reading import Reading
 from linkwise.session.session import Session
 
 PATIENT = bool  # a `stop` that is never true

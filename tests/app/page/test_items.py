@@ -92,8 +92,8 @@ def test_presenters_of_demos():
 
 def test_a_desk_of_a_data_file(tmp_path):
     from linkwise.app.project.method_choice import MethodChoice
-    from linkwise.app.project.options import Reading
     from linkwise.app.project.project import open_project
+    from linkwise.data.reading import Reading
 
     data = tmp_path / "people.csv"
     data.write_text("id,age,plan\n" + "".join(f"p{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12)))

@@ -201,7 +201,7 @@ ROWS, LABELS, MEANS = np.zeros((3, 2)), np.arange(3, dtype=np.int32), np.zeros((
         ((ROWS, LABELS.astype(int), MEANS, None, 1), TypeError, "labels .* int32"),
         ((ROWS, LABELS + 4, MEANS, None, 1), ValueError, "labels holds 4 to 6"),
         ((ROWS, LABELS - 1, MEANS, None, 1), ValueError, "a cluster without a row"),
-        ((ROWS, LABELS, MEANS[:, :1], None, 1), ValueError, r"means .* \(≥1, 2\)"),
+        ((ROWS, LABELS, MEANS[:, :1].copy(), None, 1), ValueError, r"means .* \(≥1, 2\)"),
         ((ROWS, LABELS, MEANS, None, 0), ValueError, "n_threads must be at least 1"),
         ((ROWS, LABELS, MEANS, np.zeros((3, 4)), 1), ValueError, r"squares must have shape \(3, 3\)"),
     ],

@@ -65,7 +65,7 @@ def followed(words, said):
     """The ways to do what a hint says, each a column."""
     known = [word for word in words if word.strip() and word.strip() != "NA"]
     if "most of it is dates" in said:
-        rest = [word if re.match(r"\d+[/.-]", word.strip()) else "" for word in known]
+        rest = [word if re.match(r"\d+[/.-] ?\d+[/.-]", word.strip()) else "" for word in known]
         more = hint(rest)
         return [rest] if more is None else followed(rest, more)
     if "leave such cells empty" in said:

@@ -6,12 +6,12 @@ import pytest
 
 from linkwise.data import from_frame, read_table
 from linkwise.data.columns.named_columns import NamedColumns, resolve_names
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
 
 def resolve(frame, **given):
-    how = {"id_column": None, "columns": None, "drop": (), "text": None} | given
-    return resolve_names(nw.from_native(pl.DataFrame(frame), eager_only=True), **how)
+    return resolve_names(nw.from_native(pl.DataFrame(frame), eager_only=True), Reading.of(**given))
 
 
 def test_names_come_back_as_tuples_with_the_id():

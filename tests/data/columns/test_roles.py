@@ -256,3 +256,17 @@ def test_many_columns_are_counted_not_listed():
     frame = pl.DataFrame({f"c{j:02}": [1, 1] for j in range(40)} | {"a": [1, 2]})
     note = next(note for note in from_frame(frame).notes if "Constant" in note)
     assert note.endswith("and 32 more.")
+
+
+@pytest.mark.parametrize("name", ["ID#", "Cust No", "Unnamed: 0", "recordid", "nr", "No.", "#", "rownames"])
+def test_names_of_ids_and_counters(name):
+    table = from_frame(pl.DataFrame({name: [4, 9, 5, 1], "size": [1, 2, 1, 3], "weight": [5, 6, 7, 9]}))
+    assert table.ids == ("4", "9", "5", "1")
+    assert table.features == ("size", "weight")
+
+
+def test_what_an_earlier_export_added_is_not_compared():
+    columns = {"size": [1, 2, 1], "cluster_2": [0, 1, 1], "cluster_name_2": ["a", "b", "b"]}
+    table = from_frame(pl.DataFrame({**columns, "confidence_2": [0.9, 0.8, 1.0], "confidence": [3, 1, 2]}))
+    assert table.features == ("size", "confidence")
+    assert said(table, "from an earlier export")

@@ -8,9 +8,9 @@ import pytest
 
 from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading
 from linkwise.app.project.project import open_project
 from linkwise.data import encode, from_frame, read_table
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
 N = 10

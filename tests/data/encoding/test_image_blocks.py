@@ -5,10 +5,11 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from linkwise.app.project.reading import columns_of_rules, read_rows
+from linkwise.app.project.data_source import columns_of_rules, read_rows
 from linkwise.data import encode, from_frame, items_of, read_folder, read_table
 from linkwise.data.column_survey import survey_columns
 from linkwise.data.encoding.encoded import block_of
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
 N = 24
@@ -79,8 +80,7 @@ def test_a_list_beside_a_picture(path):
 
 
 def test_rows_are_shown_with_their_pictures(path):
-    source = {"choices": {"image": ["picture"], "columns": ["all"]}, "scale": "unit", "impute": None}
-    rows = read_rows(path, source)
+    rows = read_rows(path, Reading(image=["picture"], columns=["all"]))
     assert rows.items.kind == "record"
     assert rows.items.pixels(3).shape == (16, 16, 3)
     assert "picture" not in rows.items.fields(3)
@@ -98,7 +98,7 @@ def test_a_picture_of_weight_0_is_only_shown(path):
     [
         ({"image": "pictur"}, "Did you mean 'picture'"),
         ({"image": "title"}, "which is no path of a picture"),
-        ({"image": "picture", "series": True}, "Remove the images or the series"),
+        ({"image": "picture", "series": True}, "image compares rows by pictures. Remove series"),
         ({"image": "picture", "drop": ["picture"]}, "is to be a picture and dropped"),
         ({"image": "picture", "text": "picture"}, "is to be the text and a picture"),
         ({"image": "picture", "hide": ["picture"]}, "is to be a picture and hidden"),

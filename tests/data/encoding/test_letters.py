@@ -43,8 +43,8 @@ def test_a_table_keeps_the_choice(tmp_path):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"text_by": "letters"}, "Set text, or remove text_by"),
-        ({"text": "a", "text_by": "lines"}, "not by 'lines'"),
+        ({"text_by": "letters"}, "Add text"),
+        ({"text": "a", "text_by": "lines"}, "Set it to 'words' or 'letters'"),
     ],
 )
 def test_choices_that_do_not_fit_raise_an_error(how, message):

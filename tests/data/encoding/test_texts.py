@@ -166,7 +166,7 @@ def test_texts_stay_as_they_are_written(tmp_path):
         ({"text": "stars"}, "'stars' holds numbers"),
         ({"text": "body", "columns": ["body"]}, "a feature and the text"),
         ({"text": ["body", "stars"]}, "'stars' holds numbers"),
-        ({"text": "body", "series": True}, "by their samples alone"),
+        ({"text": "body", "series": True}, "by their words. Remove series"),
         ({"text": "body", "drop": ["body"]}, "the text and dropped"),
         ({"text": "body", "id_column": "body"}, "the id and the text"),
     ],

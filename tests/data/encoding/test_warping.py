@@ -83,7 +83,7 @@ def test_tables_keep_the_choice(tmp_path):
     assert "dynamic time warping, within 10% of their length: 17 components." in encoded.notes[0]
     assert (encode(read_table(path, **table.choices)).X == encoded.X).all()
     assert table.kind == "series"
-    with pytest.raises(DataError, match="Only curves are warped"):
+    with pytest.raises(DataError, match="warp is about curves"):
         from_frame(pl.DataFrame({"a": [1.0, 2.0]}), warp=True)
 
 

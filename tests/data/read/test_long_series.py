@@ -134,7 +134,7 @@ def test_kinds_of_pandas():
         ({"series_by": ("house", "hours", "use")}, "There is no column 'hours'"),
         ({"series_by": ("house", "street", "use")}, r"in order of time.*in Python, series_by="),
         ({"series_by": BY, "id_column": "street"}, "names the column of ids, 'house'"),
-        ({"series_by": BY, "text": "street"}, "Remove the texts or the series"),
+        ({"series_by": BY, "text": "street"}, "text compares rows by their words. Remove series_by"),
     ],
 )
 def test_a_table_in_memory_that_does_not_fit(more, message):
@@ -207,7 +207,7 @@ def test_what_makes_no_curves(tmp_path, ending, change, message):
         (("house", "hour"), {}, "--series-by has house, hour. Use three columns"),
         (("house", "hour", "hour"), {}, "Use three columns"),
         (BY, {"id_column": "street"}, "--series-by names the column of ids, 'house', and --id another one"),
-        (BY, {"text": "street"}, "Remove the texts or the series"),
+        (BY, {"text": "street"}, "text compares rows by their words. Remove series_by"),
     ],
 )
 def test_columns_that_do_not_fit(tmp_path, by, more, message):

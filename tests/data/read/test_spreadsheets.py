@@ -63,7 +63,7 @@ def test_the_first_sheet_is_read_unless_another_is_named(tmp_path):
         read_table(path, sheet="x")
     assert "sheet" not in read_table(book(tmp_path / "u.xlsx", one=one)).choices
     (tmp_path / "t.csv").write_text("n\n1\n2\n")
-    with pytest.raises(DataError, match=r"takes no --sheet, which is for files such as \.xlsx"):
+    with pytest.raises(DataError, match=r"t.csv: --sheet is for files such as \.xlsx"):
         read_table(tmp_path / "t.csv", sheet="one")
 
 

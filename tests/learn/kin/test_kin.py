@@ -133,7 +133,7 @@ def test_real_sets(load, unsure, n_given):
     X, y = real(load)
     given_ones = lw.Constraints.sample(y, n_given, 0)
     oracle = TruthOracle(y, unsure=unsure, random_state=0)
-    assert len(compared(X, oracle, budget=50, constraints=given_ones)) == 50
+    assert len(compared(X, oracle, budget=35, constraints=given_ones)) == 35
 
 
 @pytest.mark.parametrize("unsure", [0.0, pytest.param(0.2, marks=pytest.mark.slow(nightly=True))])

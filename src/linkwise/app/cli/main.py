@@ -32,10 +32,10 @@ from linkwise.app.project.options import (
     SESSION,
     ExplainOptions,
     ProgramOptions,
-    Reading,
     SessionOptions,
     WorkerOptions,
 )
+from linkwise.data.reading import Reading
 
 # \b keeps the lines of a paragraph as they are
 ABOUT = """Cluster data the way you mean it, by answering a few questions about pairs of rows.

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from linkwise import methods
 from linkwise.app.project.exit_codes import report_errors
 from linkwise.app.project.method_choice import DEFAULT_CLUSTERER, DEFAULT_LEARNER, MethodChoice
-from linkwise.app.project.options import HEADINGS, OF_METHOD, CommandOption
+from linkwise.app.project.options import HEADINGS, OF_METHOD, CommandOption, options_of
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
 
 MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
@@ -119,10 +119,11 @@ def _plain(value: Any) -> Any:
 
 
 def _parameters_of_fields(kind: Any, left_out: set[str]) -> list[Parameter]:
+    defaults = {one.name: one.default for one in fields(kind)}
     return [
-        _parameter(one.name, one.metadata["option"], one.default)
-        for one in fields(kind)
-        if one.name not in left_out
+        _parameter(name, declared, defaults[name])
+        for name, declared in options_of(kind).items()
+        if name not in left_out
     ]
 
 

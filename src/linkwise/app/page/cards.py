@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.app.project.data_source import columns_of_rules
 from linkwise.app.project.project import Project
-from linkwise.app.project.reading import columns_of_rules
 from linkwise.data import Encoded, Items
 from linkwise.data.cells import MISSING
 from linkwise.data.read.picture_files import png

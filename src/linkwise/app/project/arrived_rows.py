@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linkwise.app.project.data_source import row_ids
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.item_files import hold_items, list_known_files
 from linkwise.app.project.item_rows import (
@@ -21,7 +22,6 @@ from linkwise.app.project.item_rows import (
 )
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.project import data_path
-from linkwise.app.project.reading import row_ids
 from linkwise.errors import DataError, DataMismatchError, SessionLockedError
 from linkwise.large.chunks import find_files
 from linkwise.large.item_table import ItemTable

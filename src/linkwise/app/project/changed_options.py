@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from linkwise.app.project.data_source import read_rows, recall_reading
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.options import Reading, find_option, flag_of
+from linkwise.app.project.options import DATA_OPTIONS, check_reading, flag_of
 from linkwise.app.project.origin import EARLIER, origin_of, restore_weights
-from linkwise.app.project.reading import read_rows
+from linkwise.data.reading import Reading
 from linkwise.errors import DataMismatchError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command
@@ -138,7 +139,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
 def check_same_positions(session: Session, path: Path, data: Path) -> None:
     """Check that rows without ids are still where they were when the answers were given."""
     if any(event.names_rows and event.kind != "name" for event in session.events) and not session.has_ids:
-        rows = read_rows(data, origin_of(session, path))
+        rows = read_rows(data, recall_reading(origin_of(session, path)))
         difference = session.find_difference(rows.encoded.X)
         if difference is not None:
             raise DataMismatchError(
@@ -157,13 +158,10 @@ def count_facts(session: Session) -> str:
 
 def recall_options(source: dict[str, Any], path: Path) -> Reading:
     """The options that a session was begun with; those that follow from others are None."""
-    names = {one.name for one in fields(Reading)}
-    choices = {name: value for name, value in source["choices"].items() if name in names and value != []}
+    reading = replace(recall_reading(source), kind=None)
     if "show" in source:
-        choices["show"] = os.path.normpath(path.parent / source["show"]["file"])
-    usual = "standard" if choices.get("series") else "unit"
-    scale = None if source["scale"] == usual else source["scale"]
-    return Reading(**choices | {"scale": scale, "impute": source["impute"]})
+        reading = replace(reading, show=os.path.normpath(path.parent / source["show"]["file"]))
+    return reading
 
 
 def _is_same(reading: Reading, before: Reading) -> bool:
@@ -173,7 +171,7 @@ def _is_same(reading: Reading, before: Reading) -> bool:
 
 def _join_options(given: Reading, before: Reading, data: Path) -> Reading:
     """Add the options of a session to those of a command, but for those that do not go with them."""
-    given.source(data)  # raises what is wrong with the options of the command alone
+    check_reading(given, data)  # raises what is wrong with the options of the command alone
     joined = given
     for name, value in before.settings().items():
         if name == "drop" and given.id_column in value:
@@ -181,14 +179,14 @@ def _join_options(given: Reading, before: Reading, data: Path) -> Reading:
         if getattr(given, name) is None:
             with suppress(UsageError):
                 more = replace(joined, **{name: value})
-                more.source(data)
+                check_reading(more, data)
                 joined = more
     return joined
 
 
 def _write(reading: Reading, names: Iterable[str]) -> str:
     """Some options as they are typed."""
-    words = [word for name in names for word in find_option(name).to_words(getattr(reading, name))]
+    words = [word for name in names for word in DATA_OPTIONS[name].to_words(getattr(reading, name))]
     return quote_command(*words) if words else ""
 
 

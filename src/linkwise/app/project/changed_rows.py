@@ -10,8 +10,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from linkwise.app.project.changed_options import ChangedOptions, count_facts, name_backup, recall_options
-from linkwise.app.project.options import Reading
+from linkwise.app.project.options import write_reading
 from linkwise.data import Rows
+from linkwise.data.reading import Reading
 from linkwise.errors import DataMismatchError
 from linkwise.session.session import Session
 from linkwise.wording import quote_command, strip_full_stop
@@ -129,7 +130,7 @@ def _add_carry_over(why: object, stored: StoredSession, now: Reading) -> DataMis
     """Add to a reason the command that carries the answers over to a new session."""
     data = stored.data
     new = data.with_name(f"{data.stem}-new{data.suffix}.linkwise")
-    words = (stored.command[0], data, *now.options(), "--session", new, "--from", stored.path)
+    words = (stored.command[0], data, *write_reading(now), "--session", new, "--from", stored.path)
     return DataMismatchError(f"{strip_full_stop(why)}: {quote_command('linkwise', *words)}")
 
 

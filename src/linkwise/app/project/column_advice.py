@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from linkwise.app.project.data_source import read_rows
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.options import Reading, find_option
-from linkwise.app.project.reading import read_rows
+from linkwise.app.project.options import DATA_OPTIONS, check_reading, write_reading
 from linkwise.data import Rows, Table
 from linkwise.data.column_survey import ColumnSurvey, survey_columns
 from linkwise.data.columns.proposed_options import propose_options
 from linkwise.data.read.formats import read_frame
+from linkwise.data.reading import Reading
 from linkwise.data.show.side_table import read_side_table
 from linkwise.errors import DataError
 from linkwise.large.table_files import ParquetFile
@@ -73,7 +74,7 @@ def advise(
         few = f"Nobody can judge two rows by {len(rows.encoded.features)} numbers."
         side = find_side_file(data, rows.table)
         if side is not None:
-            words = (*replace(reading, show=str(side.path)).options(), *session)
+            words = (*write_reading(replace(reading, show=str(side.path))), *session)
             has = f"{side.path.name} has a row for each: {join_names(side.columns)}."
             command = quote_command("linkwise", verb, data, *words)
             return Advice((*notes, f"{few} {has} To see it instead:"), command)
@@ -109,10 +110,12 @@ def add_way_out(
     if data.is_dir() or any(one is not None for one in changed_reading):
         return error
     with suppress(DataError, UsageError):
-        options = propose_options(read_frame(data).typed, reading.settings())
+        options = propose_options(read_frame(data).typed, reading)
         words = _write_options(reading, options, data)
         if words is not None:
-            read_rows(data, replace(reading, **options).source(data))
+            changed = replace(reading, **options)
+            check_reading(changed, data)
+            read_rows(data, changed)
             if has_others:
                 return DataError(f"{error} Or add these options to the command: {quote_command(*words)}")
             command = quote_command("linkwise", "ask", data, *words, *_name_method(options), *session)
@@ -131,13 +134,13 @@ def _write_options(given: Reading, options: Mapping[str, Any], data: Path) -> tu
         return None
     joined = replace(given, **options)
     with suppress(UsageError):
-        joined.source(data)
+        check_reading(joined, data)
         for name, value in options.items():
-            declared = find_option(name)
+            declared = DATA_OPTIONS[name]
             words = declared.to_words(value)
             if declared.parse is not None and list(declared.parse(declared.flag, words[1])) != list(value):
                 return None  # a name that the command line would take for another
-        return joined.options()
+        return write_reading(joined)
     return None
 
 

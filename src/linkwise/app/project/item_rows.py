@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from linkwise.app.project.data_source import read_shown_rows, recall_reading
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.options import Reading, WorkerOptions, flag_of
-from linkwise.app.project.reading import read_shown_rows
+from linkwise.app.project.options import WorkerOptions, flag_of
 from linkwise.data import Rows
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.large.array_files import ARRAY, array_form
 from linkwise.large.chunks import ENDINGS, find_files, is_pattern
 from linkwise.large.item_table import ITEMS, ItemTable, read_items
-from linkwise.large.survey import TableChoices
 from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.large.table_passes import summarize_tables
 from linkwise.parallel import SERIAL_ENGINE, Engine, connect_dask
@@ -177,13 +178,14 @@ def summarize_data(
     dict
         The source that the session stores.
     """
-    choices, tables = _choose(data, reading), open_tables(find_files(data), reading)
-    items = summarize_tables(tables, choices, n_items, seed, items_folder(path), progress, engine)
+    _check_fit(data, reading)
+    tables = open_tables(find_files(data), reading)
+    items = summarize_tables(tables, reading, n_items, seed, items_folder(path), progress, engine)
     source = {
         "file": os.path.relpath(data, path.parent),
-        "choices": {**items.encoding.choices, "delimiter": reading.delimiter},
-        "scale": choices.scale,
-        "impute": choices.impute,
+        "choices": items.encoding.reading.to_json(),
+        "scale": reading.scale or reading.usual_scale,
+        "impute": reading.impute,
         "items": {"n": n_items, **describe_counts(items)},
     }
     return items, source
@@ -194,7 +196,8 @@ def describe_counts(items: ItemTable) -> dict[str, Any]:
     return {"n_rows": items.summary.n_rows, "n_border": items.n_border, "hash": items.hash}
 
 
-def _choose(data: Path, reading: Reading) -> TableChoices:
+def _check_fit(data: Path, reading: Reading) -> None:
+    """Check that options can be used for rows that become items, and that they go together."""
     for name in UNFIT:
         if getattr(reading, name) is not None:
             raise UsageError(
@@ -204,30 +207,16 @@ def _choose(data: Path, reading: Reading) -> TableChoices:
         raise UsageError(
             f"--show with a file does not go with items. Use columns, or take a sample of {data}."
         )
-    return TableChoices(
-        id_column=reading.id_column,
-        columns=_to_tuple(reading.columns),
-        drop=_to_tuple(reading.drop) or (),
-        show=_to_tuple(reading.show) or (),
-        hide=_to_tuple(reading.hide) or (),
-        as_categories=_to_tuple(reading.as_categories) or (),
-        cycles=_to_tuple(reading.cycles) or (),
-        weights=reading.weights,  # type: ignore[arg-type]  # checked where it is parsed
-        metric=reading.metric or ("euclidean" if reading.scale is not None else None),  # type: ignore[arg-type]
-        scale=reading.scale or "unit",  # type: ignore[arg-type]
-        impute=reading.impute,  # type: ignore[arg-type]
-    )
-
-
-def _to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
+    misfit = reading.find_misfit(flag_of)
+    if misfit is not None:
+        raise UsageError(misfit.message)
 
 
 def open_tables(files: Sequence[Path], reading: Reading) -> TableFiles:
     """Open the files of data."""
     as_text = (
         *(() if reading.id_column is None else (reading.id_column,)),
-        *(reading.show or ()),
+        *reading.shown_columns,
         *(reading.as_categories or ()),
     )
     return TableFiles(files, as_text=as_text, delimiter=reading.delimiter)
@@ -329,10 +318,4 @@ def resume_items(
 
 def read_reading(items: ItemTable, source: dict[str, Any]) -> Reading:
     """How the files of a session are read."""
-    choices = source["choices"]
-    return Reading(
-        id_column=items.summary.id_column,
-        delimiter=choices.get("delimiter"),
-        show=tuple(choices.get("show", ())) or None,
-        as_categories=tuple(choices.get("as_categories", ())) or None,
-    )
+    return replace(recall_reading(source), id_column=items.summary.id_column)

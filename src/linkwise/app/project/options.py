@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.text_files import decode, normalize_encoding, read_bytes, split_records
 
@@ -75,13 +76,10 @@ def option(flag: str, help: str, heading: str, *, default: object = None, **more
 
 
 # ---------------------------------------------------------------- data
-OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
     ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
 )  # fmt: skip
-OF_RECORDS = ("merge_variants", "as_categories", "log", "cycles")
-OF_COLUMNS = ("metric", *OF_RECORDS, *OF_ENCODING)  # what texts alone do not have
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -138,227 +136,165 @@ def _encoding(flag: str, given: str) -> str:
         raise UsageError(f"{flag}: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read and encoded; None where the command line says nothing.
-
-    CONTRIBUTING.md explains how to add a field, and decision 041 why options are declared in this way.
-    """
-
-    id_column: str | None = option("--id", "column that identifies the rows", OF_FILE, metavar="COLUMN")
-    columns: Sequence[str] | None = option(
+DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the order of the help
+    "id_column": CommandOption("--id", "column that identifies the rows", OF_FILE, metavar="COLUMN"),
+    "columns": CommandOption(
         "--columns",
         "columns to compare  [default: all suitable]",
         OF_COMPARISON,
         metavar="A,B",
         parse=_names,
-    )
-    drop: Sequence[str] | None = option(
-        "--drop", "columns to leave out", OF_COMPARISON, metavar="C,D", parse=_names
-    )
-    delimiter: str | None = option(
+    ),
+    "drop": CommandOption("--drop", "columns to leave out", OF_COMPARISON, metavar="C,D", parse=_names),
+    "delimiter": CommandOption(
         "--delimiter", "character between values  [default: detected]", OF_FILE, metavar="CHAR"
-    )
-    scale: str | None = option(
+    ),
+    "scale": CommandOption(
         "--scale",
         "unit (0 to 1), standard or none  [default: unit]",
         OF_COMPARISON,
         type=("unit", "standard", "none"),
         metavar="HOW",
-    )
-    impute: str | None = option(
+    ),
+    "impute": CommandOption(
         "--impute",
         "fill missing values (category: a new category)",
         OF_COMPARISON,
         type=("median", "category"),
-    )
-    text: Sequence[str] | None = option(
+    ),
+    "text": CommandOption(
         "--text",
         "compare by these texts (and --columns) alone",
         OF_COMPARISON,
         metavar="A,B",
         parse=_names,
-    )
-    text_by: str | None = option(
+    ),
+    "text_by": CommandOption(
         "--text-by",
         "what to compare of texts  [default: words]",
         OF_COMPARISON,
         type=("words", "letters"),
-    )
-    image: Sequence[str] | None = option(
+    ),
+    "image": CommandOption(
         "--image",
         "compare by the pictures that these columns name",
         OF_COMPARISON,
         metavar="A,B",
         parse=_names,
-    )
-    series: bool | None = option(
+    ),
+    "series": CommandOption(
         "--series",
         "each row is a curve of numbers",
         OF_COMPARISON,
         type=bool,
-    )
-    series_by: Sequence[str] | None = option(
+    ),
+    "series_by": CommandOption(
         "--series-by",
         "each row is one value of a curve",
         OF_COMPARISON,
         metavar="ID,TIME,VALUE",
         parse=_three_names,
-    )
-    warp: bool | None = option(
+    ),
+    "warp": CommandOption(
         "--warp",
         "let curves be shifted and stretched in time",
         OF_COMPARISON,
         type=bool,
-    )
-    merge_variants: bool | None = option(
+    ),
+    "merge_variants": CommandOption(
         "--merge-variants",
         "treat Retail and retail as one category",
         OF_COMPARISON,
         type=bool,
-    )
-    as_categories: Sequence[str] | None = option(
+    ),
+    "as_categories": CommandOption(
         "--as-categories",
         "numbers that are codes: equal or different",
         OF_COMPARISON,
         metavar="A,B",
         parse=_names,
-    )
-    log: Sequence[str] | None = option(
+    ),
+    "log": CommandOption(
         "--log",
         "amounts to compare by their logarithms",
         OF_COMPARISON,
         metavar="A,B",
         parse=_names,
-    )
-    cycles: Sequence[str] | None = option(
+    ),
+    "cycles": CommandOption(
         "--cycles",
         "dates or times to compare by hour and season",
         OF_COMPARISON,
         metavar="A,B=hour",
         parse=_names,
-    )
-    keep_nested: bool | None = option(
+    ),
+    "keep_nested": CommandOption(
         "--keep-nested", "keep nested objects in JSON, only shown", OF_FILE, type=bool
-    )
-    encoding: str | None = option(
+    ),
+    "encoding": CommandOption(
         "--encoding",
         "encoding of a text file  [default: detected]",
         OF_FILE,
         metavar="NAME",
         parse=_encoding,
-    )
-    sheet: str | None = option(
+    ),
+    "sheet": CommandOption(
         "--sheet", "sheet of a spreadsheet  [default: the first]", OF_FILE, metavar="NAME"
-    )
-    weights: Mapping[str, float] | str | None = option(
+    ),
+    "weights": CommandOption(
         "--weight",
         "how much columns or blocks count  [default: 1]",
         OF_COMPARISON,
         metavar="A=2,B=0.5",
         parse=_weights,
-    )
-    metric: str | None = option(
+    ),
+    "metric": CommandOption(
         "--metric",
         "compare embeddings by euclidean or cosine",
         OF_COMPARISON,
         type=("euclidean", "cosine"),
         metavar="NAME",
-    )
-    skip_broken: bool | None = option(
-        "--skip-broken", "leave out images that cannot be read", OF_FILE, type=bool
-    )
-    show: str | Sequence[str] | None = option(
+    ),
+    "skip_broken": CommandOption("--skip-broken", "leave out images that cannot be read", OF_FILE, type=bool),
+    "show": CommandOption(
         "--show",
         "columns, or a table, to see but not compare",
         OF_CARDS,
         metavar="A,B|FILE",
         parse=_file_or_names,
-    )
-    hide: Sequence[str] | None = option(
-        "--hide", "columns to compare but not see", OF_CARDS, metavar="C,D", parse=_names
-    )
-
-    def settings(self) -> dict[str, Any]:
-        """Return the options that the command line sets."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-    def choices(self) -> dict[str, Any]:
-        """The part that is for `read_table` or `read_folder`."""
-        others = OF_ENCODING if self.side_file is None else (*OF_ENCODING, "show")
-        chosen = {name: value for name, value in self.settings().items() if name not in others}
-        if self.series_by is not None:
-            chosen["series"] = True
-        # a scale of columns that was asked for is kept: rows are not scaled to norm 1 without being asked
-        return {"metric": "euclidean", **chosen} if self.scale is not None and self.is_of_records else chosen
-
-    @property
-    def is_of_records(self) -> bool:
-        """Whether rows of a file are compared by columns, maybe beside texts or pictures."""
-        has_blocks = self.text is not None or self.image is not None
-        return not self.is_of_series and (not has_blocks or self.columns is not None)
-
-    @property
-    def is_of_series(self) -> bool:
-        """Whether rows are curves."""
-        return bool(self.series or self.series_by)
-
-    @property
-    def side_file(self) -> str | None:
-        """The table that is shown in place of the data; None if there is none."""
-        return self.show if isinstance(self.show, str) else None
-
-    def options(self) -> tuple[str, ...]:
-        """The options that say the same."""
-        return tuple(
-            word for name, value in self.settings().items() for word in find_option(name).to_words(value)
-        )
-
-    def source(self, data: Path) -> dict[str, Any]:
-        """All that decides what is read from a file or a folder."""
-        self._check(data)
-        of_rows = "unit" if self.is_of_records and not data.is_dir() else None
-        usual = "standard" if self.is_of_series else of_rows
-        side = {} if self.side_file is None else {"show": {"file": self.side_file}}
-        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute, **side}
-
-    def _check(self, data: Path) -> None:
-        """Refuse options that do not go together."""
-        of_folders = OF_FOLDERS if self.side_file is None else (*OF_FOLDERS, "show")
-        for name in self.settings():
-            if data.is_dir() and name not in of_folders:
-                raise UsageError(
-                    f"{data} is a folder, in which each image or text is a row. Remove {flag_of(name)}."
-                )
-            if not data.is_dir() and name in OF_FOLDERS:
-                raise UsageError(
-                    f"{flag_of(name)} is for folders of images, and {data} is a file. Remove {flag_of(name)}."
-                )
-            if self.text is not None and name in ("series", "series_by"):
-                raise UsageError(f"--text compares rows by their words. Remove {flag_of(name)}.")
-            if self.image is not None and name in ("series", "series_by"):
-                raise UsageError(f"--image compares rows by pictures. Remove {flag_of(name)}.")
-            if not self.is_of_series and not self.is_of_records and name in OF_COLUMNS:
-                what = "--image compares rows by pictures" if self.text is None else _BY_WORDS
-                raise UsageError(
-                    f"{what} alone. Remove {flag_of(name)}, or compare by columns, too, with "
-                    "--columns A,B or --columns all."
-                )
-            if self.text is None and name == "text_by":
-                raise UsageError("--text-by is about columns of texts. Add --text A,B.")
-            if self.is_of_series and name in ("weights", "metric"):
-                raise UsageError(f"--series compares curves sample by sample. Remove {flag_of(name)}.")
-            if self.is_of_series and name in OF_RECORDS:
-                raise UsageError(f"--series compares numbers alone. Remove {flag_of(name)}.")
-            if not self.is_of_series and name == "warp":
-                raise UsageError("--warp is about curves. Add --series or --series-by, or remove --warp.")
-            if self.is_of_series and name == "impute":
-                raise UsageError("--series fills gaps in curves from their neighbours. Remove --impute.")
-        if self.metric == "cosine" and self.scale is not None:
-            raise UsageError("--metric cosine scales each row of numbers to norm 1. Remove --scale.")
+    ),
+    "hide": CommandOption("--hide", "columns to compare but not see", OF_CARDS, metavar="C,D", parse=_names),
+}
 
 
-_BY_WORDS = "--text compares rows by their words"
+# ---------------------------------------------------------------- a reading on the command line
+def check_reading(reading: Reading, data: Path) -> None:
+    """Raise `UsageError` if options do not go together, or do not fit a file or a folder."""
+    of_folders = OF_FOLDERS if reading.side_file is None else (*OF_FOLDERS, "show")
+    for name in reading.settings():
+        if data.is_dir() and name not in of_folders:
+            raise UsageError(
+                f"{data} is a folder, in which each image or text is a row. Remove {flag_of(name)}."
+            )
+        if not data.is_dir() and name in OF_FOLDERS:
+            raise UsageError(
+                f"{flag_of(name)} is for folders of images, and {data} is a file. Remove {flag_of(name)}."
+            )
+    misfit = reading.find_misfit(flag_of)
+    if misfit is not None:
+        raise UsageError(misfit.message)
+
+
+def write_reading(reading: Reading) -> tuple[str, ...]:
+    """The words that give a reading on the command line."""
+    given = reading.settings().items()
+    return tuple(word for name, value in given for word in DATA_OPTIONS[name].to_words(value))
+
+
+def options_of(kind: Any) -> dict[str, CommandOption]:
+    """The options that give the fields of a class, by the name of the field."""
+    declared = {one.name: one.metadata.get("option") or DATA_OPTIONS.get(one.name) for one in fields(kind)}
+    return {name: one for name, one in declared.items() if one is not None}
 
 
 def _in_one(value: Any) -> str:
@@ -372,13 +308,7 @@ def _in_one(value: Any) -> str:
 
 def flag_of(name: str) -> str:
     """The flag that gives one part of a `Reading`."""
-    return find_option(name).flag
-
-
-def find_option(name: str) -> CommandOption:
-    """The option that gives one part of a `Reading`."""
-    declared: CommandOption = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
-    return declared
+    return DATA_OPTIONS[name].flag
 
 
 # ---------------------------------------------------------------- session

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.data.read.formats import JSON_ENDINGS
+from linkwise.app.project.data_source import recall_reading
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
@@ -103,13 +103,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
             f"{path} is damaged: {wrong!r} in the source of its data is nothing that linkwise writes. "
             "Restore a copy of the file."
         )
-    choices = source.get("choices")
-    if choices is None or Path(source.get("file", "")).suffix.lower() not in JSON_ENDINGS:
-        return source
-    # sessions begun before linkwise had these choices do not name them
-    before = {"keep_nested": True, "weights": "none", "metric": "euclidean"}
-    texts = {"text": [choices["text"]]} if isinstance(choices.get("text"), str) else {}
-    return {**source, "choices": {**before, **choices, **texts}}
+    return source
 
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
@@ -135,33 +129,18 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
     for name, allowed in (("scale", SCALES), ("impute", IMPUTES)):
         if name not in source or not any(source[name] is value or source[name] == value for value in allowed):
             return name
-    return _misfit(source, choices, folder=known is OF_FOLDERS)
+    return _find_misfit(source)
 
 
-def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) -> str | None:
+def _find_misfit(source: dict[str, Any]) -> str | None:
     """The first choice that does not fit the kind of rows; None if all fit."""
-    has_blocks = choices.get("text") is not None or bool(choices.get("image"))
-    are_texts = has_blocks and choices.get("columns") is None
-    if source["impute"] is not None and (folder or are_texts or choices.get("series")):
-        return "impute"
-    if source["scale"] is not None and (folder or are_texts):
-        return "scale"
-    for name in ("merge_variants", "as_categories", "log", "cycles"):
-        if choices.get(name) and (are_texts or choices.get("series")):
-            return name
-    for name in ("series_by", "warp"):
-        if choices.get(name) and not choices.get("series"):
-            return name
-    for name in ("text", "image"):
-        if choices.get(name) and choices.get("series"):
-            return name
-    if choices.get("text_by") is not None and choices.get("text") is None:
-        return "text_by"
-    if choices.get("metric") == "cosine" and (are_texts or choices.get("series")):
-        return "metric"
-    if choices.get("weights") not in (None, "none", {}) and choices.get("series"):
-        return "weights"
-    return None
+    reading = recall_reading(source)
+    if reading.kind is not None:
+        return next((name for name in ("impute", "scale") if source[name] is not None), None)
+    if reading.series_by is not None and not reading.series:
+        return "series_by"
+    misfit = reading.find_misfit()
+    return None if misfit is None else misfit.name
 
 
 # ---------------------------------------------------------------- weights from an offer

@@ -18,6 +18,17 @@ from linkwise.app.project.changed_options import (
 )
 from linkwise.app.project.changed_rows import describe_stored, open_on_rows, read_options
 from linkwise.app.project.column_advice import Advice, add_way_out, advise
+from linkwise.app.project.data_source import (
+    check_exists,
+    describe_source,
+    is_data,
+    read_pairs_file,
+    read_rows,
+    read_shown_rows,
+    recall_reading,
+    resolve_name,
+    row_ids,
+)
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.item_files import check_known_files, hold_items
 from linkwise.app.project.item_rows import (
@@ -42,25 +53,16 @@ from linkwise.app.project.method_choice import (
     learner_phrase,
 )
 from linkwise.app.project.options import (
-    Reading,
     SessionOptions,
     rate_of_new_session,
     rate_of_old_session,
 )
 from linkwise.app.project.origin import origin_of
-from linkwise.app.project.reading import (
-    check_exists,
-    is_data,
-    read_pairs_file,
-    read_rows,
-    read_shown_rows,
-    resolve_name,
-    row_ids,
-)
 from linkwise.app.project.row_labels import divide_items
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.item_table import ItemTable
@@ -423,7 +425,7 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
 
 def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
     """The source that the session stores; its path is relative to the folder of the session."""
-    source = {"file": os.path.relpath(data, path.parent), **reading.source(data)}
+    source = {"file": os.path.relpath(data, path.parent), **describe_source(reading, data)}
     if reading.side_file is not None:
         source["show"] = {"file": os.path.relpath(reading.side_file, path.parent)}
     return source
@@ -505,7 +507,9 @@ def open_with_current_labels(
     try:
         of_items = is_of_items(source)
         rows = (
-            read_session_items(path, source).rows if of_items else read_rows(data, source, progress=progress)
+            read_session_items(path, source).rows
+            if of_items
+            else read_rows(data, recall_reading(source), progress=progress)
         )
         current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
     except (DataError, DataMismatchError, FileNotFoundError) as error:

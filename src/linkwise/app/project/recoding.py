@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.app.project.changed_options import check_same_positions, name_backup
+from linkwise.app.project.data_source import read_shown_rows, row_ids
 from linkwise.app.project.item_rows import is_of_items
 from linkwise.app.project.origin import list_weighed, multiply_weights, origin_of, restore_weights
 from linkwise.app.project.project import Project
-from linkwise.app.project.reading import read_shown_rows, row_ids
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table

@@ -17,9 +17,13 @@ from linkwise.wording import join_names
 if TYPE_CHECKING:
     import narwhals as nw
 
-# names that say "this names the row" beyond doubt, and names that say so only of unique values
-_ID_NAMES = re.compile(r"(.*[ _.-])?(id|ids|uuid|guid|identifier)|rowid|.*[a-z]I[Dd]")
-_POSSIBLE_ID_NAMES = re.compile(r"(.*[ _.-])?key|index|column 1", re.IGNORECASE)
+# names of ids beyond doubt, and names that are those of ids if the values are unique
+_ID_NAMES = re.compile(r"(.*[ _.-])?(id|ids|uuid|uid|guid|identifier)( ?[#№])?|rowid|recordid|.*[a-z]I[Dd]")
+_POSSIBLE_ID_NAMES = re.compile(
+    r"(.*[ _.-])?(key|no|nr|number)\.?|index|column 1|[#№]|row([ _]?(num|number|names?))?|obs|case|record"
+    r"|unnamed: 0(\.\d+)?|__index_level_0__|level_0|_c0|\.{3}1",
+    re.IGNORECASE,
+)
 
 
 def is_id_name(name: str) -> bool:
@@ -61,6 +65,12 @@ def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collecti
     likely = [name for name in names if _POSSIBLE_ID_NAMES.fullmatch(name) and not is_id_name(name)]
     short_first = sorted(sure, key=lambda name: len(name) > 4)  # "id", "uuid" before "customer_id"
     return next((name for name in short_first + likely if is_key(frame[name])), None)
+
+
+def may_be_id(series: nw.Series[Any], name: str) -> bool:
+    """Whether a column has the name of an id or counter, and unique whole numbers or texts."""
+    of_ids = series.dtype.is_integer() or type(series.dtype).__name__ == "String"
+    return _POSSIBLE_ID_NAMES.fullmatch(name) is not None and of_ids and is_key(series)
 
 
 def is_key(series: nw.Series[Any]) -> bool:

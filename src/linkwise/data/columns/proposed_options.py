@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +21,13 @@ from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
 from linkwise.data.columns.variants import find_variants, merge_variants
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
+NOTHING_GIVEN = Reading()
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
 _LEAST_WORDS = 1.5  # of an average text
@@ -38,17 +39,15 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 
 
-def propose_options(
-    frame: nw.DataFrame[Any], given: Mapping[str, Any] = MappingProxyType({})
-) -> dict[str, Any]:
-    """Propose arguments of `read_table` and `encode` that were not given.
+def propose_options(frame: nw.DataFrame[Any], given: Reading = NOTHING_GIVEN) -> dict[str, Any]:
+    """Propose options that were not given.
 
     Parameters
     ----------
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The table, with numbers and dates parsed.
-    given : dict, default={}
-        The arguments by which it is read so far, such as `Table.choices`.
+    given : Reading, optional
+        How it is read so far.
 
     Returns
     -------
@@ -59,27 +58,27 @@ def propose_options(
     if len(frame) < 2:
         return {}
     proposed: dict[str, Any] = {}
-    others = {*(given.get("drop") or ()), *(given.get("show") or ())}
-    id_column = find_id(frame, given.get("id_column"), {*others, *(given.get("columns") or ())})
-    others.add(id_column)
+    shown = {*(given.drop or ()), *given.shown_columns}
+    id_column = find_id(frame, given.id_column, {*shown, *(given.columns or ())})
+    others = {*shown, id_column}
     if id_column is None:
         free = [name for name in frame.columns if name not in others]
         id_column = _find_names_of_rows(frame, free)
         if id_column is not None:
             proposed["id_column"] = id_column
             others.add(id_column)
-    if given.get("series") or given.get("text_by"):
+    if given.series or given.text_by:
         return proposed
-    if not given.get("columns"):
-        copies = find_near_copies(frame, given.get("id_column") or id_column)
+    if not given.columns:
+        copies = find_near_copies(frame, given.id_column or id_column)
         texts = [] if copies is None else [name for name in copies.columns if name not in others]
         if texts:
             return proposed | {"text": texts, "text_by": "letters"}
-    if given.get("text"):
+    if given.text:
         return proposed
     found = _decide_columns(frame, [name for name in frame.columns if name not in others])
-    if given.get("columns"):
-        named = set(given["columns"])
+    if given.columns:
+        named = set(given.columns)
         found = [column for column in found if column.name in named or named == {"all"}]
     elif _are_curves(frame, found):
         return proposed | {"series": True}
@@ -92,40 +91,36 @@ def propose_options(
     return proposed | _propose_for_records(frame, found, given)
 
 
-def _propose_for_records(
-    frame: nw.DataFrame[Any], found: Sequence[Column], given: Mapping[str, Any]
-) -> dict[str, Any]:
+def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
     """What the columns of records suggest."""
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in ("numeric", "category", "date")]
-    if not given.get("merge_variants"):
+    if not given.merge_variants:
         spelled = [column.name for column in found if _has_variants(frame, column)]
         proposed |= {"merge_variants": True} if spelled else {}
         names = {column.name for column in compared}
         compared += [column for column in found if column.name in spelled and column.name not in names]
-    codes = [name for name in find_codes(frame, found) if name not in (given.get("as_categories") or ())]
-    if codes and given.get("columns") is None:
-        proposed["as_categories"] = [*(given.get("as_categories") or ()), *codes]
+    codes = [name for name in find_codes(frame, found) if name not in (given.as_categories or ())]
+    if codes and given.columns is None:
+        proposed["as_categories"] = [*(given.as_categories or ()), *codes]
     counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
-    if counters and len(compared) > len(counters) and not given.get("columns"):
-        proposed["drop"] = [*(given.get("drop") or ()), *counters]
+    if counters and len(compared) > len(counters) and not given.columns:
+        proposed["drop"] = [*(given.drop or ()), *counters]
         compared = [column for column in compared if column.name not in counters]
-    named = given.get("log") or ()
+    named = given.log or ()
     tails = [name for name in find_heavy_tails(frame, compared) if name not in (*named, *codes)]
-    if tails and given.get("metric") != "cosine":
+    if tails and given.metric != "cosine":
         proposed["log"] = [*named, *tails]
-    if given.get("metric") != "cosine":
+    if given.metric != "cosine":
         proposed |= _propose_cycles(frame, found, given)
-    if given.get("impute") is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
+    if given.impute is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
         proposed["impute"] = "median"
     return proposed
 
 
-def _propose_cycles(
-    frame: nw.DataFrame[Any], found: Sequence[Column], given: Mapping[str, Any]
-) -> dict[str, Any]:
+def _propose_cycles(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
     """The cycles in which dates and times have a rhythm, if one of them is not given."""
-    named = tuple(given.get("cycles") or ())
+    named = tuple(given.cycles or ())
     known = set(read_cycles(named, frame))
     columns = [
         column.name

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.ids import is_id_name, is_key
+from linkwise.data.columns.ids import is_id_name, is_key, may_be_id
 from linkwise.data.columns.vectors import count_numbers
 from linkwise.errors import DataError
 from linkwise.wording import count_noun
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["record", "text", "image", "series"]
 """The form in which a person sees a row."""
-Unit = Literal["words", "letters"]
-"""What texts are compared by."""
 Role = Literal[
     "numeric",
     "category",
@@ -48,9 +46,10 @@ MOST_NAMED_CATEGORIES = 1000  # and more than these are refused even then
 
 _DAY = 86_400e6  # microseconds
 _LABELS = re.compile(
-    r"((true_|class_|cluster_)?(class|cluster|label|target)(e?s)?|y(_true)?|outcome|(ground_?)?truth"
-    r"|(class|cluster|label)_id)"
+    r"((true|class|cluster|predicted|pred|k_?means|h?dbscan|gmm|agglomerative)_)?(class|cluster|label|target)(e?s)?"
+    r"|y(_(true|pred|hat))?|pred(iction)?s?|outcome|(ground_?)?truth|(class|cluster|label)_(id|name)"
 )
+_EXPORTED = re.compile(r"(cluster|cluster_name|confidence)(_\d+)?")  # columns that linkwise adds to a table
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _CODE = re.compile(r"0\d+")
 
@@ -116,7 +115,16 @@ def is_label_like(name: str, names: list[str]) -> bool:
     plain = re.sub(r"[ .-]+", "_", name.strip().casefold())
     if plain == "y" and any(other.strip().casefold() == "x" for other in names):
         return False
-    return _LABELS.fullmatch(plain) is not None
+    return _LABELS.fullmatch(plain) is not None or is_exported(name, names)
+
+
+def is_exported(name: str, names: list[str]) -> bool:
+    """Whether a column was added by an earlier export, which adds a cluster and its confidence."""
+    found = _EXPORTED.fullmatch(name)
+    if found is None:
+        return False
+    ending = found[2] or ""
+    return {f"cluster{ending}", f"confidence{ending}"} <= set(names)
 
 
 def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bool | None) -> Column:
@@ -144,7 +152,8 @@ def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bo
         The user named a column that cannot be a feature.
     """
     if not named and is_label_like(name, names):
-        return Column(name, "label", "its name suggests known groups")
+        reason = "from an earlier export" if is_exported(name, names) else "its name suggests known groups"
+        return Column(name, "label", reason)
     if named is False:
         return Column(name, "left out", "not among the columns named")
     what = value_kind(series)
@@ -158,7 +167,7 @@ def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bo
     known = known[~np.isnan(known)]
     if known.size == 0 or known.min() == known.max():
         return _constant_column(series, name, known.size)
-    if not named and is_id_name(name):
+    if not named and (is_id_name(name) or may_be_id(series, name)):
         return _unused_id(series, name)
     if what == "bool":
         return Column(name, "category", "true or false")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from linkwise.data.cells import format_cell
-from linkwise.data.column_names import to_names
-from linkwise.data.columns.codes import turn_into_categories
-from linkwise.data.columns.cycles import add_cycles, describe_cycles, read_cycles
 from linkwise.data.columns.ids import unique_ids
 from linkwise.data.columns.log_scale import check_log
-from linkwise.data.columns.named_columns import NamedColumns, check_kind, leave_out_weightless
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role, Unit
+from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role
 from linkwise.data.columns.uses import (
     describe_hidden,
     understand_curves,
@@ -24,7 +21,8 @@ from linkwise.data.columns.uses import (
     understand_texts,
 )
 from linkwise.data.columns.vectors import expand_lists
-from linkwise.data.columns.weights import Metric, Weights, check_weighed_names, check_weights, choose_metric
+from linkwise.data.columns.weights import check_weighed_names, choose_metric
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.wording import count_noun
 
@@ -47,9 +45,8 @@ class Table:
         Name, role and reason for each column of `frame`.
     notes : tuple of str
         Sentences on the choices made.
-    choices : dict
-        The arguments that give this table again; JSON can hold them. Those that few tables need are
-        there only where they were given or detected.
+    reading : Reading
+        How it was read, with what was detected.
     folder : Path
         The folder from which relative paths of pictures begin.
     written : dict of str to narwhals.Series
@@ -60,7 +57,7 @@ class Table:
     frame: nw.DataFrame[Any]
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
-    choices: dict[str, Any]
+    reading: Reading = field(default=Reading(), repr=False)
     written: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False)
     folder: Path = Path()
 
@@ -69,6 +66,11 @@ class Table:
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("A Table is not an array. Pass its matrix, linkwise.data.encode(table).X.")
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The options that give this table again, which JSON can hold: ``read_table(path, **choices)``."""
+        return self.reading.to_json()
 
     @property
     def n_rows(self) -> int:
@@ -84,7 +86,7 @@ class Table:
     def shown(self) -> tuple[str, ...]:
         """Columns that a person sees and the clustering does not use."""
         others = {*FEATURE_ROLES, "id"}
-        unseen = {*self.choices.get("drop", ()), *self.choices.get("hide", ())}
+        unseen = {*(self.reading.drop or ()), *(self.reading.hide or ())}
         return tuple(c.name for c in self.columns if c.role not in others and c.name not in unseen)
 
     @property
@@ -124,7 +126,7 @@ class Table:
         if not 0 <= row < len(self):
             raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
         if names is None:
-            hidden = set(self.choices.get("hide", ()))
+            hidden = set(self.reading.hide or ())
             hidden.update(name for name, role in self.roles.items() if _is_shown_otherwise(name, role))
             names = (*(name for name in self.features if name not in hidden), *self.shown)
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
@@ -141,20 +143,10 @@ def _is_shown_otherwise(name: str, role: Role) -> bool:
 def understand(
     frame: nw.DataFrame[Any],
     names: NamedColumns,
+    reading: Reading,
     *,
-    delimiter: str | None = None,
-    series: bool = False,
-    warp: bool = False,
-    merge_variants: bool = False,
-    as_categories: Sequence[str] = (),
-    log: Sequence[str] = (),
-    cycles: Sequence[str] = (),
-    weights: Weights | None = None,
-    metric: Metric | None = None,
-    text_by: Unit = "words",
     written: Mapping[str, nw.Series[Any]] = MappingProxyType({}),
     folder: Path = Path(),
-    reader_choices: Mapping[str, Any] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Table:
     """Decide what each column of a table is.
@@ -165,32 +157,12 @@ def understand(
         The table, with numbers and dates parsed.
     names : NamedColumns
         The columns that were named, and the id column.
-    delimiter : str, optional
-        The character between the columns of the file; a choice that the table keeps.
-    series : bool, default=False
-        Whether each row is a curve.
-    warp : bool, default=False
-        As for `from_frame`.
-    merge_variants : bool, default=False
-        As for `from_frame`.
-    as_categories : sequence of str, default=()
-        As for `from_frame`.
-    log : sequence of str, default=()
-        As for `from_frame`.
-    cycles : sequence of str, default=()
-        As for `from_frame`.
-    weights : dict of str to float or "none", optional
-        As for `from_frame`.
-    metric : {"euclidean", "cosine"}, optional
-        As for `from_frame`.
-    text_by : {"words", "letters"}, default="words"
-        As for `from_frame`.
+    reading : Reading
+        How it is read.
     written : dict of str to narwhals.Series, default={}
         The numbers as they are written, for columns where this differs from plain numbers.
     folder : Path, optional
         The folder from which relative paths of pictures begin; the current one by default.
-    reader_choices : dict, default={}
-        Further choices about the file, which the table keeps.
     notes : sequence of str, default=()
         Sentences of the reader, which come first.
 
@@ -204,64 +176,36 @@ def understand(
     DataError
         There are fewer than two rows, ids repeat or are missing, or no column is left to cluster by.
     """
-    text, is_mixed = names.text, names.columns is not None or names.takes_all
-    as_categories = to_names(as_categories) or ()
-    log, cycles = to_names(log) or (), to_names(cycles) or ()
-    weights = check_weights(weights)
-    check_kind(names, is_mixed, series, merge_variants, as_categories, log, cycles, weights, metric, text_by)
-    if warp and not series:
-        raise DataError("Only curves are warped. Add series, or remove warp.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
         )
-    id_column = names.id_column
-    ids = None if id_column is None else unique_ids(frame[id_column], id_column)
+    ids = None if names.id_column is None else unique_ids(frame[names.id_column], names.id_column)
+    weights, metric = reading.weights, reading.metric
+    if metric is None and reading.scale is not None and reading.is_of_records:
+        metric = "euclidean"  # a scale of columns that was asked for is kept
     used = leave_out_weightless(names, weights)
-    is_of_records = not series and not used.has_blocks_alone
+    is_of_records = not reading.is_of_series and not used.has_blocks_alone
     parts: Mapping[str, tuple[str, ...]] = {}
-    if is_of_records:
-        frame, parts = expand_lists(frame, used.columns or ())
-    found: tuple[Column, ...]
-    if series:
-        found, told = understand_curves(frame, names.columns, id_column, names.drop, names.show)
+    if reading.is_of_series:
+        found, told = understand_curves(frame, names)
     elif is_of_records:
-        frame = turn_into_categories(frame, used, as_categories)
-        turns = read_cycles(cycles, frame, names.drop)
-        frame = add_cycles(frame, turns)
-        frame, found, told = understand_records(frame, used, parts, merge_variants, as_categories, turns)
-        told += describe_cycles(turns)
+        frame, parts = expand_lists(frame, used.columns or ())
+        frame, found, told = understand_records(frame, used, parts, reading)
     else:
-        found, told = understand_texts(frame, used.text, used.image, id_column, names.drop)
-    if isinstance(weights, dict):
+        found, told = understand_texts(frame, used)
+    if isinstance(weights, Mapping):
         check_weighed_names(weights, found, list(parts))
     if is_of_records:
         metric = choose_metric(frame, found, parts, metric)
-    check_log(log, frame, found, as_categories)
+    if reading.log:
+        check_log(reading.log, frame, found, reading.as_categories or ())
     told = [*told, *describe_hidden(found, [name for name in names.hide if name not in parts])]
     blocks = {*parts, *used.text, *used.image}
     has_blocks = len(blocks) > 1 or (is_of_records and bool(blocks))
-    choices = {
-        "id_column": id_column,
-        "columns": ["all"] if names.takes_all else None if names.columns is None else list(names.columns),
-        "drop": list(names.drop),
-        "delimiter": delimiter,
-        **({"text": text[0] if len(text) == 1 else list(text)} if text else {}),
-        **({"image": list(names.image)} if names.image else {}),
-        **({"series": True} if series else {}),
-        **({"warp": True} if warp else {}),
-        **({"show": list(names.show)} if names.show else {}),
-        **({"hide": list(names.hide)} if names.hide else {}),
-        **({"merge_variants": True} if merge_variants else {}),
-        **({"as_categories": list(as_categories)} if as_categories else {}),
-        **({"log": list(log)} if log else {}),
-        **({"cycles": list(cycles)} if cycles else {}),
-        **({"weights": weights or {}} if weights or has_blocks else {}),
-        **({} if metric is None else {"metric": metric}),
-        **({} if text_by == "words" else {"text_by": text_by}),
-        **reader_choices,
-    }
-    return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices, written, folder)
+    weights = weights or ({} if has_blocks else None)
+    chosen = replace(reading, id_column=names.id_column, weights=weights, metric=metric)
+    return Table(ids, frame, found, (*notes, _id_note(names.id_column), *told), chosen, written, folder)
 
 
 def _id_note(id_column: str | None) -> str:

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.constraints.checks import is_missing
-from linkwise.data.columns.codes import propose_categories
+from linkwise.data.columns.codes import propose_categories, turn_into_categories
 from linkwise.data.columns.curves import holds_lists
-from linkwise.data.columns.cycles import Cycle, read_hours
+from linkwise.data.columns.cycles import Cycle, add_cycles, describe_cycles, read_cycles, read_hours
 from linkwise.data.columns.hints import find_hint
 from linkwise.data.columns.named_columns import NamedColumns
 from linkwise.data.columns.picture_paths import holds_pictures, is_picture
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, is_label_like, value_kind
 from linkwise.data.columns.variants import describe_merging, find_variants, merge_variants, propose_merging
 from linkwise.data.read.picture_files import PICTURES
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -27,14 +28,18 @@ def understand_records(
     frame: nw.DataFrame[Any],
     names: NamedColumns,
     parts: Mapping[str, tuple[str, ...]],
-    merges: bool,
-    as_categories: Sequence[str],
-    cycles: Sequence[Cycle] = (),
+    reading: Reading,
 ) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
     """Decide the role of each column of records, and describe the choices in sentences.
 
-    The frame that is returned has merged variants, if that is asked for.
+    The frame that is returned has merged variants, codes as texts, and columns of cycles.
     """
+    as_categories, merges, cycles = reading.as_categories or (), bool(reading.merge_variants), list[Cycle]()
+    if as_categories:
+        frame = turn_into_categories(frame, names, as_categories)
+    if reading.cycles:
+        cycles = read_cycles(reading.cycles, frame, names.drop)
+        frame = add_cycles(frame, cycles)
     columns, there = names.columns, list(frame.columns)
     numbers = {part: name for name, some in parts.items() for part in some}
     turns = {cycle.name: cycle for cycle in cycles}
@@ -83,7 +88,11 @@ def understand_records(
     ]
     hints_told = [note + tail[name] for name, note in told.items()]
     notes = [*_describe_choices(plain, columns), *lists, *hints_told]
-    return frame, found, [*notes, *variant_notes.values(), *propose_categories(frame, found)]
+    return (
+        frame,
+        found,
+        [*notes, *variant_notes.values(), *propose_categories(frame, found), *describe_cycles(cycles)],
+    )
 
 
 def _assign_roles(
@@ -196,50 +205,19 @@ Found = tuple[tuple[Column, ...], list[str]]
 """All columns, and sentences on the choices made."""
 
 
-def understand_texts(
-    frame: nw.DataFrame[Any],
-    texts: Sequence[str],
-    images: Sequence[str],
-    id_column: str | None,
-    drop: Sequence[str],
-) -> Found:
-    """Decide what the columns of a table of texts or pictures are.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    texts : sequence of str
-        The columns of texts to compare.
-    images : sequence of str
-        The columns of paths of pictures to compare.
-    id_column : str or None
-        The column that names the rows.
-    drop : sequence of str
-        Columns that are neither used nor shown.
-
-    Returns
-    -------
-    columns : tuple of Column
-        Name, role and reason for each column of `frame`.
-    notes : list of str
-        Sentences on the choices made.
-
-    Raises
-    ------
-    DataError
-        A column does not hold texts, or does not hold paths of pictures.
-    """
+def understand_texts(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
+    """Decide what the columns of a table of texts or pictures are."""
+    texts, images = names.text, names.image
     for name in texts:
         check_texts(frame[name])
     for name in images:
         check_paths(frame[name])
     used: dict[str, Role] = {**dict.fromkeys(texts, "document"), **dict.fromkeys(images, "image")}
-    found = _assign_uses(frame, used, id_column, drop)
+    found = _assign_uses(frame, used, names.id_column, names.drop)
     parts = [
-        f"the {what} of {join_names(f'{name!r}' for name in names)}"
-        for what, names in (("texts", texts), ("pictures", images))
-        if names
+        f"the {what} of {join_names(f'{name!r}' for name in some)}"
+        for what, some in (("texts", texts), ("pictures", images))
+        if some
     ]
     return found, _note_shown_columns(f"Rows are compared by {' and '.join(parts)} alone", found)
 
@@ -265,43 +243,12 @@ def check_paths(series: nw.Series[Any]) -> None:
     )
 
 
-def understand_curves(
-    frame: nw.DataFrame[Any],
-    columns: Sequence[str] | None,
-    id_column: str | None,
-    drop: Sequence[str],
-    show: Sequence[str] = (),
-) -> Found:
-    """Decide what the columns of a table of curves are: one column of lists, or columns of numbers in order.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table.
-    columns : sequence of str or None
-        The columns that may be part of the curves; None for all but the id and known groups.
-    id_column : str or None
-        The column that names the rows.
-    drop : sequence of str
-        Columns that are neither used nor shown.
-    show : sequence of str, default=()
-        Columns that are shown and not used.
-
-    Returns
-    -------
-    columns : tuple of Column
-        Name, role and reason for each column of `frame`.
-    notes : list of str
-        Sentences on the choices made.
-
-    Raises
-    ------
-    DataError
-        Two columns hold lists, a named column holds no numbers, or a curve would have one sample.
-    """
-    names = list(frame.columns)
-    free = [name for name in names if name != id_column and name not in (*drop, *show)]
-    free = [name for name in free if (name in columns if columns else not is_label_like(name, names))]
+def understand_curves(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
+    """Decide what the columns of a table of curves are: a column of lists, or columns of numbers in order."""
+    columns, id_column, drop = names.columns, names.id_column, names.drop
+    there = list(frame.columns)
+    free = [name for name in there if name not in (id_column, *drop, *names.show)]
+    free = [name for name in free if (name in columns if columns else not is_label_like(name, there))]
     lists = [name for name in free if holds_lists(frame[name])]
     if len(lists) > 1:
         raise DataError(
@@ -317,9 +264,9 @@ def understand_curves(
         found = _assign_uses(frame, {lists[0]: "curve"}, id_column, drop)
         return found, _note_shown_columns(f"Each row is a curve, the list in column '{lists[0]}'", found)
     if len(samples) < 2:
-        there = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
+        only = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
         raise DataError(
-            f"A curve needs at least 2 samples, but {there}. Use a column of numbers for each sample,"
+            f"A curve needs at least 2 samples, but {only}. Use a column of numbers for each sample,"
             " in order, or one column of lists such as [0.1, 0.4, 0.2]."
         )
     found = _assign_uses(frame, dict.fromkeys(samples, "sample"), id_column, drop)

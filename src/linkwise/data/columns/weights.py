@@ -4,59 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from math import isfinite
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, to_numbers
+from linkwise.data.reading import Metric
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-Weights = Mapping[str, float] | Literal["none"]
-Metric = Literal["euclidean", "cosine"]
-
 COLUMNS = "columns"
 """Name of the block of all columns that hold neither texts, pictures nor lists."""
 _UNIT = 1e-3  # how far the norm of an embedding in half precision may be from 1
-
-
-def check_weights(weights: Any) -> dict[str, float] | Literal["none"] | None:
-    """Check weights before the columns are known; return them as plain numbers.
-
-    Parameters
-    ----------
-    weights : dict of str to float, "none" or None
-        The weights as they were given.
-
-    Returns
-    -------
-    dict of str to float, "none" or None
-        The same with numbers of Python.
-
-    Raises
-    ------
-    DataError
-        A weight is no finite number of at least 0.
-    """
-    if weights is None:
-        return None
-    if isinstance(weights, str) and weights == "none":
-        return "none"
-    if not isinstance(weights, Mapping):
-        raise DataError(
-            f"The weights are {weights!r:.100}. Set a number for each name, as in {{'price': 0.5}}, "
-            "or the word 'none'."
-        )
-    for name, weight in weights.items():
-        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not is_number or not isfinite(weight) or weight < 0:
-            raise DataError(f"The weight of '{name}' is {weight!r:.60}. Set a number of at least 0.")
-    return {str(name): float(weight) for name, weight in weights.items()}
 
 
 def check_weighed_names(weights: Mapping[str, float], found: Sequence[Column], lists: Sequence[str]) -> None:
@@ -129,8 +91,6 @@ def choose_metric(
     DataError
         The cosine was asked for, and rows are also compared by categories or dates.
     """
-    if given not in (None, "euclidean", "cosine"):
-        raise DataError(f"The metric is {given!r:.60}. Set 'euclidean' or 'cosine'.")
     used = [c for c in found if c.role in FEATURE_ROLES and c.role not in ("document", "image")]
     others = [column for column in used if column.role != "numeric"]
     if given == "cosine" and not lists and (others or len(used) < 2):

@@ -15,8 +15,9 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.columns.weights import COLUMNS, Weights
+from linkwise.data.columns.weights import COLUMNS
 from linkwise.data.encoding.encoded import Feature, block_of, list_directions, scale_to_unit_norm
+from linkwise.data.reading import Weights
 from linkwise.errors import DataError
 from linkwise.wording import count_noun, join_names
 

@@ -24,14 +24,13 @@ from linkwise.data.encoding.encoded import Encoded, Feature, block_of
 from linkwise.data.encoding.images import encode_pictures
 from linkwise.data.encoding.series import encode_series
 from linkwise.data.encoding.texts import encode_texts
+from linkwise.data.reading import Impute, Scale
 from linkwise.errors import DataError
 from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-Scale = Literal["unit", "standard", "none"]
-Impute = Literal["median", "category"]
 Categories = Literal["columns", "codes"]
 Block = tuple[list[Feature], NDArray[np.float64]]
 """Columns of the matrix that one column of the table becomes, of shape (n_rows, n_features)."""
@@ -57,15 +56,15 @@ def encode(
     table : Table
         The table, as `read_table` or `from_frame` returns it.
     scale : {"unit", "standard", "none"}, optional
-        The scale of numeric columns. "unit" (the default for records) maps each column to the range 0 to 1,
-        "standard" gives it mean 0 and standard deviation 1, and "none" leaves it as it is. A category
-        becomes a column of 0 and 1, and true/false a single one, whatever the scale. For series the default
-        is "standard"; see `encode_series`. Texts have no scale.
+        The scale of numeric columns; by default that of the reading of the table. "unit" (the default for
+        records) maps each column to the range 0 to 1, "standard" gives it mean 0 and standard deviation 1,
+        and "none" leaves it as it is. A category becomes a column of 0 and 1, and true/false a single one,
+        whatever the scale. For series the default is "standard"; see `encode_series`. Texts have no scale.
     impute : {"median", "category"}, optional
-        The value for a missing cell. "median" fills in the median of a numeric column, or the most frequent
-        category, of equally frequent ones the first in alphabetical order. "category" makes missing values a
-        category of their own, called "missing", and fills in medians of numeric columns. By default a missing
-        value is an error.
+        The value for a missing cell; by default that of the reading of the table. "median" fills in the
+        median of a numeric column, or the most frequent category, of equally frequent ones the first in
+        alphabetical order. "category" makes missing values a category of their own, called "missing", and
+        fills in medians of numeric columns. Without any a missing value is an error.
     categories : {"columns", "codes"}, default="columns"
         How categories are encoded. "columns" makes a column of 0 and 1 for each category, for methods that
         measure distances. "codes" makes one column with the values 0, 1, 2, ... for each source column, for
@@ -96,6 +95,7 @@ def encode(
         raise ValueError(f"impute must be 'median', 'category' or None, not {impute!r}.")
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
+    scale, impute = scale or table.reading.scale, impute or table.reading.impute
     texts, pictures = (
         [name for name in table.features if table.roles[name] == role] for role in ("document", "image")
     )
@@ -107,7 +107,7 @@ def encode(
         _check_no_scale(table, scale, impute)
     if table.kind == "series":
         return _encode_series(table, scale)
-    unit = table.choices.get("text_by", "words")
+    unit = table.reading.text_by or "words"
     parts = [encode_texts(to_words(table.frame[name]), name, unit) for name in texts]
     for name in pictures:
         check_paths(table.frame[name])
@@ -121,7 +121,7 @@ def _join_parts(table: Table, parts: Sequence[Encoded]) -> Encoded:
     """Put the columns of records, texts and pictures side by side, each block with its share."""
     features = [feature for part in parts for feature in part.features]
     X = parts[0].X if len(parts) == 1 else np.hstack([part.X for part in parts])
-    X, weighed, notes = weigh_blocks(X, features, table.choices.get("weights"))
+    X, weighed, notes = weigh_blocks(X, features, table.reading.weights)
     return Encoded(X, weighed, (*(note for part in parts for note in part.notes), *notes))
 
 
@@ -153,7 +153,7 @@ def _encode_records(
         check_complete({cycle_of(name).column if name in cycles else name: missing[name] for name in missing})
     if categories == "columns":
         _check_size(table, names, words)
-    merged, log = bool(table.choices.get("merge_variants")), set(table.choices.get("log", ()))
+    merged, log = bool(table.reading.merge_variants), set(table.reading.log or ())
     if log & directions:
         raise DataError(
             f"The cosine compares the numbers in {join_names(sorted(log & directions))} as they are. Add"
@@ -188,7 +188,7 @@ def _encode_records(
 
 def _list_directions(table: Table, names: Sequence[str]) -> set[str]:
     """The columns whose rows are compared by the cosine: those of lists, or else all."""
-    if table.choices.get("metric") != "cosine":
+    if table.reading.metric != "cosine":
         return set()
     return {name for name in names if table.roles[name] == "vector"} or set(names)
 
@@ -246,7 +246,7 @@ def _check_no_scale(table: Table, scale: Scale | None, impute: str | None) -> No
 def _encode_series(table: Table, scale: Scale | None) -> Encoded:
     curves = read_curves(table.frame, table.columns)
     names = table.features if len(table.features) > 1 else None
-    return encode_series(curves, scale or "standard", names, warp=bool(table.choices.get("warp")))
+    return encode_series(curves, scale or "standard", names, warp=bool(table.reading.warp))
 
 
 def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None:

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.columns.roles import Unit
 from linkwise.data.encoding.encoded import Encoded, Feature
+from linkwise.data.reading import Unit
 from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
 from linkwise.wording import count_noun, join_names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ from linkwise.data.read.delimited import read_delimited
 from linkwise.data.read.json_lines import read_json
 from linkwise.data.read.parse import parse_columns
 from linkwise.data.read.spreadsheets import read_sheet
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.limits import (
     check_cells,
@@ -81,14 +83,14 @@ def read_frame(
     """
     ending = check_ending(path)
     try:
-        written, _, delimiter, choices, _ = read_file(path, ending, None, None, keep_nested=False)
+        written, reading, _ = read_file(path, ending, Reading())
         check_name_lengths(written.columns)
         check_dates(written, ())
         typed = written
         if ending in WITH_TEXTS:
-            typed, *_ = parse_text(written, keep(written), ending, delimiter)
+            typed, *_ = parse_text(written, keep(written), ending, reading.delimiter)
             check_dates(typed, ())
-        return Frames(written, typed, choices.get("encoding"))
+        return Frames(written, typed, reading.encoding)
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
@@ -115,62 +117,69 @@ class FileContents(NamedTuple):
     ----------
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The table; of text files with columns of text alone.
-    own_ids : str or None
-        The column that the file itself calls ids.
-    delimiter : str or None
-        The character between the columns of a text file.
-    choices : dict
-        The encoding of a text file, unless it is UTF-8 that was not named; and whether nested objects in JSON
-        stay as they are, if there are any; and the sheet, if there is a choice.
+    reading : Reading
+        How it was read: with its delimiter, its encoding unless it is UTF-8 that was not named, whether
+        nested objects in JSON stay as they are if there are any, and its sheet if there is a choice; and with
+        the column that the file itself calls ids.
     notes : list of str
         Sentences about the choices that were made.
     """
 
     frame: nw.DataFrame[Any]
-    own_ids: str | None
-    delimiter: str | None
-    choices: dict[str, Any]
+    reading: Reading
     notes: list[str]
 
 
-def read_file(
-    path: Path,
-    ending: str,
-    delimiter: str | None,
-    encoding: str | None,
-    keep_nested: bool,
-    sheet: str | None = None,
-) -> FileContents:
+_OF_FILES = {  # options, and the files that they are for
+    "delimiter": DELIMITED,
+    "encoding": (*DELIMITED, *JSON_ENDINGS),
+    "keep_nested": JSON_ENDINGS,
+    "sheet": (SHEET,),
+}
+
+
+def read_file(path: Path, ending: str, reading: Reading) -> FileContents:
     """Read what a file holds; the cells of text files as they are written."""
     import narwhals as nw
 
+    for option, endings in _OF_FILES.items():
+        if getattr(reading, option) not in (None, False) and ending not in endings:
+            flag = "--" + option.replace("_", "-")
+            raise DataError(f"{flag} is for files such as {endings[0]}. Remove it (in Python, {option}=).")
     raw = read_bytes(path)
     if not raw:
         raise DataError("The file is empty, but at least 2 rows are needed to compare.")
     _require_polars()
     if ending == ".parquet":
-        return FileContents(_read_parquet(raw), None, None, {}, [])
+        return FileContents(_read_parquet(raw), reading, [])
     if ending in _ARRAYS:
         frame, own_ids, notes = read_array(raw)
-        return FileContents(frame, own_ids, None, {}, notes)
+        if reading.id_column is None and own_ids not in {
+            *(reading.drop or ()),
+            *(reading.show or ()),
+            *(reading.hide or ()),
+        }:
+            reading = replace(reading, id_column=own_ids)
+        return FileContents(frame, reading, notes)
     if ending == SHEET:
-        page = read_sheet(raw, sheet)
-        chosen = {} if page.is_only and sheet is None else {"sheet": page.name}
-        return FileContents(nw.from_native(page.frame, eager_only=True), None, None, chosen, page.notes)
-    raw, encoding, notes = to_utf8(raw, encoding)
-    choices: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
+        page = read_sheet(raw, reading.sheet)
+        if not page.is_only or reading.sheet is not None:
+            reading = replace(reading, sheet=page.name)
+        return FileContents(nw.from_native(page.frame, eager_only=True), reading, page.notes)
+    raw, encoding, notes = to_utf8(raw, reading.encoding)
+    reading = replace(reading, encoding=encoding)
     if ending in DELIMITED:
-        text, delimiter, more = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-        return FileContents(nw.from_native(text, eager_only=True), None, delimiter, choices, [*notes, *more])
-    table = read_json(raw, keep_nested)
-    if table.has_objects:
-        choices["keep_nested"] = keep_nested
+        text, delimiter, more = read_delimited(raw, reading.delimiter, ending in (".tsv", ".tab"))
+        reading = replace(reading, delimiter=delimiter)
+        return FileContents(nw.from_native(text, eager_only=True), reading, [*notes, *more])
+    table = read_json(raw, bool(reading.keep_nested))
+    reading = replace(reading, keep_nested=bool(reading.keep_nested) if table.has_objects else None)
     if table.nested:
         notes.append(
             f"Nested fields are columns of their own: {join_names(table.nested)}."
             " Add --keep-nested to leave them as they are (in Python, keep_nested=True)."
         )
-    return FileContents(nw.from_native(table.frame, eager_only=True), None, None, choices, notes)
+    return FileContents(nw.from_native(table.frame, eager_only=True), reading, notes)
 
 
 def _require_polars() -> None:

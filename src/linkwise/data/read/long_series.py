@@ -57,27 +57,11 @@ class Pivoted(NamedTuple):
     notes: list[str]
 
 
-def name_series_by(
-    series_by: Sequence[str] | None, there: Sequence[str], id_column: str | None
-) -> SeriesBy | None:
-    """Check the three columns of a long table; None if there are none.
+def name_series_by(series_by: Sequence[str], there: Sequence[str], id_column: str | None) -> SeriesBy:
+    """Name the columns of ids, times and values of a long table with the columns `there`.
 
-    Parameters
-    ----------
-    series_by : sequence of str or None
-        The columns of ids, times and values.
-    there : sequence of str
-        The columns of the table.
-    id_column : str or None
-        The column that was named as id besides.
-
-    Raises
-    ------
-    DataError
-        There are not three columns, or one does not exist or occurs twice.
+    `id_column` was named as id besides. An error is raised unless there are three different columns.
     """
-    if series_by is None:
-        return None
     names = to_names(series_by) or ()
     if len(names) != 3 or len(set(names)) != 3:
         raise DataError(

@@ -73,7 +73,7 @@ def items_of(table: Table) -> Items:
         return _show_images(table)
 
     texts = [name for name in table.features if table.roles[name] == "document"]
-    hidden = set(table.choices.get("hide", ()))
+    hidden = set(table.reading.hide or ())
     beside = [n for n in table.features if table.roles[n] in RECORD_ROLES and n not in hidden]
 
     def fields(row: int) -> dict[str, str]:
@@ -117,7 +117,7 @@ def show_pictures(rows: Rows, folder: Path) -> Rows:
         or pictures are not there.
     """
     table, own = rows.table, rows.items
-    given = (name for name in table.choices.get("show", ()) if name in table.shown)
+    given = (name for name in table.reading.shown_columns if name in table.shown)
     compared = (name for name, role in table.roles.items() if role == "image")
     shown = (name for name in given if holds_pictures(table.frame[name]))
     column = next(chain(compared, shown), None)

@@ -18,6 +18,7 @@ from linkwise.data.encoding.encoded import Encoded
 from linkwise.data.encoding.matrix import encode
 from linkwise.data.read.formats import read_frame
 from linkwise.data.read.picture_files import require_pillow
+from linkwise.data.reading import Reading
 from linkwise.data.show.items import Content, Items, SideTable, file_items, no_fields
 from linkwise.data.show.rows import Rows, leave_out
 from linkwise.errors import DataError
@@ -117,7 +118,7 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
 # ---------------------------------------------------------------- joining
 def _find_key(frame: nw.DataFrame[Any], table: Table) -> str | None:
     """The column by which rows are joined; None if they are joined in order."""
-    own = table.choices.get("id_column")
+    own = table.reading.id_column
     if own in frame.columns:
         return str(own)
     found = find_id(frame, None, ())
@@ -151,7 +152,7 @@ def _match_rows(frame: nw.DataFrame[Any], key: str, table: Table) -> list[int]:
 
 
 def _describe_mismatch(n_rows: int, table: Table) -> str:
-    by = table.choices.get("id_column") or "id"
+    by = table.reading.id_column or "id"
     return (
         f"The file has {count_noun(n_rows, 'row')} for {len(table)} rows of data, and no column of ids joins"
         f" them. Add a column '{by}' with the id of each row of the data"
@@ -220,7 +221,7 @@ def _choose_items(
 def _encode_columns(frame: nw.DataFrame[Any], key: str | None) -> Encoded | None:
     """The columns in their own units; None if none can be encoded."""
     try:
-        table = understand(frame, NamedColumns(key, None, ()))
+        table = understand(frame, NamedColumns(key, None, ()), Reading())
         return encode(table, scale="none", impute="median", categories="codes")
     except DataError:
         return None

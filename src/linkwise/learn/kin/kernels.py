@@ -213,7 +213,7 @@ def make_kernels(
     packed = []
     while families:
         family, n_summands = families.pop(0)
-        packed.append(native.pack_lower(family, np.float32(n_summands * len(views))))
+        packed.append(native.pack_lower(family, n_summands * len(views)))
     for rows, columns in _lower_blocks(n):
         narrow[rows, columns] /= np.float32(n_kernels * len(views))
     native.mirror_lower(narrow)
@@ -238,7 +238,7 @@ def _add_gaussians(
     scale = np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
     tuning = nearest[:, min(TUNED, n - 1)]
     near = np.maximum(np.sqrt(squares[np.arange(n), tuning]), np.float32(1e-6))
-    native.add_gaussians(wide, narrow, tuned, squares, scale, near, parallel.n_threads())
+    native.add_gaussians(wide, narrow, tuned, squares, float(scale), near, parallel.n_threads())
 
 
 def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:

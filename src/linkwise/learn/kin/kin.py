@@ -50,6 +50,7 @@ from linkwise.learn.kin.confidence import (
     describe_certainty,
     describe_expectation,
     describe_next_answer,
+    expected_changes,
     forecast,
 )
 from linkwise.learn.kin.kernels import (
@@ -208,6 +209,13 @@ class KIN(ActiveLearner):
     def chance(self, state: KINState, first: int, second: int) -> float:
         """The probability that the answer to KIN's present question is "yes"."""
         return answer_chance(state, first, second)
+
+    def expect_moves(self, state: KINState) -> float:
+        """How many rows the answer to KIN's present question is expected to move; all while it knows none."""
+        posterior = state.posterior_of_last_belief()
+        if len(posterior.known.items) == 0:
+            return float(len(posterior.task.items.of))
+        return expected_changes(posterior, state.asked) or 0.0
 
     def confidence(self, state: KINState) -> NDArray[np.float64] | None:
         """The probability that each row is in its cluster; None before the first answer."""

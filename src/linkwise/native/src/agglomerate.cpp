@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -268,7 +268,7 @@ std::vector<Merge> merges_of(AnyClusters& clusters) {
     return merges;
 }
 
-nb::tuple release_merges(const std::vector<Merge>& merges) {
+auto release_merges(const std::vector<Merge>& merges) {
     const size_t made = merges.size();
     Result<int64_t> pairs(2 * made);
     Result<double> heights(made);
@@ -276,13 +276,16 @@ nb::tuple release_merges(const std::vector<Merge>& merges) {
         pairs.get()[2 * i] = merges[i].a, pairs.get()[2 * i + 1] = merges[i].b;
         heights.get()[i] = merges[i].height;
     }
-    return nb::make_tuple(pairs.release({made, 2}), heights.release({made}));
+    return std::make_tuple(pairs.release({made, 2}), heights.release({made}));
 }
 
 // Clusters are known by the number of their first one; returns who joined whom, and how far apart they were.
-nb::tuple agglomerate(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> distances,
-                      Vector<int64_t> size, int linkage, int64_t n_clusters, double most) {
+auto agglomerate(Changed<double> distances, Vector<int64_t> size, int linkage, int64_t n_clusters, double most) {
     const int64_t m = distances.shape(0);
+    check_rows("distances", distances);
+    check_square("distances", distances);
+    check_shape("size", size, m);
+    check_between("linkage", linkage, 0, 3);
     std::vector<Merge> merges;
     {
         nb::gil_scoped_release release;
@@ -294,11 +297,32 @@ nb::tuple agglomerate(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device:
     return release_merges(merges);
 }
 
-nb::tuple agglomerate_near(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start) {
+// Each row names others in their order, and is named by them.
+void check_near(const Vector<int32_t>& column, const Vector<int32_t>& start, int64_t m) {
+    const int32_t *other = column.data(), *first = start.data();
+    std::vector<int32_t> next(first, first + m);  // the place where the next row that names it must be found
+    for (int64_t i = 0; i < m; ++i)
+        for (int32_t e = first[i]; e < first[i + 1]; ++e)
+            if (e > first[i] && other[e] <= other[e - 1]) refuse("column must be ascending for each row.");
+    for (int64_t i = 0; i < m; ++i)
+        for (int32_t e = first[i]; e < first[i + 1]; ++e) {
+            const int32_t j = other[e];
+            if (next[j] == first[j + 1] || other[next[j]++] != i)
+                refuse("A row names another one that does not name it.");
+        }
+}
+
+auto agglomerate_near(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start) {
     std::vector<Merge> merges;
+    const int64_t m = static_cast<int64_t>(start.shape(0)) - 1, size = column.shape(0);
+    if (m < 1) refuse("start must begin with 0 and never fall, and name one row at least.");
+    check_shape("distances", data, size);
+    check_starts("start", start, size);
+    check_range("column", column, 0, m - 1);
+    check_near(column, start, m);
     {
         nb::gil_scoped_release release;
-        NearClusters clusters(data.data(), column.data(), start.data(), static_cast<int64_t>(start.shape(0)) - 1);
+        NearClusters clusters(data.data(), column.data(), start.data(), m);
         merges = merges_of(clusters);
     }
     return release_merges(merges);
@@ -307,10 +331,25 @@ nb::tuple agglomerate_near(Vector<double> data, Vector<int32_t> column, Vector<i
 }  // namespace
 
 void register_agglomerate(nb::module_& m) {
-    m.def("agglomerate_near", &agglomerate_near, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert());
-    m.def("agglomerate", &agglomerate, nb::arg("distances").noconvert(), nb::arg("size").noconvert(),
-          nb::arg("linkage"), nb::arg("n_clusters"), nb::arg("most"));
+    define(m, "agglomerate_near", agglomerate_near,
+           R"(Merge the two nearest of single rows by average linkage until all are one, where most are 1 apart.
+
+distances, (q,), are those of at most 1, row by row; all others are 1, and those of a row to itself do not count.
+column, (q,), is the other row of each, ascending for each row; if row i names j, row j names i. start, (m + 1,),
+says where the distances of each row begin. Returns what agglomerate returns, to the last bit.)",
+           nb::arg("distances"), nb::arg("column"), nb::arg("start"));
+    define(m, "agglomerate", agglomerate,
+           R"(Merge the two nearest clusters until n_clusters are left, or no pair may be merged.
+
+distances, (m, m), are symmetric, infinite for two that may never be in one cluster, and written over; for Ward
+2 s t / (s + t) times the squared distance of the means of s and t rows. size, (m,), are the rows of each cluster;
+linkage 0 is single, 1 complete, 2 average, 3 Ward. Clusters farther apart than most are not joined. Returns pairs
+(q, 2), in order: the cluster that stays, and the one that is put into it; and heights (q,). A cluster keeps the
+number of its first one, the lower of the two.
+
+Lance and Williams (1967), A general theory of classificatory sorting strategies. Murtagh (1983), A survey of recent
+advances in hierarchical clustering algorithms.)",
+           nb::arg("distances"), nb::arg("size"), nb::arg("linkage"), count("n_clusters"), nb::arg("most"));
 }
 
 }  // namespace linkwise

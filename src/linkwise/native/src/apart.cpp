@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -230,9 +230,15 @@ std::vector<std::vector<int32_t>> parts_of(const Foes& foes, int64_t m) {
     return parts;
 }
 
-nb::tuple assign_apart(Matrix<double> costs, nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu> pairs,
-                       Vector<int32_t> start, Vector<int32_t> order, int64_t sweeps, int64_t limit) {
+auto assign_apart(Matrix<double> costs, Matrix<int32_t> pairs, Vector<int32_t> start, Vector<int32_t> order,
+                  int64_t sweeps, int64_t limit) {
     const int64_t m = costs.shape(0), k = costs.shape(1);
+    check_rows("costs", costs);
+    check_shape("start", start, m);
+    check_range("start", start, -1, k - 1);
+    check_shape("order", order, m);
+    check_range("order", order, 0, m - 1);
+    check_pairs("pairs", pairs, m);
     Result<int32_t> labels(m);
     int64_t together = 0;
     {
@@ -261,12 +267,12 @@ nb::tuple assign_apart(Matrix<double> costs, nb::ndarray<const int32_t, nb::shap
             }
         }
     }
-    return nb::make_tuple(labels.release({static_cast<size_t>(m)}), together);
+    return std::make_tuple(labels.release({static_cast<size_t>(m)}), together);
 }
 
 // Some way to keep all pairs apart with k labels: 1 found, 0 there is none, -1 not known.
-nb::tuple colour_apart(nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu> pairs, int64_t m,
-                       int64_t k, int64_t limit) {
+auto colour_apart(Matrix<int32_t> pairs, int64_t m, int64_t k, int64_t limit) {
+    check_pairs("pairs", pairs, m);
     Result<int32_t> labels(m);
     int answer = 1;
     {
@@ -313,15 +319,32 @@ nb::tuple colour_apart(nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig
             labels.get()[*node] = static_cast<int32_t>(std::find(last.begin(), last.end(), 0) - last.begin());
         }
     }
-    return nb::make_tuple(answer, labels.release({static_cast<size_t>(m)}));
+    return std::make_tuple(answer, labels.release({static_cast<size_t>(m)}));
 }
 
 }  // namespace
 
 void register_apart(nb::module_& m) {
-    m.def("assign_apart", &assign_apart, nb::arg("costs").noconvert(), nb::arg("pairs").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("order").noconvert(), nb::arg("sweeps"), nb::arg("limit"));
-    m.def("colour_apart", &colour_apart, nb::arg("pairs").noconvert(), nb::arg("m"), nb::arg("k"), nb::arg("limit"));
+    define(m, "assign_apart", assign_apart,
+           R"(Label nodes at low cost, (m, k), with different labels for the nodes of each pair, (q, 2).
+
+In order, (m,), each node without a label gets the cheapest label that breaks fewest pairs; start, (m,), are the
+first labels, -1 for none. Then, in sweeps, a node moves if that breaks fewer pairs, and two labels are exchanged
+along the chain of pairs that have them (Kempe) if that is cheaper; an exchange breaks no pair. If limit is above 0
+and no pair is broken, branch and bound searches each connected part of at most 5000 nodes for the cheapest labels
+in at most so many steps. Costs are not negative. Returns labels (m,) and the number of broken pairs.)",
+           nb::arg("costs"), nb::arg("pairs"), nb::arg("start"), nb::arg("order"), count("sweeps"), nb::arg("limit"));
+    define(m, "colour_apart", colour_apart,
+           R"(Find k labels of m nodes that separate all pairs, (q, 2).
+
+The search begins with the most constrained node.
+
+limit is the largest number of steps for each connected part; parts of more than 5000 nodes are not searched. Nodes
+with fewer than k neighbours need no search and are removed repeatedly. Returns 1 if labels were found, 0 if there
+are none, -1 if that is unknown within the limit; and the labels (m,).
+
+Brelaz (1979), New methods to color the vertices of a graph.)",
+           nb::arg("pairs"), count("m"), count("k"), count("limit"));
 }
 
 }  // namespace linkwise

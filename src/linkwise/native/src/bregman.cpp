@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -70,9 +70,14 @@ double length(const double* values, int64_t count) {
     return std::sqrt(square);
 }
 
-nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<double> bound, Vector<double> gamma,
-                              Matrix<double> start, int max_sweeps, double tol) {
+auto bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<double> bound, Vector<double> gamma,
+                         Matrix<double> start, int max_sweeps, double tol) {
     const int64_t m = pairs.shape(0), d = pairs.shape(1);
+    check_rows("pairs", pairs);
+    check_shape("sign", sign, m);
+    check_shape("bound", bound, m);
+    check_shape("gamma", gamma, m);
+    check_shape("start", start, d, d);
     Result<double> metric(d * d), multiplier(m);
     int sweeps = 0;
     double change = 0;
@@ -94,16 +99,27 @@ nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<
             before = now;
         }
     }
-    return nb::make_tuple(metric.release({static_cast<size_t>(d), static_cast<size_t>(d)}),
-                          multiplier.release({static_cast<size_t>(m)}), sweeps, change);
+    return std::make_tuple(metric.release({static_cast<size_t>(d), static_cast<size_t>(d)}),
+                           multiplier.release({static_cast<size_t>(m)}), sweeps, change);
 }
 
 }  // namespace
 
 void register_bregman(nb::module_& m) {
-    m.def("bregman_projections", &bregman_projections, nb::arg("pairs").noconvert(), nb::arg("sign").noconvert(),
-          nb::arg("bound").noconvert(), nb::arg("gamma").noconvert(), nb::arg("start").noconvert(),
-          nb::arg("max_sweeps"), nb::arg("tol"));
+    define(m, "bregman_projections", bregman_projections,
+           R"(Find the metric closest to start, (d, d), whose squared lengths of pairs keep their bounds, with slack.
+
+Closeness is the divergence tr(A B^-1) - log det(A B^-1); a pair whose bound b becomes c adds
+gamma (c / b - log(c / b)). Pairs, (m, d), are differences, none of which is 0; they are projected one after the
+other, in one thread. sign, (m,), is 1 if the squared length should be at most bound, -1 if at least; bound and
+gamma, (m,), are positive; start is symmetric and positive definite. Time O(sweeps pairs d^2).
+
+It ends when the change is at most tol: the sum of the changes of the multipliers in a sweep, relative to the length
+of their vector before and after; or, where it is greater, a tenth of the greatest share by which a pair missed its
+bound when its turn came. Multipliers of high prices move little while bounds are far. Returns the metric (d, d), the
+multiplier of each pair (m,), the number of sweeps and the last change.)",
+           nb::arg("pairs"), nb::arg("sign"), nb::arg("bound"), nb::arg("gamma"), nb::arg("start"),
+           count("max_sweeps"), nb::arg("tol"));
 }
 
 }  // namespace linkwise

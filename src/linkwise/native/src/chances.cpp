@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
+#include "checks.hpp"
 #include "exponential.hpp"
-#include "kernels.hpp"
 
 namespace linkwise {
 
@@ -38,9 +38,11 @@ LINKWISE_SIMD void fill_logistic(const Logits& t, int64_t begin, int64_t end) {
     if (at < end) fill_lanes(t, at, sizeof(double) * static_cast<size_t>(end - at));
 }
 
-nb::object pair_chances(Matrix<double> similarity, Matrix<double> shared, double constant, double by_similarity,
-                        double by_shared, int threads) {
-    const int64_t n = similarity.shape(0), width = similarity.shape(1), all = n * width;
+// Of any one shape.
+Output<double> pair_chances(AnyShape<double> similarity, AnyShape<double> shared, double constant, double by_similarity,
+                            double by_shared, int threads) {
+    const int64_t all = similarity.size();
+    check_lengths("shared", lengths_of(shared), lengths_of(similarity));
     Result<double> found(all);
     {
         nb::gil_scoped_release release;
@@ -50,13 +52,16 @@ nb::object pair_chances(Matrix<double> similarity, Matrix<double> shared, double
             fill_logistic(logits, c * kChunk, std::min(all, (c + 1) * kChunk));
         });
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+    const std::vector<size_t> shape(similarity.shape_ptr(), similarity.shape_ptr() + similarity.ndim());
+    return found.release(shape.data(), shape.size());
 }
 
 // Of symmetric tables: below the diagonal, and then the other way round.
-nb::object pair_chances_of_halves(Matrix<double> similarity, Matrix<double> shared, double constant,
-                                  double by_similarity, double by_shared) {
+Output<double> pair_chances_of_halves(Matrix<double> similarity, Matrix<double> shared, double constant,
+                                      double by_similarity, double by_shared) {
     const int64_t n = similarity.shape(0);
+    check_square("similarity", similarity);
+    check_shape("shared", shared, n, n);
     Result<double> found(n * n);
     {
         nb::gil_scoped_release release;
@@ -69,7 +74,7 @@ nb::object pair_chances_of_halves(Matrix<double> similarity, Matrix<double> shar
                 for (int64_t j = b; j < std::min(n, b + side); ++j)
                     for (int64_t i = std::max(a, j + 1); i < std::min(n, a + side); ++i) out[j * n + i] = out[i * n + j];
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(n)});
 }
 
 // What a step of Newton needs of pairs with chances c and targets t: sums of (t - c) x and of c (1 - c) x x', where x is
@@ -104,19 +109,25 @@ LINKWISE_SIMD void add_slopes(const Logits& t, const double* target, int64_t n, 
     }
 }
 
-nb::object logistic_slopes(Vector<double> similarity, Vector<double> shared, Vector<double> target, double constant,
-                           double by_similarity, double by_shared) {
+Output<double> logistic_slopes(Vector<double> similarity, Vector<double> shared, Vector<double> target, double constant,
+                               double by_similarity, double by_shared) {
+    check_shape("shared", shared, similarity.shape(0));
+    check_shape("target", target, similarity.shape(0));
     Result<double> found(kSums);
     {
         nb::gil_scoped_release release;
         const Logits logits{similarity.data(), shared.data(), constant, by_similarity, by_shared, nullptr};
         add_slopes(logits, target.data(), static_cast<int64_t>(target.shape(0)), found.get());
     }
-    return nb::cast(found.release({kSums}));
+    return found.release({kSums});
 }
 
-nb::object average_pairs(Matrix<double> table, Vector<int32_t> rows, Vector<int32_t> label, int64_t k) {
+Output<double> average_pairs(Matrix<double> table, Vector<int32_t> rows, Vector<int32_t> label, int64_t k) {
     const int64_t n = rows.shape(0), width = table.shape(1);
+    check_square("table", table);
+    check_range("rows", rows, 0, width - 1);
+    check_shape("label", label, n);
+    check_range("label", label, 0, k - 1);
     Result<double> found(k * k);
     {
         nb::gil_scoped_release release;
@@ -133,7 +144,7 @@ nb::object average_pairs(Matrix<double> table, Vector<int32_t> rows, Vector<int3
             for (int64_t b = 0; b < k; ++b)
                 if (const double pairs = size[a] * size[b]; pairs > 1) out[a * k + b] /= pairs;
     }
-    return nb::cast(found.release({static_cast<size_t>(k), static_cast<size_t>(k)}));
+    return found.release({static_cast<size_t>(k), static_cast<size_t>(k)});
 }
 
 // ---------------------------------------------------------------- scores
@@ -183,7 +194,9 @@ LINKWISE_SIMD void share_rows(const Scores& t, int64_t begin, int64_t end) {
     }
 }
 
-nb::tuple share_scores(Matrix<double> score, int times, int quarters, double rest, int threads) {
+auto share_scores(Matrix<double> score, int times, int quarters, double rest, int threads) {
+    if (times < 1 || times > 3 || quarters < 0 || quarters > 2)
+        refuse("The power ", times, " + ", quarters, "/4 is not supported. Use 1 to 3.5.");
     const int64_t n = score.shape(0), k = score.shape(1), bands = (n + kBand - 1) / kBand;
     Result<double> join(n * k), none(n);
     {
@@ -193,7 +206,7 @@ nb::tuple share_scores(Matrix<double> score, int times, int quarters, double res
         crew.run(bands, [&](int64_t b, int) { share_rows(scores, b * kBand, std::min(n, (b + 1) * kBand)); });
     }
     const auto rows = static_cast<size_t>(n);
-    return nb::make_tuple(join.release({rows, static_cast<size_t>(k)}), none.release({rows}));
+    return std::make_tuple(join.release({rows, static_cast<size_t>(k)}), none.release({rows}));
 }
 
 struct Row {
@@ -233,7 +246,7 @@ LINKWISE_SIMD void sum_up_row(const Row& t, double& largest, double& second, dou
     for (; c < t.k; ++c) add(t.value[c]), positive += t.value[c] > 0 ? t.value[c] : 0.0;
 }
 
-nb::tuple sum_up_rows(Matrix<double> table) {
+auto sum_up_rows(Matrix<double> table) {
     const int64_t n = table.shape(0), k = table.shape(1);
     Result<double> largest(n), second(n), positive(n);
     {
@@ -242,7 +255,7 @@ nb::tuple sum_up_rows(Matrix<double> table) {
             sum_up_row({table.data() + i * k, k}, largest.get()[i], second.get()[i], positive.get()[i]);
     }
     const auto rows = static_cast<size_t>(n);
-    return nb::make_tuple(largest.release({rows}), second.release({rows}), positive.release({rows}));
+    return std::make_tuple(largest.release({rows}), second.release({rows}), positive.release({rows}));
 }
 
 // ---------------------------------------------------------------- polynomials
@@ -273,14 +286,16 @@ LINKWISE_SIMD void evaluate_polynomials(const Polynomials& t) {
     }
 }
 
-nb::object chebyshev_values(Vector<double> points, Matrix<double> coefficients) {
+Output<double> chebyshev_values(Vector<double> points, Matrix<double> coefficients) {
     const int64_t n = points.shape(0), degrees = coefficients.shape(0), m = coefficients.shape(1);
+    check_rows("coefficients", coefficients);
+    if (degrees < 2) refuse("the degrees of coefficients must be at least 1, got ", degrees - 1);
     Result<double> found(n * m);
     {
         nb::gil_scoped_release release;
         evaluate_polynomials({points.data(), coefficients.data(), n, degrees, m, found.get()});
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(m)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(m)});
 }
 
 LINKWISE_SIMD void fill_shares(const double* table, const double* total, int64_t n, int64_t k, int64_t width,
@@ -291,32 +306,59 @@ LINKWISE_SIMD void fill_shares(const double* table, const double* total, int64_t
     }
 }
 
-nb::object divide_rows(Matrix<double> table, Vector<double> total, int64_t width) {
+Output<double> divide_rows(Matrix<double> table, Vector<double> total, int64_t width) {
     const int64_t n = table.shape(0), k = table.shape(1);
+    check_shape("total", total, n);
+    if (width < k) refuse("width must be at least ", k, ", got ", width);
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
         fill_shares(table.data(), total.data(), n, k, width, found.get());
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(width)});
 }
 
 }  // namespace
 
 void register_chances(nb::module_& m) {
-    m.def("pair_chances", &pair_chances, nb::arg("similarity").noconvert(), nb::arg("shared").noconvert(),
-          nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"), nb::arg("n_threads"));
-    m.def("pair_chances_of_halves", &pair_chances_of_halves, nb::arg("similarity").noconvert(),
-          nb::arg("shared").noconvert(), nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"));
-    m.def("logistic_slopes", &logistic_slopes, nb::arg("similarity").noconvert(), nb::arg("shared").noconvert(),
-          nb::arg("target").noconvert(), nb::arg("constant"), nb::arg("by_similarity"), nb::arg("by_shared"));
-    m.def("average_pairs", &average_pairs, nb::arg("table").noconvert(), nb::arg("rows").noconvert(),
-          nb::arg("label").noconvert(), nb::arg("k"));
-    m.def("share_scores", &share_scores, nb::arg("score").noconvert(), nb::arg("times"), nb::arg("quarters"),
-          nb::arg("rest"), nb::arg("n_threads"));
-    m.def("sum_up_rows", &sum_up_rows, nb::arg("table").noconvert());
-    m.def("divide_rows", &divide_rows, nb::arg("table").noconvert(), nb::arg("total").noconvert(), nb::arg("width"));
-    m.def("chebyshev_values", &chebyshev_values, nb::arg("points").noconvert(), nb::arg("coefficients").noconvert());
+    define(m, "pair_chances", pair_chances,
+           "Compute the logistic function of constant + by_similarity * similarity + by_shared * shared, of any shape.",
+           nb::arg("similarity"), nb::arg("shared"), nb::arg("constant"), nb::arg("by_similarity"),
+           nb::arg("by_shared"), count("n_threads"));
+    define(m, "pair_chances_of_halves", pair_chances_of_halves,
+           "Compute pair_chances of symmetric tables, (n, n), of which only the lower triangles are read.",
+           nb::arg("similarity"), nb::arg("shared"), nb::arg("constant"), nb::arg("by_similarity"),
+           nb::arg("by_shared"));
+    define(m, "logistic_slopes", logistic_slopes,
+           R"(Sum what a step of Newton needs of pairs, (n,), with chances c and targets t: (9,).
+
+Sums of (t - c) x and of c (1 - c) x x', where x is (1, similarity, shared).)",
+           nb::arg("similarity"), nb::arg("shared"), nb::arg("target"), nb::arg("constant"), nb::arg("by_similarity"),
+           nb::arg("by_shared"));
+    define(m, "average_pairs", average_pairs,
+           R"(Average a table, (n, n), over the pairs of rows of two labels: (k, k), 0 for a label without rows.
+
+rows, (l,), are the rows and columns that count; label, (l,), is the label of each, 0 to k - 1.)",
+           nb::arg("table"), nb::arg("rows"), nb::arg("label"), nb::arg("k"));
+    define(m, "share_scores", share_scores,
+           R"(Divide powers of the scores of each row, (n, k), by their sum, to which `rest` is added.
+
+The exponent is n_times + n_quarters / 4, from 1 to 3.5; scores below 0 count as 0. Returns the shares (n, k), and
+the share of the rest (n,).)",
+           nb::arg("score"), nb::arg("n_times"), nb::arg("n_quarters"), nb::arg("rest"), count("n_threads"));
+    define(m, "sum_up_rows", sum_up_rows,
+           R"(Find the two largest values of each row, (n, k), and the sum of those above 0: three times (n,).
+
+The largest is minus infinity where there is none.)",
+           nb::arg("table"));
+    define(m, "divide_rows", divide_rows,
+           "Divide each row of a table, (n, k), by a number, (n,), and append columns of zeros: (n, width).",
+           nb::arg("table"), nb::arg("total"), nb::arg("width"));
+    define(m, "chebyshev_values", chebyshev_values,
+           R"(Evaluate m Chebyshev series, as NumPy's chebval does, at points, (n,): (n, m).
+
+coefficients are (degrees + 1, m), of at least one degree.)",
+           nb::arg("points"), nb::arg("coefficients"));
 }
 
 }  // namespace linkwise

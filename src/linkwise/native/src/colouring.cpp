@@ -1,14 +1,19 @@
 // Greedy colouring: vertices in order, each the lowest colour that no neighbour before it has.
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
 namespace {
 
-nb::ndarray<nb::numpy, int32_t> greedy_colours(Vector<int32_t> before, Vector<int32_t> after, int64_t n) {
+Output<int32_t> greedy_colours(Vector<int32_t> before, Vector<int32_t> after, int64_t n) {
     const int64_t edges = before.shape(0);
+    check_shape("before", before, kPositive);
+    check_shape("after", after, edges);
+    for (int64_t e = 0; e < edges; ++e)
+        if (const int32_t from = before.data()[e], to = after.data()[e]; from < 0 || from >= to || to >= n)
+            refuse("An edge does not lead from a vertex to a later one, 0 to ", n - 1, ".");
     Result<int32_t> colours(n);
     {
         nb::gil_scoped_release release;
@@ -31,8 +36,11 @@ nb::ndarray<nb::numpy, int32_t> greedy_colours(Vector<int32_t> before, Vector<in
 }  // namespace
 
 void register_colouring(nb::module_& m) {
-    m.def("greedy_colours", &greedy_colours, nb::arg("before").noconvert(), nb::arg("after").noconvert(),
-          nb::arg("n"));
+    define(m, "greedy_colours", greedy_colours,
+           R"(Colour n vertices in order, each with the lowest colour that no earlier neighbour has: (n,).
+
+before and after, (m,), are the ends of the edges, 0 <= before < after < n; an edge may be there many times.)",
+           nb::arg("before"), nb::arg("after"), count("n"));
 }
 
 }  // namespace linkwise

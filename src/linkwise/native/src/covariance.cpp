@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -10,9 +10,6 @@ namespace linkwise {
 namespace {
 
 constexpr int64_t kWide = 256;  // rows of a table that one thread takes at a time
-
-template <typename T>
-using Changed = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // ---------------------------------------------------------------- the upper triangle
 template <typename T>
@@ -25,10 +22,17 @@ void mirror_tiles(T* table, int64_t n) {
                     table[j * n + i] = table[i * n + j];
 }
 
-template <typename T>
-void mirror_lower(Changed<T> table) {
+// Numbers of any type, by their bytes.
+void mirror_lower(nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> table) {
+    check_square("table", table);
+    const int64_t n = table.shape(0);
+    const size_t bytes = table.itemsize();
+    if (bytes != 1 && bytes != 2 && bytes != 4)
+        throw nb::type_error("table must hold numbers of 1, 2 or 4 bytes, such as float32.");
     nb::gil_scoped_release release;
-    mirror_tiles(table.data(), static_cast<int64_t>(table.shape(0)));
+    if (bytes == 1) mirror_tiles(static_cast<uint8_t*>(table.data()), n);
+    else if (bytes == 2) mirror_tiles(static_cast<uint16_t*>(table.data()), n);
+    else mirror_tiles(static_cast<uint32_t*>(table.data()), n);
 }
 
 // ---------------------------------------------------------------- squares
@@ -86,7 +90,7 @@ LINKWISE_SIMD void add_squares(const Squares& t, int64_t begin, int64_t end, dou
         for (int64_t i = begin; i < end; ++i) add_row<true>(t, i, total);
 }
 
-nb::object sum_squares(const Squares& squares, int threads) {
+Output<double> sum_squares(const Squares& squares, int threads) {
     const int64_t n = squares.n, bands = (n + kWide - 1) / kWide;
     Result<double> found(n);
     {
@@ -100,15 +104,21 @@ nb::object sum_squares(const Squares& squares, int threads) {
         for (int64_t b = 0; b < bands; ++b)
             for (int64_t i = 0; i < std::min(n, (b + 1) * kWide); ++i) found.get()[i] += sums[b * n + i];
     }
-    return nb::cast(found.release({static_cast<size_t>(n)}));
+    return found.release({static_cast<size_t>(n)});
 }
 
-nb::object weighted_squares(Changed<float> table, Vector<double> weight, int threads) {
-    return sum_squares({table.data(), static_cast<int64_t>(weight.shape(0)), nullptr, 0, weight.data()}, threads);
+Output<double> weighted_squares(Matrix<float> table, Vector<double> weight, int threads) {
+    check_shape("weight", weight, kPositive);
+    check_shape("table", table, weight.shape(0), weight.shape(0));
+    return sum_squares({const_cast<float*>(table.data()), static_cast<int64_t>(weight.shape(0)), nullptr, 0, weight.data()},
+                       threads);
 }
 
-nb::object condition_on(Changed<float> table, int64_t item, double ridge, Vector<double> weight, int threads) {
+Output<double> condition_on(Changed<float> table, int64_t item, double ridge, Vector<double> weight, int threads) {
     const int64_t n = table.shape(0);
+    check_shape("weight", weight, kPositive);
+    check_shape("table", table, weight.shape(0), weight.shape(0));
+    check_between("item", item, 0, n - 1);
     const float* from = table.data();
     std::vector<float> column(n);
     for (int64_t j = 0; j < n; ++j) column[j] = j < item ? from[item * n + j] : from[j * n + item];
@@ -119,13 +129,18 @@ nb::object condition_on(Changed<float> table, int64_t item, double ridge, Vector
 }  // namespace
 
 void register_covariance(nb::module_& m) {
-    m.def("mirror_lower", &mirror_lower<uint8_t>, nb::arg("table").noconvert());
-    m.def("mirror_lower", &mirror_lower<uint16_t>, nb::arg("table").noconvert());
-    m.def("mirror_lower", &mirror_lower<uint32_t>, nb::arg("table").noconvert());
-    m.def("weighted_squares", &weighted_squares, nb::arg("table").noconvert(), nb::arg("weight").noconvert(),
-          nb::arg("n_threads"));
-    m.def("condition_on", &condition_on, nb::arg("table").noconvert(), nb::arg("item"), nb::arg("ridge"),
-          nb::arg("weight").noconvert(), nb::arg("n_threads"));
+    define(m, "mirror_lower", mirror_lower, "Copy the lower triangle of a table, (n, n), to the upper one.",
+           nb::arg("table"));
+    define(m, "weighted_squares", weighted_squares,
+           R"(Sum the weighted squares of each row of a symmetric table, (n, n), by the weights of the columns: (n,).
+
+The lower triangle of the table counts.)",
+           nb::arg("table"), nb::arg("weight"), count("n_threads"));
+    define(m, "condition_on", condition_on,
+           R"(Condition a covariance, (n, n), on one item, and return weighted_squares of the result: (n,).
+
+The table is changed in place; its lower triangle counts. ridge is the variance of the item's noise.)",
+           nb::arg("table"), nb::arg("item"), nb::arg("ridge"), nb::arg("weight"), count("n_threads"));
 }
 
 }  // namespace linkwise

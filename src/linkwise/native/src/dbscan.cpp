@@ -14,7 +14,7 @@
 
 #include <nanobind/stl/pair.h>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -234,15 +234,22 @@ class AllDbscans {
 };
 
 template <typename T>
-nb::ndarray<nb::numpy, int32_t> all_dbscans(Matrix<T> X, Vector<double> eps, Vector<int64_t> min_pts,
-                                            int threads, nb::object weight) {
-    const Weights weights(weight);
+Output<int32_t> all_dbscans(Matrix<T> X, Vector<double> eps, Vector<int64_t> min_pts, int threads,
+                            std::optional<Vector<int64_t>> weight) {
     const int64_t n = X.shape(0), d = X.shape(1), n_eps = eps.shape(0), n_min_pts = min_pts.shape(0);
+    check_rows("X", X);
+    check_shape("eps", eps, kPositive);
+    check_shape("min_pts", min_pts, kPositive);
+    check_shape("weight", weight, n);
+    if (n_eps > 255) refuse("eps holds ", n_eps, " radii. Pass at most 255 at once.");
+    if (const int64_t least = *std::min_element(min_pts.data(), min_pts.data() + n_min_pts); least < 1)
+        refuse("the smallest of min_pts must be at least 1, got ", least);
     Result<int32_t> labels(n_min_pts * n_eps * n);
     {
         nb::gil_scoped_release release;
         Crew crew(useful_threads(threads, n * n * d));
-        AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, weights.data, crew).label(labels.get());
+        AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, data_or_null(weight), crew)
+            .label(labels.get());
     }
     return labels.release({static_cast<size_t>(n_min_pts), static_cast<size_t>(n_eps), static_cast<size_t>(n)});
 }
@@ -276,6 +283,7 @@ LINKWISE_SIMD void extremes_from(Extremes& t) { extremes(t); }
 template <typename T>
 std::pair<double, double> distance_range(Matrix<T> X, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), blocks = (n + 63) / 64;
+    check_rows("X", X);
     double least = std::numeric_limits<double>::infinity(), most = 0;
     {
         nb::gil_scoped_release release;
@@ -300,12 +308,25 @@ std::pair<double, double> distance_range(Matrix<T> X, int threads) {
 }  // namespace
 
 void register_dbscan(nb::module_& m) {
-    m.def("all_dbscans", &all_dbscans<float>, nb::arg("X").noconvert(), nb::arg("eps").noconvert(),
-          nb::arg("min_pts").noconvert(), nb::arg("n_threads"), nb::arg("weight").none());
-    m.def("all_dbscans", &all_dbscans<double>, nb::arg("X").noconvert(), nb::arg("eps").noconvert(),
-          nb::arg("min_pts").noconvert(), nb::arg("n_threads"), nb::arg("weight").none());
-    m.def("distance_range", &distance_range<float>, nb::arg("X").noconvert(), nb::arg("n_threads"));
-    m.def("distance_range", &distance_range<double>, nb::arg("X").noconvert(), nb::arg("n_threads"));
+    define(m, "all_dbscans", all_dbscans<float>, all_dbscans<double>,
+           R"(Run DBSCAN for every pair of a radius and a number of neighbours: labels (P, E, n).
+
+Two rows are neighbours when their squared distance, summed in the order of the features, is at most the
+squared radius; a row is its own neighbour. eps, (E,), are at most 255 radii, not negative and ascending;
+min_pts, (P,), are numbers of neighbours of a core row, itself included; weight, (n,), counts each row. Labels,
+their numbers and the clusters of border rows are those of scikit-learn's DBSCAN(algorithm="kd_tree"): 0, 1, ...
+in order of their first core rows; -1 is noise. Time O(n^2 d) once and O(n M) a clustering, memory O(n M),
+where M is the largest of min_pts.
+
+Ester, Kriegel, Sander and Xu (1996), A density-based algorithm for discovering clusters in large spatial
+databases with noise. Araujo Neto, Sander, Campello and Nascimento (2021), Core-SG: efficient computation of
+multiple MSTs for density-based methods.)",
+           nb::arg("X"), nb::arg("eps"), nb::arg("min_pts"), count("n_threads"), nb::arg("weight") = nb::none());
+    define(m, "distance_range", distance_range<float>, distance_range<double>,
+           R"(Return the smallest positive and the largest squared distance between two rows.
+
+Both are 0 if all rows are equal. Squares are summed in the order of the features.)",
+           nb::arg("X"), count("n_threads"));
 }
 
 }  // namespace linkwise

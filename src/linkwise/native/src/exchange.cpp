@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -149,8 +149,11 @@ double sum_squares(const double* X, int64_t n, int64_t d, const int32_t* labels,
     return sum;
 }
 
-nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int max_passes, int threads) {
+auto exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int max_passes, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), runs = labels.shape(0);
+    check_rows("X", X);
+    check_shape("labels", labels, kPositive, n);
+    check_range("labels", labels, 0, k - 1);
     Result<int32_t> found(runs * n);
     Result<double> inertia(runs);
     {
@@ -181,14 +184,22 @@ nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int
         });
     }
     const size_t R = runs, N = n;
-    return nb::make_tuple(found.release({R, N}), inertia.release({R}));
+    return std::make_tuple(found.release({R, N}), inertia.release({R}));
 }
 
 }  // namespace
 
 void register_exchange(nb::module_& m) {
-    m.def("exchange", &exchange_runs, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),
-          nb::arg("max_passes"), nb::arg("n_threads"));
+    define(m, "exchange", exchange_runs,
+           R"(Move rows to other clusters, one at a time, while the sum of squares falls.
+
+labels, (R, n), are R clusterings into k clusters, which need not all be there; from each one run starts, which
+stops after a pass over all rows without a move. Returns improved labels (R, n), and the sums of squared
+distances of the rows to the means of their clusters (R,).
+
+Hartigan (1975), Clustering Algorithms. Telgarsky and Vattani (2010), Hartigan's method: k-means clustering
+without Voronoi.)",
+           nb::arg("X"), nb::arg("labels"), count("k"), count("max_passes"), count("n_threads"));
 }
 
 }  // namespace linkwise

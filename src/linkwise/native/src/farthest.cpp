@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -119,8 +120,10 @@ class Search {
     }
 };
 
-nb::ndarray<nb::numpy, int64_t> farthest_pairs(Matrix<double> X, Matrix<double> scales) {
+Output<int64_t> farthest_pairs(Matrix<double> X, Matrix<double> scales) {
     const int64_t g = scales.shape(0), d = X.shape(1);
+    check_rows("X", X);
+    check_shape("scales", scales, kPositive, d);
     Result<int64_t> pairs(2 * g);
     {
         nb::gil_scoped_release release;
@@ -133,7 +136,12 @@ nb::ndarray<nb::numpy, int64_t> farthest_pairs(Matrix<double> X, Matrix<double> 
 }  // namespace
 
 void register_farthest(nb::module_& m) {
-    m.def("farthest_pairs", &farthest_pairs, nb::arg("X").noconvert(), nb::arg("scales").noconvert());
+    define(m, "farthest_pairs", farthest_pairs,
+           R"(Find the two rows that are farthest apart under each of g diagonal metrics, on one thread: (g, 2).
+
+scales, (g, d), multiply the features. The lower row comes first; of equal distances, which are those of
+squared_distances, the first pair counts. If all rows are equal, the first is paired with itself.)",
+           nb::arg("X"), nb::arg("scales"));
 }
 
 }  // namespace linkwise

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "random.hpp"
 
 namespace linkwise {
@@ -229,10 +229,19 @@ TreeProblem make_tree_problem(const Matrix<double>& rows, const Vector<int64_t>&
     return problem;
 }
 
+void check_known(const Matrix<double>& rows, const Vector<int64_t>& items, const Vector<int64_t>& home, int64_t most) {
+    const int64_t n = rows.shape(0), d = rows.shape(1), known = items.shape(0);
+    check_rows("rows", rows);
+    check_shape("items", items, kPositive);
+    check_shape("home", home, known);
+    check_range("items", items, 0, n - 1);
+    check_range("home", home, 0, known - 1);
+    check_between("max_features", most, 1, d);
+}
+
 // Trees that begin with these seeds; `weights` holds known values for each, or is null.
-nb::ndarray<nb::numpy, int32_t> grow_trees(const Matrix<double>& rows, const Vector<int64_t>& items,
-                                           const Vector<int64_t>& home, const int32_t* weights,
-                                           const std::vector<uint64_t>& seeds, int64_t most, int threads) {
+Output<int32_t> grow_trees(const Matrix<double>& rows, const Vector<int64_t>& items, const Vector<int64_t>& home,
+                           const int32_t* weights, const std::vector<uint64_t>& seeds, int64_t most, int threads) {
     const int64_t n = rows.shape(0), known = items.shape(0), n_trees = static_cast<int64_t>(seeds.size());
     Result<int32_t> leaves(n * n_trees);
     {
@@ -251,26 +260,43 @@ nb::ndarray<nb::numpy, int32_t> grow_trees(const Matrix<double>& rows, const Vec
     return leaves.release({static_cast<size_t>(n), static_cast<size_t>(n_trees)});
 }
 
-nb::ndarray<nb::numpy, int32_t> random_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home,
-                                             int64_t n_trees, uint64_t seed, int64_t most, int threads) {
+Output<int32_t> random_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home, int64_t n_trees,
+                             uint64_t seed, int64_t most, int threads) {
+    check_known(rows, items, home, most);
     std::vector<uint64_t> seeds(n_trees);
     SplitMix64 stream{seed};
     for (uint64_t& own : seeds) own = stream.word();
     return grow_trees(rows, items, home, nullptr, seeds, most, threads);
 }
 
-nb::ndarray<nb::numpy, int32_t> weighted_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home,
-                                               Matrix<int32_t> weights, Vector<uint64_t> given, int64_t most,
-                                               int threads) {
+Output<int32_t> weighted_trees(Matrix<double> rows, Vector<int64_t> items, Vector<int64_t> home,
+                               Matrix<int32_t> weights, Vector<uint64_t> given, int64_t most, int threads) {
+    check_known(rows, items, home, most);
+    const int64_t known = items.shape(0), n_trees = weights.shape(0);
+    check_shape("weights", weights, kPositive, known);
+    check_shape("seeds", given, n_trees);
+    for (int64_t t = 0; t < n_trees; ++t) {
+        const auto [least, largest] = std::minmax_element(weights.data() + t * known, weights.data() + (t + 1) * known);
+        if (*least < 0 || *largest < 1)
+            refuse("weights must not be negative, and in each tree one must be at least 1.");
+    }
     std::vector<uint64_t> seeds;
     for (size_t t = 0; t < given.shape(0); ++t) seeds.push_back(SplitMix64{given.data()[t]}.word());
     return grow_trees(rows, items, home, weights.data(), seeds, most, threads);
 }
 
 // How often each row shares a leaf with the members of each group.
-nb::ndarray<nb::numpy, int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<int64_t> rows, Vector<int64_t> members,
-                                                 Vector<int64_t> group, int64_t groups) {
-    const int64_t trees = leaves.shape(1), asked = rows.shape(0), m = members.shape(0);
+Output<int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<int64_t> rows, Vector<int64_t> members,
+                                 Vector<int64_t> group, int64_t groups) {
+    const int64_t trees = leaves.shape(1), asked = rows.shape(0), m = members.shape(0), n = leaves.shape(0);
+    check_rows("leaves", leaves);
+    check_range("leaves", leaves, 0, std::numeric_limits<int32_t>::max());
+    check_shape("rows", rows, kPositive);
+    check_shape("members", members, kPositive);
+    check_shape("group", group, m);
+    check_range("rows", rows, 0, n - 1);
+    check_range("members", members, 0, n - 1);
+    check_range("group", group, 0, groups - 1);
     Result<int64_t> found(asked * groups);
     {
         nb::gil_scoped_release release;
@@ -294,14 +320,32 @@ nb::ndarray<nb::numpy, int64_t> count_leaf_mates(Matrix<int32_t> leaves, Vector<
 }  // namespace
 
 void register_forest(nb::module_& m) {
-    m.def("random_trees", &random_trees, nb::arg("rows").noconvert(), nb::arg("items").noconvert(),
-          nb::arg("home").noconvert(), nb::arg("n_trees"), nb::arg("seed"), nb::arg("max_features"),
-          nb::arg("n_threads"));
-    m.def("weighted_trees", &weighted_trees, nb::arg("rows").noconvert(), nb::arg("items").noconvert(),
-          nb::arg("home").noconvert(), nb::arg("weights").noconvert(), nb::arg("seeds").noconvert(),
-          nb::arg("max_features"), nb::arg("n_threads"));
-    m.def("count_leaf_mates", &count_leaf_mates, nb::arg("leaves").noconvert(), nb::arg("rows").noconvert(),
-          nb::arg("members").noconvert(), nb::arg("group").noconvert(), nb::arg("groups"));
+    define(m, "random_trees", random_trees,
+           R"(Grow extremely randomised trees on some rows, and find the leaf of every row: (n, n_trees).
+
+A node is split if its items are of several classes and differ in some feature. Features are drawn without
+replacement until max_features in which its items differ were tried, each with one threshold, uniform between its
+least and its largest value there. The split of least Gini impurity is used, of equals the first. Every item counts
+once. scikit-learn's ExtraTrees do the same, except that features in which all items are equal count as tried.
+items, (l,), are the rows (n, d) that the trees learn from; home, (l,), their classes, 0 to l - 1. Leaves are 0, 1,
+... from left to right. Time, for a tree, O(n + l sqrt(d)) times its mean depth.
+
+Geurts, Ernst and Wehenkel (2006), Extremely randomized trees, sections 2 and 3.)",
+           nb::arg("rows"), nb::arg("items"), nb::arg("home"), count("n_trees"), nb::arg("seed"),
+           nb::arg("max_features"), count("n_threads"));
+    define(m, "weighted_trees", weighted_trees,
+           R"(Grow trees as random_trees does, each with weights of its own, (n_trees, l), for the items.
+
+A weight says how often an item counts; in each tree one counts at least once. seeds, (n_trees,), are those of the
+trees, of which each is the first tree of a forest with this seed.)",
+           nb::arg("rows"), nb::arg("items"), nb::arg("home"), nb::arg("weights"), nb::arg("seeds"),
+           nb::arg("max_features"), count("n_threads"));
+    define(m, "count_leaf_mates", count_leaf_mates,
+           R"(Count, for rows, (r,), and groups of rows, the leaves that a row shares with the members: (r, n_groups).
+
+leaves, (n, n_trees), are not negative; members, (m,), are the rows of all groups, and group, (m,), their groups.
+Counts are added over the trees.)",
+           nb::arg("leaves"), nb::arg("rows"), nb::arg("members"), nb::arg("group"), count("n_groups"));
 }
 
 }  // namespace linkwise

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "sparse_rows.hpp"
 #include "tile.hpp"
 
@@ -21,14 +21,14 @@ struct Entries {
     std::vector<int32_t> column, start{0};
 
     void end_row() { start.push_back(static_cast<int32_t>(data.size())); }
-    nb::tuple release() const {
+    auto release() const {
         Result<double> amount(data.size());
         Result<int32_t> where(column.size()), begin(start.size());
         std::copy(data.begin(), data.end(), amount.get());
         std::copy(column.begin(), column.end(), where.get());
         std::copy(start.begin(), start.end(), begin.get());
-        return nb::make_tuple(amount.release({data.size()}), where.release({column.size()}),
-                              begin.release({start.size()}));
+        return std::make_tuple(amount.release({data.size()}), where.release({column.size()}),
+                               begin.release({start.size()}));
     }
 };
 
@@ -152,8 +152,12 @@ LINKWISE_SIMD int64_t split_row(const Shares& t, int32_t& likeliest, double& mos
 }
 
 // Sparse rows: the split shares, 1 for the fine cluster of the item, and its trust for that.
-nb::tuple split_chances(Matrix<double> join, Vector<double> trust, Vector<int32_t> fine, double least, int64_t m) {
-    const int64_t n = join.shape(0), k = join.shape(1);
+auto split_chances(Matrix<double> join, Vector<double> trust, Vector<int32_t> fine, double least, int64_t m) {
+    const int64_t n = trust.shape(0), k = join.shape(1);
+    check_shape("trust", trust, kPositive);
+    check_shape("join", join, n, k);
+    check_shape("fine", fine, n);
+    check_range("fine", fine, 0, m - 1);
     Entries found;
     Result<int32_t> likeliest(n);
     Result<double> most(n);
@@ -176,11 +180,15 @@ nb::tuple split_chances(Matrix<double> join, Vector<double> trust, Vector<int32_
         }
     }
     const auto size = static_cast<size_t>(n);
-    return nb::make_tuple(found.release(), likeliest.release({size}), most.release({size}));
+    return std::make_tuple(found.release(), likeliest.release({size}), most.release({size}));
 }
 
-nb::tuple sum_rows(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Vector<int32_t> items,
-                   Vector<double> weight, Vector<int32_t> label, int64_t n_groups, int64_t width) {
+auto sum_rows(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Vector<int32_t> items,
+              Vector<double> weight, Vector<int32_t> label, int64_t n_groups, int64_t width) {
+    check_range("items", items, 0, check_sparse(data, column, start, width) - 1);
+    check_shape("weight", weight, items.shape(0));
+    check_shape("label", label, items.shape(0));
+    check_range("label", label, 0, n_groups - 1);
     Entries found;
     {
         nb::gil_scoped_release release;
@@ -270,9 +278,17 @@ LINKWISE_SIMD void multiply_few(const FormProduct& t, int64_t n) {
         }
 }
 
-nb::object multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
-                         Matrix<double> alike, int threads) {
-    const int64_t n = start.shape(0) - 1, k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
+int64_t check_form(const Vector<double>& data, const Vector<int32_t>& column, const Vector<int32_t>& start,
+                   const Matrix<double>& same, const Matrix<double>& alike) {
+    check_square("same", same);
+    check_square("alike", alike);
+    return check_sparse(data, column, start, same.shape(0) + 2 * alike.shape(0));
+}
+
+Output<double> multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
+                             Matrix<double> alike, int threads) {
+    const int64_t n = check_form(data, column, start, same, alike);
+    const int64_t k = same.shape(0), m = alike.shape(0), width = k + 2 * m;
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
@@ -299,7 +315,7 @@ nb::object multiply_form(Vector<double> data, Vector<int32_t> column, Vector<int
             });
         }
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(width)});
 }
 
 double add_form(const Sparse& rows, int32_t begin, int32_t end, const double* table, int64_t width, int64_t first) {
@@ -313,9 +329,9 @@ double add_form(const Sparse& rows, int32_t begin, int32_t end, const double* ta
     return total;
 }
 
-nb::object evaluate_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
-                         Matrix<double> alike) {
-    const int64_t n = start.shape(0) - 1;
+Output<double> evaluate_form(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> same,
+                             Matrix<double> alike) {
+    const int64_t n = check_form(data, column, start, same, alike);
     Result<double> found(n);
     {
         nb::gil_scoped_release release;
@@ -331,7 +347,7 @@ nb::object evaluate_form(Vector<double> data, Vector<int32_t> column, Vector<int
             found.get()[i] = total;
         }
     }
-    return nb::cast(found.release({static_cast<size_t>(n)}));
+    return found.release({static_cast<size_t>(n)});
 }
 
 LINKWISE_SIMD void multiply_tile(const Sparse& rows, const TileRow* tile, int64_t n, int64_t first, int64_t width,
@@ -350,9 +366,12 @@ LINKWISE_SIMD void mirror_tile(double* out, int64_t n, int64_t tile) {
             for (int64_t j = a; j < std::min(i, a + kTile); ++j) out[i * n + j] = out[j * n + i];
 }
 
-nb::object multiply_across(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> table,
-                           bool is_symmetric, int threads) {
-    const int64_t n = start.shape(0) - 1, width = table.shape(0), inner = table.shape(1), count = tile_count(width);
+Output<double> multiply_across(Vector<double> data, Vector<int32_t> column, Vector<int32_t> start, Matrix<double> table,
+                               bool is_symmetric, int threads) {
+    const int64_t width = table.shape(0), inner = table.shape(1), count = tile_count(width);
+    check_rows("table", table);
+    const int64_t n = check_sparse(data, column, start, inner);
+    if (is_symmetric && n != width) refuse(n, " rows times ", width, " rows are not symmetric.");
     Result<double> found(n * width);
     {
         nb::gil_scoped_release release;
@@ -366,7 +385,7 @@ nb::object multiply_across(Vector<double> data, Vector<int32_t> column, Vector<i
         });
         if (is_symmetric) crew.run(count, [&](int64_t t, int) { mirror_tile(found.get(), n, t); });
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(width)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(width)});
 }
 
 LINKWISE_SIMD void fill_distances(const double* belonging, const double* size, int64_t n, double* found) {
@@ -376,22 +395,32 @@ LINKWISE_SIMD void fill_distances(const double* belonging, const double* size, i
                 std::nearbyint((1 - belonging[i * n + j] / (size[i] * size[j])) * kDecimals) / kDecimals;
 }
 
-nb::object mean_distances(Matrix<double> belonging, Vector<double> size) {
+Output<double> mean_distances(Matrix<double> belonging, Vector<double> size) {
     const int64_t n = size.shape(0);
+    check_shape("size", size, kPositive);
+    check_shape("belonging", belonging, n, n);
     Result<double> found(n * n);
     {
         nb::gil_scoped_release release;
         fill_distances(belonging.data(), size.data(), n, found.get());
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(n)});
 }
 
 // ---------------------------------------------------------------- groups that differ
 // Groups in their order; each that is in one cluster with a group before it that it differs from goes where it gains
 // most and may be, or makes a cluster of its own.
-nb::object mend_clusters(Vector<int64_t> order, Vector<int64_t> some, Vector<int64_t> begin, Vector<int64_t> differs,
-                         Matrix<double> gain, Vector<int64_t> label) {
+Output<int64_t> mend_clusters(Vector<int64_t> order, Vector<int64_t> some, Vector<int64_t> begin,
+                              Vector<int64_t> differs, Matrix<double> gain, Vector<int64_t> label) {
     const int64_t n = label.shape(0), count = some.shape(0), clusters = gain.shape(1);
+    check_shape("gain", gain, count, clusters);
+    check_shape("order", order, count);
+    check_range("order", order, 0, count - 1);
+    check_range("some", some, 0, n - 1);
+    check_shape("begin", begin, count + 1);
+    check_starts("begin", begin, differs.shape(0));
+    check_range("differs", differs, 0, n - 1);
+    check_range("label", label, 0, clusters - 1);
     Result<int64_t> found(n);
     {
         nb::gil_scoped_release release;
@@ -413,28 +442,57 @@ nb::object mend_clusters(Vector<int64_t> order, Vector<int64_t> some, Vector<int
             placed[a] = mended[a];
         }
     }
-    return nb::cast(found.release({static_cast<size_t>(n)}));
+    return found.release({static_cast<size_t>(n)});
 }
 
 }  // namespace
 
 void register_gains(nb::module_& m) {
-    m.def("split_chances", &split_chances, nb::arg("join").noconvert(), nb::arg("trust").noconvert(),
-          nb::arg("fine").noconvert(), nb::arg("least"), nb::arg("n_fine"));
-    m.def("sum_rows", &sum_rows, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("items").noconvert(), nb::arg("weight").noconvert(),
-          nb::arg("label").noconvert(), nb::arg("n_groups"), nb::arg("width"));
-    m.def("multiply_form", &multiply_form, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("same").noconvert(), nb::arg("alike").noconvert(),
-          nb::arg("n_threads"));
-    m.def("evaluate_form", &evaluate_form, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("same").noconvert(), nb::arg("alike").noconvert());
-    m.def("multiply_across", &multiply_across, nb::arg("data").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("table").noconvert(), nb::arg("is_symmetric"), nb::arg("n_threads"));
-    m.def("mean_distances", &mean_distances, nb::arg("belonging").noconvert(), nb::arg("size").noconvert());
-    m.def("mend_clusters", &mend_clusters, nb::arg("order").noconvert(), nb::arg("some").noconvert(),
-          nb::arg("begin").noconvert(), nb::arg("differs").noconvert(), nb::arg("gain").noconvert(),
-          nb::arg("label").noconvert());
+    define(m, "split_chances", split_chances,
+           R"(Make sparse rows, (n, k + 2 m), of the shares, (n, k), the trust, (n,), and the fine cluster, (n,).
+
+A row holds the shares times the trust, without those below `least`, then 1 and the trust in the columns of its fine
+cluster, 0 to m - 1. Returns (data, column, start); the likeliest columns (n,), the first of the largest shares when
+rounded to nine decimals; and the largest shares times the trust (n,).)",
+           nb::arg("join"), nb::arg("trust"), nb::arg("fine"), nb::arg("least"), nb::arg("n_fine"));
+    define(m, "sum_rows", sum_rows,
+           R"(Sum sparse rows by their labels: (data, column, start) of (n_groups, width).
+
+items, (a,), are the rows that are added, of which one may be there many times; weight, (a,), their factors; label,
+(a,), the sums that they go to. The terms of a sum are added in their order. Time O(a e + n_groups), and the time to
+sort the columns of each sum, for e entries of a row.)",
+           nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("items"), nb::arg("weight"),
+           nb::arg("label"), nb::arg("n_groups"), nb::arg("width"));
+    define(m, "multiply_form", multiply_form,
+           R"(Multiply sparse rows, (n, k + 2 m), by the table of a form: X W, the terms in the order of their columns.
+
+W has three blocks: same, (k, k); alike, (m, m); and alike with the other sign.)",
+           nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("same"), nb::arg("alike"),
+           count("n_threads"));
+    define(m, "evaluate_form", evaluate_form,
+           "Compute x W x' for each sparse row x, (n,), W as of multiply_form. Time O(n e^2) for e entries a row.",
+           nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("same"), nb::arg("alike"));
+    define(m, "multiply_across", multiply_across,
+           R"(Multiply sparse rows, (n, w), by those of a dense table, (c, w): (n, c).
+
+The terms of a sum are added in the order of their columns. If the result is symmetric, half of it is computed.)",
+           nb::arg("data"), nb::arg("column"), nb::arg("start"), nb::arg("table"), nb::arg("is_symmetric"),
+           count("n_threads"));
+    define(m, "mean_distances", mean_distances,
+           R"(Compute how far groups are apart: 1 less the mean chance that their rows belong together, (g, g).
+
+belonging, (g, g), are the expected pairs of rows of two groups that belong together; size, (g,), the rows of each.
+Rounded to nine decimals.)",
+           nb::arg("belonging"), nb::arg("size"));
+    define(m, "mend_clusters", mend_clusters,
+           R"(Take groups that are known to differ out of one cluster: (g,).
+
+some, (s,), are the groups that differ from others, and order, (s,), places in it, in the order in which groups stay
+where they are; those that each differs from begin in differs, (q,), at begin, (s + 1,). gain, (s, c), is what each
+gains by each cluster; label, (g,), the cluster of each group. A group that differs from one before it in its cluster
+goes where it gains most, or to a new cluster if it gains nowhere.)",
+           nb::arg("order"), nb::arg("some"), nb::arg("begin"), nb::arg("differs"), nb::arg("gain"),
+           nb::arg("label"));
 }
 
 }  // namespace linkwise

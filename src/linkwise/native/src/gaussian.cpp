@@ -2,8 +2,8 @@
 #include <cstring>
 #include <vector>
 
+#include "checks.hpp"
 #include "exponential.hpp"
-#include "kernels.hpp"
 
 namespace linkwise {
 
@@ -49,9 +49,11 @@ LINKWISE_SIMD void weigh_square(const Square& t) {
     weigh(t, tile);
 }
 
-void gaussian_weights(Matrix<double> X, double scale, nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out,
-                      int threads) {
+void gaussian_weights(Matrix<double> X, double scale, Changed<double> out, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), sides = (n + kSide - 1) / kSide, stride = sides * kSide;
+    check_rows("X", X);
+    check_shape("out", out, n, n);
+    if (!(scale >= 0)) refuse("scale must not be negative, got ", scale);
     nb::gil_scoped_release release;
     std::vector<TileRow> memory(static_cast<size_t>(d * stride / kTile));
     double* columns = memory.data()->value;
@@ -109,8 +111,10 @@ LINKWISE_INLINE void multiply(const Strip& t, T* factors) {
 
 LINKWISE_SIMD void multiply_strip(const Strip& t, double* factors) { multiply(t, factors); }
 
-nb::ndarray<nb::numpy, double> block_product(Matrix<double> block, Matrix<double> matrix, int threads) {
+Output<double> block_product(Matrix<double> block, Matrix<double> matrix, int threads) {
     const int64_t b = block.shape(0), n = matrix.shape(0), m = matrix.shape(1);
+    check_rows("matrix", matrix);
+    check_shape("block", block, kPositive, n);
     Result<double> out(b * m);
     {
         nb::gil_scoped_release release;
@@ -129,10 +133,16 @@ nb::ndarray<nb::numpy, double> block_product(Matrix<double> block, Matrix<double
 }  // namespace
 
 void register_gaussian(nb::module_& m) {
-    m.def("gaussian_weights", &gaussian_weights, nb::arg("X").noconvert(), nb::arg("scale"),
-          nb::arg("out").noconvert(), nb::arg("n_threads"));
-    m.def("block_product", &block_product, nb::arg("block").noconvert(), nb::arg("matrix").noconvert(),
-          nb::arg("n_threads"));
+    define(m, "gaussian_weights", gaussian_weights,
+           R"(Write exp(-scale d^2) into out, (n, n), for every two rows, where d is their distance.
+
+Weights are within two units in the last place; those below 1e-307 are 0.)",
+           nb::arg("X"), nb::arg("scale"), nb::arg("out"), count("n_threads"));
+    define(m, "block_product", block_product,
+           R"(Multiply a few vectors, (b, n), by a large matrix, (n, m), which is read once and never copied: (b, m).
+
+Each number is summed in the order of the rows of the matrix.)",
+           nb::arg("block"), nb::arg("matrix"), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "random.hpp"
 #include "tile.hpp"
 
@@ -206,14 +206,22 @@ class TableKMeans {
 };
 
 template <typename L>
-nb::tuple hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, int64_t k, Vector<uint64_t> seeds,
-                             nb::object given, int max_iter, int threads) {
+auto hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, int64_t k, Vector<uint64_t> seeds,
+                        std::optional<Vector<int64_t>> given, int max_iter, int threads) {
+    check_rows("H", H);
+    check_shape("alpha", alpha, kPositive);
+    const size_t rounds = alpha.shape(0), every = H.shape(1);
+    if (rounds > every) refuse("H must have a column for each of ", rounds, " alphas, got ", every);
+    for (size_t i = 0; i < H.shape(0); ++i) check_range("H", H.data() + i * every, rounds, 0, values - 1);
+    if (!given) check_shape("seeds", seeds, kPositive);
+    if (given) {
+        check_between("the number of rows", given->shape(0), 1, k);
+        check_range("rows", *given, 0, static_cast<int64_t>(H.shape(0)) - 1);
+    }
     const Labelled<L> labelled{H.data(), static_cast<int64_t>(H.shape(0)), static_cast<int64_t>(H.shape(1)),
                                static_cast<int64_t>(alpha.shape(0)), values, alpha.data()};
     const int64_t n = labelled.n;
-    Vector<int64_t> rows;
-    if (!given.is_none()) rows = nb::cast<Vector<int64_t>>(given, false);
-    const bool drawn = given.is_none();
+    const bool drawn = !given;
     Result<int32_t> labels(n);
     double inertia = std::numeric_limits<double>::infinity();
     int n_iter = 0;
@@ -223,7 +231,7 @@ nb::tuple hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, 
         TableKMeans<L> means(labelled, k, crew);
         std::vector<int32_t> run(n);
         for (int64_t r = 0; r < (drawn ? static_cast<int64_t>(seeds.shape(0)) : 1); ++r) {
-            means.begin(drawn ? means.draw(seeds.data()[r]) : std::vector<int64_t>(rows.data(), rows.data() + rows.shape(0)), run.data());
+            means.begin(drawn ? means.draw(seeds.data()[r]) : std::vector<int64_t>(given->data(), given->data() + given->shape(0)), run.data());
             int passes = 0;
             const double found = means.run(run.data(), max_iter, &passes);
             if (!(found < inertia)) continue;
@@ -231,16 +239,22 @@ nb::tuple hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, 
             std::copy(run.begin(), run.end(), labels.get());
         }
     }
-    return nb::make_tuple(labels.release({static_cast<size_t>(n)}), inertia, n_iter);
+    return std::make_tuple(labels.release({static_cast<size_t>(n)}), inertia, n_iter);
 }
 
 }  // namespace
 
 void register_hypotheses(nb::module_& m) {
-    m.def("hypotheses_k_means", &hypotheses_k_means<uint8_t>, nb::arg("H").noconvert(), nb::arg("alpha").noconvert(),
-          nb::arg("values"), nb::arg("k"), nb::arg("seeds").noconvert(), nb::arg("given").none(), nb::arg("max_iter"), nb::arg("n_threads"));
-    m.def("hypotheses_k_means", &hypotheses_k_means<uint16_t>, nb::arg("H").noconvert(), nb::arg("alpha").noconvert(),
-          nb::arg("values"), nb::arg("k"), nb::arg("seeds").noconvert(), nb::arg("given").none(), nb::arg("max_iter"), nb::arg("n_threads"));
+    define(m, "hypotheses_k_means", hypotheses_k_means<uint8_t>, hypotheses_k_means<uint16_t>,
+           R"(Kernel k-means on K = sum over t of alpha[t] * (H[i, t] == H[j, t]) without forming K.
+
+A row moves only to a cluster that is nearer by more than rounding, 1e-9 of K's diagonal. An empty cluster gets the
+row farthest from its centre, out of a cluster that keeps another. H, (n, T), holds labels below n_values, of which
+the first len(alpha) columns count; alpha, (t,), are positive weights of the clusterings. Each of R seeds draws rows to
+start from in proportion to their squared distance to those drawn before; or rows, (g,), are those of a single start.
+Returns labels (n,), the sum of squared distances in the space of the kernel, and the iterations of the best run.)",
+           nb::arg("H"), nb::arg("alpha"), count("n_values"), count("k"), nb::arg("seeds"), nb::arg("rows").none(),
+           count("max_iter"), count("n_threads"));
 }
 
 }  // namespace linkwise

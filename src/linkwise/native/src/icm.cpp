@@ -1,4 +1,5 @@
 // The moves of iterated conditional modes, and the pairs of each row, in which they are looked up.
+#include "checks.hpp"
 #include "icm.hpp"
 
 namespace linkwise {
@@ -86,9 +87,9 @@ struct EndArrays {
         }
     }
     PairEnds view() { return {start.get(), other.get(), pair.get()}; }
-    nb::tuple release() {
+    auto release() {
         const size_t ends = size;
-        return nb::make_tuple(start.release({static_cast<size_t>(m + 1)}), other.release({ends}), pair.release({ends}));
+        return std::make_tuple(start.release({static_cast<size_t>(m + 1)}), other.release({ends}), pair.release({ends}));
     }
 };
 
@@ -108,20 +109,34 @@ struct MemberArrays {
     }
 };
 
-nb::object pair_graph(Matrix<int32_t> must, Matrix<int32_t> cannot, Vector<int32_t> group) {
+auto pair_graph(Matrix<int32_t> must, Matrix<int32_t> cannot, Vector<int32_t> group) {
     const int64_t m = group.shape(0);
+    check_shape("group", group, kPositive);
+    check_range("group", group, 0, m - 1);
+    check_pairs("must", must, m);
+    check_pairs("cannot", cannot, m);
     EndArrays must_ends(must.data(), must.shape(0), m), cannot_ends(cannot.data(), cannot.shape(0), m);
     MemberArrays members(group.data(), m);
     const size_t groups = members.groups, rows = m;
-    return must_ends.release() + cannot_ends.release() +
-           nb::make_tuple(members.start.release({groups + 1}), members.member.release({rows}));
+    return std::tuple_cat(must_ends.release(), cannot_ends.release(),
+                          std::make_tuple(members.start.release({groups + 1}), members.member.release({rows})));
 }
 
-nb::ndarray<nb::numpy, int32_t> conditional_modes(Matrix<double> costs, Vector<int32_t> labels, Matrix<int32_t> must,
-                                                  Matrix<double> must_penalty, Matrix<int32_t> cannot,
-                                                  Matrix<double> cannot_penalty, Vector<int32_t> group,
-                                                  Vector<int32_t> order, int64_t max_sweeps) {
+Output<int32_t> conditional_modes(Matrix<double> costs, Vector<int32_t> labels, Matrix<int32_t> must,
+                                  Matrix<double> must_penalty, Matrix<int32_t> cannot, Matrix<double> cannot_penalty,
+                                  Vector<int32_t> group, Vector<int32_t> order, int64_t max_sweeps) {
     const int64_t m = costs.shape(0), k = costs.shape(1);
+    check_rows("costs", costs);
+    check_shape("labels", labels, m);
+    check_range("labels", labels, 0, k - 1);
+    check_shape("group", group, m);
+    check_range("group", group, 0, m - 1);
+    check_shape("order", order, m);
+    check_range("order", order, 0, m - 1);
+    check_pairs("must", must, m);
+    check_penalty("must_penalty", must_penalty, must.shape(0), k);
+    check_pairs("cannot", cannot, m);
+    check_penalty("cannot_penalty", cannot_penalty, cannot.shape(0), k);
     Result<int32_t> found(m);
     {
         nb::gil_scoped_release release;
@@ -157,12 +172,23 @@ void settle_rows(const double* costs, int64_t m, int64_t k, const PairGraph& gra
 }
 
 void register_icm(nb::module_& m) {
-    m.def("pair_graph", &pair_graph, nb::arg("must").noconvert(), nb::arg("cannot").noconvert(),
-          nb::arg("group").noconvert());
-    m.def("conditional_modes", &conditional_modes, nb::arg("costs").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("must").noconvert(), nb::arg("must_penalty").noconvert(), nb::arg("cannot").noconvert(),
-          nb::arg("cannot_penalty").noconvert(), nb::arg("group").noconvert(), nb::arg("order").noconvert(),
-          nb::arg("max_sweeps"));
+    define(m, "pair_graph", pair_graph,
+           R"(Find the pairs of each of m rows, once for many steps.
+
+must, (p, 2), and cannot, (q, 2), are the rows of each pair, must-links only within components; group, (m,), is the
+component of each row, 0, 1, ... Returns, for must-links and then for cannot-links, where those of each row begin
+(m + 1,), the other row of each, and the pair; then where the rows of each component begin, and these rows (m,).)",
+           nb::arg("must"), nb::arg("cannot"), nb::arg("group"));
+    define(m, "conditional_modes", conditional_modes,
+           R"(Move rows, and whole components of rows, to where they cost least, until none can gain: labels (m,).
+
+A clustering costs the sum of costs[i, label of i], for each must-link p between clusters g and h
+(must_penalty[p, g] + must_penalty[p, h]) / 2, and for each cannot-link p within a cluster h cannot_penalty[p, h]. No
+step raises it. costs are (m, k); labels, (m,), the first ones; pairs and components those of pair_graph; penalties
+(p, 1 or k), where one column holds for every cluster; order, (m,), that of the rows. Time O(sweeps (m + pairs) k); one
+thread, since each choice depends on those before.)",
+           nb::arg("costs"), nb::arg("labels"), nb::arg("must"), nb::arg("must_penalty"), nb::arg("cannot"),
+           nb::arg("cannot_penalty"), nb::arg("group"), nb::arg("order"), count("max_sweeps"));
 }
 
 }  // namespace linkwise

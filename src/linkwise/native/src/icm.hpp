@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -33,6 +33,11 @@ struct PairGraph {
 struct PairPrices {
     Penalty must, cannot;
 };
+
+// One row of penalties for each pair, one column for all clusters or one for each.
+inline void check_penalty(const char* name, const Matrix<double>& penalty, int64_t pairs, int64_t k) {
+    check_shape(name, penalty, pairs, penalty.shape(1) == 1 ? 1 : k);
+}
 
 // labels: m, the first ones, which are improved.
 void settle_rows(const double* costs, int64_t m, int64_t k, const PairGraph& graph, const PairPrices& prices,

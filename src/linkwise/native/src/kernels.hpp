@@ -54,21 +54,13 @@ struct Result {
     explicit Result(int64_t size) : data(new T[static_cast<size_t>(std::max<int64_t>(size, 1))]) {}
     T* get() { return data.get(); }
     nb::ndarray<nb::numpy, T> release(std::initializer_list<size_t> shape) {
+        return release(shape.begin(), shape.size());
+    }
+    nb::ndarray<nb::numpy, T> release(const size_t* shape, size_t ndim) {
         T* raw = data.get();
         nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
         data.release();
-        return nb::ndarray<nb::numpy, T>(raw, shape, owner);
-    }
-};
-
-// Optional weights of the rows; null: 1 each.
-struct Weights {
-    Vector<int64_t> array;
-    const int64_t* data = nullptr;
-    explicit Weights(const nb::object& given) {
-        if (given.is_none()) return;
-        array = nb::cast<Vector<int64_t>>(given, false);
-        data = array.data();
+        return nb::ndarray<nb::numpy, T>(raw, ndim, shape, owner);
     }
 };
 

@@ -1,4 +1,5 @@
 // k-means from given starts.
+#include "checks.hpp"
 #include "lloyd.hpp"
 
 namespace linkwise {
@@ -12,9 +13,12 @@ namespace {
 
 // Few chunks and many starts: a thread a start. Otherwise the threads share the chunks of each.
 template <typename T>
-nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threads, nb::object weight) {
-    const Weights weights(weight);
+auto lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threads,
+           std::optional<Vector<int64_t>> weight) {
     const int64_t n = X.shape(0), d = X.shape(1), runs = starts.shape(0), k = starts.shape(1);
+    check_rows("X", X);
+    check_shape("starts", starts, kPositive, kPositive, d);
+    check_shape("weight", weight, n);
     Result<int32_t> labels(runs * n);
     Result<double> centers(runs * k * d), inertia(runs);
     Result<int32_t> n_iter(runs);
@@ -29,7 +33,8 @@ nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int 
         const Tiles tiles(X.data(), runs > 1 ? n : 0, d);  // each start has one pass over all rows
         std::vector<std::unique_ptr<Lloyd<T, int32_t>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), tiles, weights.data, n, d, k, by_start ? alone : crew);
+            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), tiles, data_or_null(weight), n, d, k,
+                                                    by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             auto& run = *memory[thread];
             double* c = centers.get() + r * k * d;
@@ -39,17 +44,26 @@ nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int 
         });
     }
     const size_t R = runs, N = n, K = k, D = d;
-    return nb::make_tuple(labels.release({R, N}), centers.release({R, K, D}), inertia.release({R}),
-                          n_iter.release({R}));
+    return std::make_tuple(labels.release({R, N}), centers.release({R, K, D}), inertia.release({R}),
+                           n_iter.release({R}));
 }
 
 }  // namespace
 
 void register_lloyd(nb::module_& m) {
-    m.def("lloyd", &lloyd<float>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"), nb::arg("weight").none());
-    m.def("lloyd", &lloyd<double>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"), nb::arg("weight").none());
+    define(m, "lloyd", lloyd<float>, lloyd<double>,
+           R"(Run Lloyd's iteration from each of R starts, (R, k, d).
+
+A run stops when no label changes, when the squared shift of all centres together is at most tol (in
+squared units of X), or after max_iter iterations; in the last two cases labels are assigned once more,
+so they are always those of the nearest centre (of equals the lower index). An empty cluster gets the
+row farthest from its centre, from a cluster with other rows; if every row lies on its centre, it stays
+empty and its centre does not move. weight, (n,), counts each row; copies move together.
+
+Returns labels (R, n), centres (R, k, d), the sums of squared distances (R,), and iterations (R,),
+counted as scikit-learn does.)",
+           nb::arg("X"), nb::arg("starts"), count("max_iter"), nb::arg("tol"), count("n_threads"),
+           nb::arg("weight") = nb::none());
 }
 
 }  // namespace linkwise

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "checks.hpp"
 #include "exponential.hpp"
-#include "kernels.hpp"
 
 namespace linkwise {
 
@@ -12,7 +12,6 @@ namespace {
 constexpr int64_t kRowsOfTask = 64;
 
 using Floats = float __attribute__((vector_size(32)));
-using Writable = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // ---------------------------------------------------------------- Gaussians
 struct Gaussians {
@@ -55,9 +54,14 @@ LINKWISE_SIMD void add_gaussian_rows(const Gaussians& t, int64_t begin, int64_t 
     }
 }
 
-void add_gaussians(Writable wide, Writable narrow, Writable tuned, Matrix<float> squares, float scale,
+void add_gaussians(Changed<float> wide, Changed<float> narrow, Changed<float> tuned, Matrix<float> squares, float scale,
                    Vector<float> near, int threads) {
-    const int64_t n = squares.shape(0), tasks = (n + kRowsOfTask - 1) / kRowsOfTask;
+    const int64_t n = near.shape(0), tasks = (n + kRowsOfTask - 1) / kRowsOfTask;
+    check_shape("near", near, kPositive);
+    check_shape("squares", squares, n, n);
+    check_shape("wide", wide, n, n);
+    check_shape("narrow", narrow, n, n);
+    check_shape("tuned", tuned, n, n);
     nb::gil_scoped_release release;
     const Gaussians gaussians{squares.data(), n, scale, near.data(), wide.data(), narrow.data(), tuned.data()};
     Crew crew(std::min<int64_t>(useful_threads(threads, 8 * n * n), tasks));
@@ -88,8 +92,15 @@ LINKWISE_SIMD void add_part_rows(const Part& t, int64_t begin, int64_t end) {
     }
 }
 
-void add_scaled_part(Writable out, Matrix<float> table, Vector<float> scale, Vector<int64_t> rows, int threads) {
-    const int64_t m = table.shape(0), n = out.shape(0), tasks = (m + kRowsOfTask - 1) / kRowsOfTask;
+void add_scaled_part(Changed<float> out, Matrix<float> table, Vector<float> scale, Vector<int64_t> rows, int threads) {
+    const int64_t m = rows.shape(0), n = out.shape(0), tasks = (m + kRowsOfTask - 1) / kRowsOfTask;
+    check_square("out", out);
+    check_shape("rows", rows, kPositive);
+    check_shape("table", table, m, m);
+    check_shape("scale", scale, m);
+    check_range("rows", rows, 0, n - 1);
+    for (int64_t a = 1; a < m; ++a)
+        if (rows.data()[a] <= rows.data()[a - 1]) refuse("rows must be ascending.");
     nb::gil_scoped_release release;
     const Part part{table.data(), scale.data(), rows.data(), m, n, out.data()};
     Crew crew(std::min<int64_t>(useful_threads(threads, m * m), tasks));
@@ -101,11 +112,18 @@ void add_scaled_part(Writable out, Matrix<float> table, Vector<float> scale, Vec
 }  // namespace
 
 void register_lower_triangles(nb::module_& m) {
-    m.def("add_gaussians", &add_gaussians, nb::arg("wide").noconvert(), nb::arg("narrow").noconvert(),
-          nb::arg("tuned").noconvert(), nb::arg("squares").noconvert(), nb::arg("scale"),
-          nb::arg("near").noconvert(), nb::arg("n_threads"));
-    m.def("add_scaled_part", &add_scaled_part, nb::arg("out").noconvert(), nb::arg("table").noconvert(),
-          nb::arg("scale").noconvert(), nb::arg("rows").noconvert(), nb::arg("n_threads"));
+    define(m, "add_gaussians", add_gaussians,
+           R"(Add Gaussian kernels of squared distances, (n, n), to three tables, (n, n), in their lower triangles.
+
+wide gets exp(scale * squares), scale below 0; narrow the fourth power of that, a Gaussian of half the width;
+tuned exp(-squares / w w'), where w are the widths near, (n,), above 0.)",
+           nb::arg("wide"), nb::arg("narrow"), nb::arg("tuned"), nb::arg("squares"), nb::arg("scale"),
+           nb::arg("near"), count("n_threads"));
+    define(m, "add_scaled_part", add_scaled_part,
+           R"(Add a table about some rows, (m, m), scaled on both sides by (m,), to one about all rows, (n, n).
+
+The lower triangles count. The rows are ascending.)",
+           nb::arg("out"), nb::arg("table"), nb::arg("scale"), nb::arg("rows"), count("n_threads"));
 }
 
 }  // namespace linkwise

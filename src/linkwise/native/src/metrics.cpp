@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "checks.hpp"
 #include "metrics.hpp"
 #include "tile.hpp"
 
@@ -124,8 +125,11 @@ std::vector<double> images_of(const Maps& maps, const double* centers, int64_t k
 }
 
 template <typename T>
-nb::ndarray<nb::numpy, double> metric_distances(Matrix<T> X, Matrix<double> centers, AnyMaps maps, int threads) {
+Output<double> metric_distances(Matrix<T> X, Matrix<double> centers, AnyMaps maps, int threads) {
     const size_t n = X.shape(0), k = centers.shape(0);
+    check_rows("X", X);
+    check_shape("centers", centers, kPositive, X.shape(1));
+    check_maps(maps, centers);
     Result<double> squares(n * k);
     {
         nb::gil_scoped_release release;
@@ -135,8 +139,12 @@ nb::ndarray<nb::numpy, double> metric_distances(Matrix<T> X, Matrix<double> cent
 }
 
 template <typename T>
-nb::tuple metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vector<double> offset, int threads) {
+auto metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vector<double> offset, int threads) {
     const size_t n = X.shape(0);
+    check_rows("X", X);
+    check_shape("centers", centers, kPositive, X.shape(1));
+    check_maps(maps, centers);
+    check_shape("offset", offset, centers.shape(0));
     Result<int32_t> nearest(n);
     Result<double> least(n);
     {
@@ -144,15 +152,7 @@ nb::tuple metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vect
         measure_rows(X.data(), n, centers.data(), centers.shape(0), maps_from(maps), offset.data(), threads, least.get(),
                      nearest.get());
     }
-    return nb::make_tuple(nearest.release({n}), least.release({n}));
-}
-
-template <typename T>
-void register_for(nb::module_& m) {
-    m.def("metric_distances", &metric_distances<T>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(),
-          nb::arg("maps").noconvert(), nb::arg("n_threads"));
-    m.def("metric_nearest", &metric_nearest<T>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(),
-          nb::arg("maps").noconvert(), nb::arg("offset").noconvert(), nb::arg("n_threads"));
+    return std::make_tuple(nearest.release({n}), least.release({n}));
 }
 
 }  // namespace
@@ -180,8 +180,16 @@ template void measure_rows(const double*, int64_t, const double*, int64_t, const
                            int32_t*);
 
 void register_metrics(nb::module_& m) {
-    register_for<float>(m);
-    register_for<double>(m);
+    define(m, "metric_distances", metric_distances<float>, metric_distances<double>,
+           R"(Compute squared distances |L (x - centre)|^2 of every row to every centre, (k, d): (n, k).
+
+maps are L of all centres, or of each: a factor for each feature, (1 or k, d), or a matrix, (1 or k, r, d).)",
+           nb::arg("X"), nb::arg("centers"), nb::arg("maps"), count("n_threads"));
+    define(m, "metric_nearest", metric_nearest<float>, metric_nearest<double>,
+           R"(Find the centre of least squared distance (as of metric_distances) plus offset, (k,), for each row.
+
+Returns its number (n,), the lowest of equals, and this sum (n,).)",
+           nb::arg("X"), nb::arg("centers"), nb::arg("maps"), nb::arg("offset"), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -1,7 +1,7 @@
 // Distances under metrics, for float and double rows.
 #pragma once
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -12,12 +12,18 @@ struct Maps {
     const double* of(int64_t c) const { return data + (count > 1 ? c : 0) * (r ? r : 1) * d; }
 };
 
-using AnyMaps = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using AnyMaps = AnyShape<double>;
 
 inline Maps maps_from(const AnyMaps& maps) {
     const bool full = maps.ndim() == 3;
     return {maps.data(), static_cast<int64_t>(maps.shape(0)), full ? static_cast<int64_t>(maps.shape(1)) : 0,
             static_cast<int64_t>(maps.shape(maps.ndim() - 1))};
+}
+
+inline void check_maps(const AnyMaps& maps, const Matrix<double>& centers) {
+    const size_t d = centers.shape(1), count = maps.ndim() > 0 && maps.shape(0) == 1 ? 1 : centers.shape(0);
+    if (maps.ndim() < 3) check_shape("maps", maps, count, d);
+    else check_shape("maps", maps, count, kPositive, d);
 }
 
 // Without `offset` all squared distances of n rows to k centres, n x k; else for each row the least of distance

@@ -3,9 +3,10 @@
 // The shared leaves are counted where they are mixed in, so no table of them is made.
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -22,8 +23,10 @@ struct LeafBytes {
     const uint8_t* block;    // blocks x count x kBeside
 };
 
-nb::tuple pack_leaves(Matrix<int32_t> leaves) {
+auto pack_leaves(Matrix<int32_t> leaves) {
     const int64_t n = leaves.shape(0), trees = leaves.shape(1), blocks = (n + kBeside - 1) / kBeside;
+    check_rows("leaves", leaves);
+    if (trees > 255) refuse("leaves has ", trees, " trees. Pass at most 255.");  // counts are bytes
     std::vector<int32_t> of_tree;
     std::vector<std::pair<int64_t, int>> from;  // tree and shift of each byte
     std::vector<uint32_t> differ(trees);
@@ -50,8 +53,8 @@ nb::tuple pack_leaves(Matrix<int32_t> leaves) {
             block.get()[(i / kBeside * count + p) * kBeside + i % kBeside] = byte;
         }
     const auto rows = static_cast<size_t>(n), wide = static_cast<size_t>(count);
-    return nb::make_tuple(bytes.release({static_cast<size_t>(trees)}), row.release({rows, wide}),
-                          block.release({static_cast<size_t>(blocks), wide, static_cast<size_t>(kBeside)}));
+    return std::make_tuple(bytes.release({static_cast<size_t>(trees)}), row.release({rows, wide}),
+                           block.release({static_cast<size_t>(blocks), wide, static_cast<size_t>(kBeside)}));
 }
 
 // The trees in which some rows share a leaf with each of a block, counted in registers. `Bytes` is a vector that the
@@ -174,9 +177,10 @@ LINKWISE_SIMD void pack_rows(const Packing& t) {
     }
 }
 
-nb::object pack_lower(Matrix<float> table, float divisor) {
+Output<uint16_t> pack_lower(Matrix<float> table, float divisor) {
     constexpr int64_t side = 64;
     const int64_t n = table.shape(0);
+    check_square("table", table);
     Result<uint16_t> found(n * n);
     {
         nb::gil_scoped_release release;
@@ -187,7 +191,7 @@ nb::object pack_lower(Matrix<float> table, float divisor) {
                 for (int64_t j = b; j < std::min(n, b + side); ++j)
                     for (int64_t i = std::max(a, j + 1); i < std::min(n, a + side); ++i) out[j * n + i] = out[i * n + j];
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(n)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(n)});
 }
 
 typedef uint8_t NarrowBytes __attribute__((vector_size(16)));
@@ -209,13 +213,18 @@ bool has_wide_bytes() {
 #endif
 
 LeafBytes read_leaves(const Vector<int32_t>& of_tree, const Matrix<uint8_t>& row, const Cube<uint8_t>& block) {
-    return {static_cast<int64_t>(row.shape(0)), static_cast<int64_t>(of_tree.shape(0)),
-            static_cast<int64_t>(row.shape(1)), of_tree.data(), row.data(), block.data()};
+    const int64_t n = row.shape(0), trees = of_tree.shape(0), bytes = row.shape(1);
+    check_shape("block", block, (n + kBeside - 1) / kBeside, bytes, kBeside);
+    check_range("of_tree", of_tree, 1, bytes);
+    if (std::accumulate(of_tree.data(), of_tree.data() + trees, int64_t{0}) != bytes)
+        refuse("of_tree must hold numbers of bytes that add up to ", bytes, ".");
+    return {n, trees, bytes, of_tree.data(), row.data(), block.data()};
 }
 
-nb::object shared_leaves(Vector<int32_t> of_tree, Matrix<uint8_t> row, Cube<uint8_t> block, Vector<int64_t> rows,
-                         int threads) {
+Output<uint8_t> shared_leaves(Vector<int32_t> of_tree, Matrix<uint8_t> row, Cube<uint8_t> block, Vector<int64_t> rows,
+                              int threads) {
     const LeafBytes leaves = read_leaves(of_tree, row, block);
+    check_range("rows", rows, 0, leaves.n - 1);
     const int64_t count = rows.shape(0), chunks = (count + kBandRows - 1) / kBandRows;
     Result<uint8_t> found(count * leaves.n);
     {
@@ -229,16 +238,25 @@ nb::object shared_leaves(Vector<int32_t> of_tree, Matrix<uint8_t> row, Cube<uint
             fill({leaves, rows.data(), c * kBandRows, std::min(count, (c + 1) * kBandRows), found.get()});
         });
     }
-    return nb::cast(found.release({static_cast<size_t>(count), static_cast<size_t>(leaves.n)}));
+    return found.release({static_cast<size_t>(count), static_cast<size_t>(leaves.n)});
 }
 
-void mix_lower(nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, Matrix<float> mean, float weight,
-               const nb::list& families, Vector<float> weights, Vector<int32_t> of_tree, Matrix<uint8_t> row,
-               Cube<uint8_t> block, float kept, float factor, int threads) {
+void mix_lower(Changed<float> out, Matrix<float> mean, float weight, nb::typed<nb::list, Output<uint16_t>> families,
+               Vector<float> factors, Vector<int32_t> of_tree, Matrix<uint8_t> row, Cube<uint8_t> block, float kept,
+               float factor, int threads) {
     const int64_t n = mean.shape(0), bands = (n + kBandRows - 1) / kBandRows;
-    Mixture mixture{mean.data(), weight, {}, weights.data(), n, out.data()};
-    for (const nb::handle each : families) mixture.families.push_back(nb::cast<Matrix<uint16_t>>(each, false).data());
+    Mixture mixture{mean.data(), weight, {}, factors.data(), n, out.data()};
+    check_square("mean", mean);
+    check_shape("out", out, n, n);
+    std::vector<Matrix<uint16_t>> tables;
+    for (const nb::handle each : families) {
+        tables.push_back(take_array<Matrix<uint16_t>>("families", each));
+        check_shape("families", tables.back(), n, n);
+        mixture.families.push_back(tables.back().data());
+    }
+    check_shape("factors", factors, tables.size());
     const LeafBytes leaves = read_leaves(of_tree, row, block);
+    if (leaves.n > 0) check_shape("row", row, n, leaves.count);
     nb::gil_scoped_release release;
     auto* mix = &mix_forest_narrow;
 #ifdef LINKWISE_LEVELS
@@ -255,14 +273,29 @@ void mix_lower(nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> ou
 }  // namespace
 
 void register_mixtures(nb::module_& m) {
-    m.def("pack_leaves", &pack_leaves, nb::arg("leaves").noconvert());
-    m.def("shared_leaves", &shared_leaves, nb::arg("of_tree").noconvert(), nb::arg("row").noconvert(),
-          nb::arg("block").noconvert(), nb::arg("rows").noconvert(), nb::arg("n_threads"));
-    m.def("pack_lower", &pack_lower, nb::arg("table").noconvert(), nb::arg("divisor"));
-    m.def("mix_lower", &mix_lower, nb::arg("out").noconvert(), nb::arg("mean").noconvert(), nb::arg("weight"),
-          nb::arg("families"), nb::arg("weights").noconvert(), nb::arg("of_tree").noconvert(),
-          nb::arg("row").noconvert(), nb::arg("block").noconvert(), nb::arg("kept"), nb::arg("factor"),
-          nb::arg("n_threads"));
+    define(m, "pack_leaves", pack_leaves,
+           R"(Pack the leaves of at most 255 trees, (n, t), so that shared ones are counted fast.
+
+Returns the bytes of each tree (t,), as many as tell its leaves apart; the leaves of each row as bytes (n, b); and the
+same in blocks of 128 rows, byte by byte (ceil(n / 128), b, 128), where the last block ends in zeros.)",
+           nb::arg("leaves"));
+    define(m, "shared_leaves", shared_leaves,
+           "Count the trees of pack_leaves in which some rows, (m,), share a leaf with each of all rows: (m, n).",
+           nb::arg("of_tree"), nb::arg("row"), nb::arg("block"), nb::arg("rows"), count("n_threads"));
+    define(m, "pack_lower", pack_lower,
+           R"(Divide a symmetric table, (n, n), and keep the values from 0 to 1 in units of 1 / 65535: (n, n).
+
+What is below its diagonal counts. The result is symmetric, with ones on its diagonal.)",
+           nb::arg("table"), nb::arg("divisor"));
+    define(m, "mix_lower", mix_lower,
+           R"(Add up kernels, with a factor each, and mix a forest into the lower triangle of out, (n, n).
+
+mean, (n, n), is the first kernel, times weight; families, (n, n) each, are further ones, times factors, (f,). All
+this times `kept`, plus `factor` times the number of trees in which two rows share a leaf, is written, the diagonal
+included; without rows in the forest, neither counts.)",
+           nb::arg("out"), nb::arg("mean"), nb::arg("weight"), nb::arg("families"), nb::arg("factors"),
+           nb::arg("of_tree"), nb::arg("row"), nb::arg("block"), nb::arg("kept"), nb::arg("factor"),
+           count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -1,7 +1,6 @@
 // A step of constrained k-means: all rows go to the nearest centre, those that constraints name are settled among
 // each other, and the rows of each cluster are summed.
-#include <string>
-
+#include "checks.hpp"
 #include "icm.hpp"
 #include "metrics.hpp"
 #include "points.hpp"
@@ -21,20 +20,25 @@ std::vector<T> take_rows(const T* X, int64_t d, const Vector<int64_t>& rows) {
     return some;
 }
 
-// Positions that Python has not looked at: native code would read and write beyond its arrays.
 template <typename T>
-void check_below(const char* name, const T* values, int64_t size, int64_t bound) {
-    for (int64_t i = 0; i < size; ++i)
-        if (values[i] < 0 || values[i] >= bound)
-            throw nb::value_error((std::string(name) + " holds " + std::to_string(values[i]) + ". Give 0 to " +
-                                   std::to_string(bound - 1) + ".").c_str());
+void check_centers(const Matrix<T>& X, const Matrix<double>& centers) {
+    check_rows("X", X);
+    check_shape("centers", centers, kPositive, X.shape(1));
 }
 
-void check_step(const Vector<int64_t>& named, const Rows& order, const int32_t* before, int64_t n, int64_t k) {
-    const auto m = static_cast<int64_t>(named.shape(0));
-    check_below("rows", named.data(), m, n);
-    check_below("order", order.data(), m, m);
-    for (int64_t i = 0; before && i < m; ++i) check_below("before", before + named.data()[i], 1, k);
+// Of n rows and k clusters. The values of a graph are those of pair_graph, which has checked them.
+void check_step(const Vector<int64_t>& named, const Rows& order, const std::optional<Rows>& before,
+                const Rows& must_pair, const Rows& cannot_pair, const Rows& group, const Matrix<double>& must_price,
+                const Matrix<double>& cannot_price, int64_t n, int64_t k) {
+    const int64_t m = group.shape(0);
+    check_shape("rows", named, m);
+    check_range("rows", named, 0, n - 1);
+    check_shape("order", order, m);
+    check_range("order", order, 0, m - 1);
+    check_penalty("must_penalty", must_price, must_pair.shape(0) / 2, k);
+    check_penalty("cannot_penalty", cannot_price, cannot_pair.shape(0) / 2, k);
+    check_shape("before", before, n);
+    for (int64_t i = 0; before && i < m; ++i) check_range("before", before->data() + named.data()[i], 1, 0, k - 1);
 }
 
 // What a step finds.
@@ -53,23 +57,19 @@ struct Step {
 };
 
 template <typename T>
-nb::tuple assign_named(Matrix<T> X, Matrix<double> centers, Vector<int64_t> named, nb::object before, Ends must_start,
-                       Rows must_other, Rows must_pair, Ends cannot_start, Rows cannot_other, Rows cannot_pair,
-                       Ends member_start, Rows member, Rows group, Matrix<double> must_price,
-                       Matrix<double> cannot_price, Rows order, int64_t max_sweeps, int threads) {
+auto assign_named(Matrix<T> X, Matrix<double> centers, Vector<int64_t> named, std::optional<Rows> before,
+                  Ends must_start, Rows must_other, Rows must_pair, Ends cannot_start, Rows cannot_other,
+                  Rows cannot_pair, Ends member_start, Rows member, Rows group, Matrix<double> must_price,
+                  Matrix<double> cannot_price, Rows order, int64_t max_sweeps, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0), m = named.shape(0);
-    Rows given;
-    const int32_t* labels_before = nullptr;
-    if (!before.is_none()) {
-        given = nb::cast<Rows>(before, false);
-        labels_before = given.data();
-    }
+    check_centers(X, centers);
+    check_step(named, order, before, must_pair, cannot_pair, group, must_price, cannot_price, n, k);
+    const int32_t* labels_before = data_or_null(before);
     const PairGraph graph{{must_start.data(), must_other.data(), must_pair.data()},
                           {cannot_start.data(), cannot_other.data(), cannot_pair.data()},
                           group.data(), member_start.data(), member.data()};
     const PairPrices prices{{must_price.data(), static_cast<int64_t>(must_price.shape(1))},
                             {cannot_price.data(), static_cast<int64_t>(cannot_price.shape(1))}};
-    check_step(named, order, labels_before, n, k);
     Step<T> step(n, d, k);
     Result<double> squares(n);
     {
@@ -91,24 +91,27 @@ nb::tuple assign_named(Matrix<T> X, Matrix<double> centers, Vector<int64_t> name
         step.sum_up(X.data(), threads);
     }
     const size_t N = n, K = k, D = d;
-    return nb::make_tuple(step.labels.release({N}), squares.release({N}), step.sums.release({K, D}),
-                          step.counts.release({K}));
+    return std::make_tuple(step.labels.release({N}), squares.release({N}), step.sums.release({K, D}),
+                           step.counts.release({K}));
 }
 
 template <typename T>
-nb::tuple assign_named_under(Matrix<T> X, Matrix<double> centers, AnyMaps given_maps, Vector<double> offset,
-                             Vector<int64_t> named, Rows before, Ends must_start, Rows must_other, Rows must_pair,
-                             Ends cannot_start, Rows cannot_other, Rows cannot_pair, Ends member_start, Rows member,
-                             Rows group, Matrix<double> must_price, Matrix<double> cannot_price, Rows order,
-                             int64_t max_sweeps, int threads) {
+auto assign_named_under(Matrix<T> X, Matrix<double> centers, AnyMaps given_maps, Vector<double> offset,
+                        Vector<int64_t> named, Rows before, Ends must_start, Rows must_other, Rows must_pair,
+                        Ends cannot_start, Rows cannot_other, Rows cannot_pair, Ends member_start, Rows member,
+                        Rows group, Matrix<double> must_price, Matrix<double> cannot_price, Rows order,
+                        int64_t max_sweeps, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0), m = named.shape(0);
+    check_centers(X, centers);
+    check_maps(given_maps, centers);
+    check_shape("offset", offset, k);
+    check_step(named, order, before, must_pair, cannot_pair, group, must_price, cannot_price, n, k);
     const PairGraph graph{{must_start.data(), must_other.data(), must_pair.data()},
                           {cannot_start.data(), cannot_other.data(), cannot_pair.data()},
                           group.data(), member_start.data(), member.data()};
     const PairPrices prices{{must_price.data(), static_cast<int64_t>(must_price.shape(1))},
                             {cannot_price.data(), static_cast<int64_t>(cannot_price.shape(1))}};
     const Maps maps = maps_from(given_maps);
-    check_step(named, order, before.data(), n, k);
     Step<T> step(n, d, k);
     {
         nb::gil_scoped_release release;
@@ -128,32 +131,32 @@ nb::tuple assign_named_under(Matrix<T> X, Matrix<double> centers, AnyMaps given_
         step.sum_up(X.data(), threads);
     }
     const size_t N = n, K = k, D = d;
-    return nb::make_tuple(step.labels.release({N}), step.sums.release({K, D}), step.counts.release({K}));
-}
-
-template <typename T>
-void register_for(nb::module_& m) {
-    m.def("assign_named", &assign_named<T>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(),
-          nb::arg("named").noconvert(), nb::arg("before").none(), nb::arg("must_start").noconvert(),
-          nb::arg("must_other").noconvert(), nb::arg("must_pair").noconvert(), nb::arg("cannot_start").noconvert(),
-          nb::arg("cannot_other").noconvert(), nb::arg("cannot_pair").noconvert(),
-          nb::arg("member_start").noconvert(), nb::arg("member").noconvert(), nb::arg("group").noconvert(),
-          nb::arg("must_price").noconvert(), nb::arg("cannot_price").noconvert(), nb::arg("order").noconvert(),
-          nb::arg("max_sweeps"), nb::arg("n_threads"));
-    m.def("assign_named_under", &assign_named_under<T>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(),
-          nb::arg("maps").noconvert(), nb::arg("offset").noconvert(), nb::arg("named").noconvert(),
-          nb::arg("before").noconvert(), nb::arg("must_start").noconvert(), nb::arg("must_other").noconvert(),
-          nb::arg("must_pair").noconvert(), nb::arg("cannot_start").noconvert(), nb::arg("cannot_other").noconvert(),
-          nb::arg("cannot_pair").noconvert(), nb::arg("member_start").noconvert(), nb::arg("member").noconvert(),
-          nb::arg("group").noconvert(), nb::arg("must_price").noconvert(), nb::arg("cannot_price").noconvert(),
-          nb::arg("order").noconvert(), nb::arg("max_sweeps"), nb::arg("n_threads"));
+    return std::make_tuple(step.labels.release({N}), step.sums.release({K, D}), step.counts.release({K}));
 }
 
 }  // namespace
 
 void register_named_rows(nb::module_& m) {
-    register_for<float>(m);
-    register_for<double>(m);
+    define(m, "assign_named", assign_named<float>, assign_named<double>,
+           R"(Assign rows to the nearest centre, settle those with pairs by conditional_modes, and sum clusters.
+
+named, (m,), are the rows with pairs; before, (n,), the labels from which these are moved, by default the nearest
+centres; what follows is as pair_graph returns it; prices (p, 1 or k); order, (m,), that in which they move. Returns
+labels (n,), squared distances to the centre of the cluster (n,), sums (k, d) as of label_sums, and counts (k,).)",
+           nb::arg("X"), nb::arg("centers"), nb::arg("named"), nb::arg("before").none(), nb::arg("must_start"),
+           nb::arg("must_other"), nb::arg("must_pair"), nb::arg("cannot_start"), nb::arg("cannot_other"),
+           nb::arg("cannot_pair"), nb::arg("member_start"), nb::arg("member"), nb::arg("group"),
+           nb::arg("must_price"), nb::arg("cannot_price"), nb::arg("order"), count("max_sweeps"),
+           count("n_threads"));
+    define(m, "assign_named_under", assign_named_under<float>, assign_named_under<double>,
+           R"(Do as assign_named does, with distances after linear maps plus an offset, (k,), for each centre.
+
+maps are those of metric_distances. Returns labels (n,), sums (k, d) and counts (k,).)",
+           nb::arg("X"), nb::arg("centers"), nb::arg("maps"), nb::arg("offset"), nb::arg("named"), nb::arg("before"),
+           nb::arg("must_start"), nb::arg("must_other"), nb::arg("must_pair"), nb::arg("cannot_start"),
+           nb::arg("cannot_other"), nb::arg("cannot_pair"), nb::arg("member_start"), nb::arg("member"),
+           nb::arg("group"), nb::arg("must_price"), nb::arg("cannot_price"), nb::arg("order"), count("max_sweeps"),
+           count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -2,7 +2,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -37,15 +37,14 @@ LINKWISE_SIMD void nearest_chunk(const Nearest<float>& t) { nearest(t); }
 LINKWISE_SIMD void nearest_chunk(const Nearest<double>& t) { nearest(t); }
 
 template <typename T>
-nb::ndarray<nb::numpy, int64_t> nearest_rows(Matrix<T> X, Vector<int32_t> labels, Matrix<double> centers,
-                                             nb::object allowed, int threads) {
+Output<int64_t> nearest_rows(Matrix<T> X, Vector<int32_t> labels, Matrix<double> centers,
+                             std::optional<Vector<bool>> allowed, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0), chunks = chunk_count(n);
-    const bool* may = nullptr;
-    Vector<bool> mask;
-    if (!allowed.is_none()) {
-        mask = nb::cast<Vector<bool>>(allowed, false);
-        may = mask.data();
-    }
+    check_rows("X", X);
+    check_shape("labels", labels, n);
+    check_shape("centers", centers, kPositive, d);
+    check_shape("allowed", allowed, n);
+    const bool* may = data_or_null(allowed);
     Result<int64_t> found(k);
     {
         nb::gil_scoped_release release;
@@ -112,8 +111,10 @@ LINKWISE_SIMD void list_smallest_block(const Smallest<double>& t, int64_t begin,
 }
 
 template <typename T>
-nb::object smallest_columns(Matrix<T> table, int64_t k, int threads) {
+Output<int64_t> smallest_columns(Matrix<T> table, int64_t k, int threads) {
     const int64_t n = table.shape(0), m = table.shape(1), chunks = (n + 63) / 64;
+    check_rows("table", table);
+    check_between("k", k, 1, m);
     Result<int64_t> found(n * k);
     {
         nb::gil_scoped_release release;
@@ -124,20 +125,21 @@ nb::object smallest_columns(Matrix<T> table, int64_t k, int threads) {
             list_smallest_block(work, c * 64, std::min(n, (c + 1) * 64), &least[thread * k]);
         });
     }
-    return nb::cast(found.release({static_cast<size_t>(n), static_cast<size_t>(k)}));
+    return found.release({static_cast<size_t>(n), static_cast<size_t>(k)});
 }
 
 }  // namespace
 
 void register_nearest(nb::module_& m) {
-    m.def("smallest_columns", &smallest_columns<float>, nb::arg("table").noconvert(), nb::arg("k"),
-          nb::arg("n_threads"));
-    m.def("smallest_columns", &smallest_columns<double>, nb::arg("table").noconvert(), nb::arg("k"),
-          nb::arg("n_threads"));
-    m.def("nearest_rows", &nearest_rows<float>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("centers").noconvert(), nb::arg("allowed").none(), nb::arg("n_threads"));
-    m.def("nearest_rows", &nearest_rows<double>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("centers").noconvert(), nb::arg("allowed").none(), nb::arg("n_threads"));
+    define(m, "smallest_columns", smallest_columns<float>, smallest_columns<double>,
+           R"(List the columns of the k smallest values of each row, (n, k): the smallest first, of equals the first.)",
+           nb::arg("table"), count("k"), count("n_threads"));
+    define(m, "nearest_rows", nearest_rows<float>, nearest_rows<double>,
+           R"(Find, for each centre (k, d), the nearest row with its label: (k,), of equals the first, -1 for none.
+
+A label outside 0..k-1 (such as -1, noise) belongs to no centre. Rows that are not allowed, (n,), do not
+count.)",
+           nb::arg("X"), nb::arg("labels"), nb::arg("centers"), nb::arg("allowed").none(), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -10,11 +10,10 @@
 //
 // Each edge is held once, from its lower to its higher node. One thread does the work: a problem that is worth several
 // has too many nodes for a descent anyway.
-#include "one_spectral.hpp"
-
 #include <cmath>
 
-#include "kernels.hpp"
+#include "checks.hpp"
+#include "one_spectral.hpp"
 
 namespace linkwise {
 
@@ -206,9 +205,16 @@ class InnerProblem {
     double value_ = INFINITY, bound_ = INFINITY;
 };
 
-nb::tuple ratio_step(Vector<int64_t> starts, Vector<int32_t> ends, Vector<double> weights, Vector<double> g, double c,
-                     Vector<double> a, Vector<double> v, Vector<double> z, int64_t max_iter, int64_t every, double gap,
-                     double least) {
+auto ratio_step(Vector<int64_t> starts, Vector<int32_t> ends, Vector<double> weights, Vector<double> g, double c,
+                Vector<double> a, Vector<double> v, Vector<double> z, int64_t max_iter, int64_t every, double gap,
+                double least) {
+    check_shape("g", g, kPositive);
+    check_shape("weights", weights, kPositive);
+    check_edges(starts, ends, weights, g.shape(0));
+    check_shape("a", a, ends.shape(0) / 2);
+    check_shape("v", v, g.shape(0));
+    check_shape("z", z, g.shape(0));
+    if (!(c >= 0)) refuse("c must not be negative, got ", c);
     const SparseGraph graph{starts.data(), ends.data(), weights.data(), static_cast<int64_t>(g.shape(0))};
     const size_t m = g.shape(0), edges = a.shape(0);
     Result<double> f(m), to_a(edges), to_v(m), to_z(m);
@@ -222,11 +228,23 @@ nb::tuple ratio_step(Vector<int64_t> starts, Vector<int32_t> ends, Vector<double
         std::copy(dual.top.begin(), dual.top.end(), to_v.get());
         std::copy(dual.bottom.begin(), dual.bottom.end(), to_z.get());
     }
-    return nb::make_tuple(f.release({m}), found.value, found.bound, found.steps, to_a.release({edges}),
-                          to_v.release({m}), to_z.release({m}));
+    return std::make_tuple(f.release({m}), found.value, found.bound, found.steps, to_a.release({edges}),
+                           to_v.release({m}), to_z.release({m}));
 }
 
 }  // namespace
+
+void check_edges(const Vector<int64_t>& starts, const Vector<int32_t>& ends, const Vector<double>& weights, int64_t m) {
+    const int64_t e = weights.shape(0);
+    check_shape("starts", starts, m + 1);
+    check_shape("ends", ends, e);
+    check_range("ends", ends, 0, m - 1);
+    check_starts("starts", starts, e);
+    int64_t higher = 0;
+    for (int64_t i = 0; i < m; ++i)
+        for (int64_t at = starts.data()[i]; at < starts.data()[i + 1]; ++at) higher += ends.data()[at] > i;
+    if (2 * higher != e) refuse("ends must hold every edge twice, once for each end.");
+}
 
 StepResult solve_ratio_step(const SparseGraph& graph, const double* g, double c, StepDual& dual,
                             const StepLimits& limits) {
@@ -236,10 +254,21 @@ StepResult solve_ratio_step(const SparseGraph& graph, const double* g, double c,
 }
 
 void register_one_spectral(nb::module_& m) {
-    m.def("ratio_step", &ratio_step, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
-          nb::arg("weights").noconvert(), nb::arg("g").noconvert(), nb::arg("c"), nb::arg("a").noconvert(),
-          nb::arg("v").noconvert(), nb::arg("z").noconvert(), nb::arg("max_iter"), nb::arg("every"), nb::arg("gap"),
-          nb::arg("least"));
+    define(m, "ratio_step", ratio_step,
+           R"(Find f of length at most 1 with little sum w_ij |f_i - f_j| + c (max f - min f) - <g, f>.
+
+The sum is over the edges of a graph, each once: starts (m + 1,), ends (e,) and weights (e,) are a symmetric CSR array
+without loops, weights above 0. g is (m,); c is not negative. It starts from a (e / 2,), a number in [-1, 1] for each
+edge, in the order in which its lower node holds it, and v and z (m,), two points of the simplex, which count where c
+is above 0. It ends after max_iter iterations, or when the objective, evaluated every so many steps, is at most
+(1 - gap) times its lower bound, or a bound is below `least`, since no gain is possible. Returns f (m,); the objective
+there, infinite where none was found (the bound is 0); the bound, minus which no objective is below, up to rounding;
+the number of iterations; and a, v, z as they are then.
+
+Rangapuram and Hein (2012), Constrained 1-spectral clustering, section 4. Beck and Teboulle (2009), A fast iterative
+shrinkage-thresholding algorithm.)",
+           nb::arg("starts"), nb::arg("ends"), nb::arg("weights"), nb::arg("g"), nb::arg("c"), nb::arg("a"),
+           nb::arg("v"), nb::arg("z"), count("max_iter"), count("every"), nb::arg("gap"), nb::arg("least"));
 }
 
 }  // namespace linkwise

@@ -1,8 +1,9 @@
 // What other kernels need of 1-spectral clustering: a graph, and the convex problem within a step of RatioDCA.
 #pragma once
 
-#include <cstdint>
 #include <vector>
+
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -13,6 +14,9 @@ struct SparseGraph {
     const double* weights;
     int64_t m;
 };
+
+// Every edge of m nodes stands there twice.
+void check_edges(const Vector<int64_t>& starts, const Vector<int32_t>& ends, const Vector<double>& weights, int64_t m);
 
 // From where the dual problem starts, and where it ended: one number for each edge, from its lower node, and two points
 // of the simplex.

@@ -7,6 +7,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include <nanobind/stl/variant.h>
+
+#include "checks.hpp"
 #include "sums.hpp"
 #include "two_nearest.hpp"
 
@@ -345,7 +348,20 @@ Pass<L> run_passes(Space& space, int64_t n, int64_t k, const Pairs& pairs, int m
     return found;
 }
 
-using Ends = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Ends = Matrix<int32_t>;
+using AnyPass = std::tuple<std::variant<Output<uint8_t>, Output<uint16_t>>, Output<uint8_t>, double, double, int>;
+
+// Of n rows and k clusters.
+void check_run(const Ends& ends, const Vector<uint8_t>& must, const Vector<int32_t>& order, const Vector<double>& share,
+               int64_t n, int64_t k) {
+    if (k > 65535) refuse("k must be at most 65535, got ", k);  // labels of two bytes, of which one is for none
+    const int64_t m = ends.shape(0);
+    check_shape("share", share, m);
+    check_shape("must", must, m);
+    check_shape("order", order, m);
+    check_pairs("pairs", ends, n);
+    check_range("order", order, 0, m - 1);
+}
 
 Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, const int32_t* order, int64_t m,
                  int64_t n) {
@@ -366,17 +382,17 @@ Pairs sort_pairs(const int32_t* ends, const uint8_t* must, const double* share, 
 
 // (labels, broken, loss, spread, number of the pass).
 template <typename L>
-nb::tuple release_pass(const Pass<L>& pass, const int32_t* order) {
+AnyPass release_pass(const Pass<L>& pass, const int32_t* order) {
     const size_t n = pass.labels.size(), m = pass.broken.size();
     Result<L> labels(static_cast<int64_t>(n));
     Result<uint8_t> broken(static_cast<int64_t>(m));
     std::copy(pass.labels.begin(), pass.labels.end(), labels.get());
     for (size_t q = 0; q < m; ++q) broken.get()[order[q]] = pass.broken[q];
-    return nb::make_tuple(labels.release({n}), broken.release({m}), pass.loss, pass.spread, pass.number);
+    return {labels.release({n}), broken.release({m}), pass.loss, pass.spread, pass.number};
 }
 
 template <typename T, typename L>
-nb::tuple vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, Ends ends, Vector<uint8_t> must,
+AnyPass vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, Ends ends, Vector<uint8_t> must,
                         Vector<int32_t> order, Vector<double> share, int max_passes, int convergence, int patience,
                         int threads) {
     Pass<L> found;
@@ -391,7 +407,7 @@ nb::tuple vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean
 }
 
 template <typename L>
-nb::tuple similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<double> within, Ends ends,
+AnyPass similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<double> within, Ends ends,
                             Vector<uint8_t> must, Vector<int32_t> order, Vector<double> share, int max_passes,
                             int convergence, int patience, int threads) {
     Pass<L> found;
@@ -407,17 +423,26 @@ nb::tuple similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<dou
 
 // Labels of one byte for fewer than 256 clusters, and of two bytes for more.
 template <typename T>
-nb::tuple any_vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, Ends ends, Vector<uint8_t> must,
-                            Vector<int32_t> order, Vector<double> share, int max_passes, int convergence,
-                            int patience, int threads) {
+AnyPass any_vector_passes(Matrix<T> X, Matrix<double> centers, Vector<double> mean, Ends ends, Vector<uint8_t> must,
+                          Vector<int32_t> order, Vector<double> share, int max_passes, int convergence, int patience,
+                          int threads) {
+    check_rows("X", X);
+    check_shape("centers", centers, kPositive, X.shape(1));
+    check_shape("mean", mean, X.shape(1));
+    check_run(ends, must, order, share, X.shape(0), centers.shape(0));
     return centers.shape(0) < 256
                ? vector_passes<T, uint8_t>(X, centers, mean, ends, must, order, share, max_passes, convergence, patience, threads)
                : vector_passes<T, uint16_t>(X, centers, mean, ends, must, order, share, max_passes, convergence, patience, threads);
 }
 
-nb::tuple any_similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<double> within, Ends ends,
-                                Vector<uint8_t> must, Vector<int32_t> order, Vector<double> share, int max_passes,
-                                int convergence, int patience, int threads) {
+AnyPass any_similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector<double> within, Ends ends,
+                              Vector<uint8_t> must, Vector<int32_t> order, Vector<double> share, int max_passes,
+                              int convergence, int patience, int threads) {
+    check_rows("K", K);
+    check_square("K", K);
+    check_shape("within", within, kPositive);
+    check_shape("to_mean", to_mean, K.shape(0), within.shape(0));
+    check_run(ends, must, order, share, K.shape(0), within.shape(0));
     return within.shape(0) < 256
                ? similarity_passes<uint8_t>(K, to_mean, within, ends, must, order, share, max_passes, convergence, patience, threads)
                : similarity_passes<uint16_t>(K, to_mean, within, ends, must, order, share, max_passes, convergence, patience, threads);
@@ -426,15 +451,26 @@ nb::tuple any_similarity_passes(Matrix<double> K, Matrix<double> to_mean, Vector
 }  // namespace
 
 void register_passes(nb::module_& m) {
-    const auto define = [&](const char* name, auto function) {
-        m.def(name, function, nb::arg("rows").noconvert(), nb::arg("means").noconvert(), nb::arg("about").noconvert(),
-              nb::arg("pairs").noconvert(), nb::arg("must").noconvert(), nb::arg("order").noconvert(),
-              nb::arg("share").noconvert(), nb::arg("max_passes"), nb::arg("convergence"), nb::arg("patience"),
-              nb::arg("n_threads"));
-    };
-    define("vector_passes", &any_vector_passes<float>);
-    define("vector_passes", &any_vector_passes<double>);
-    define("similarity_passes", &any_similarity_passes);
+    define(m, "vector_passes", any_vector_passes<float>, any_vector_passes<double>,
+           R"(Run constrained k-means on rows: each pass as assign_by_priority, then centres move to the means.
+
+An empty cluster gets the row that is farthest from its centre, out of a cluster with other rows. centers, (k, d), are
+at most 65535 to start from; mean, (d,), is that of all rows, about which spread is measured; pairs, must and order are
+as for assign_by_priority; share, (s,), is the priority of each pair. Passes also end when labels repeat. convergence 0:
+the best pass counts, of least loss, of equal ones that of largest spread; 1: the last pass before labels repeat; 2: the
+last one before the spread does not grow, which ends the passes. patience, with convergence 0: passes without a better
+one after which they end; 0: any number. Returns labels (n,), one byte each for fewer than 256 clusters, two for more;
+1 for each constraint that is broken (s,); the sum of the shares of these; the sum over the clusters of rows times
+squared length of the mean, the larger, the less inertia; and the number of the pass, from 1.)",
+           nb::arg("X"), nb::arg("centers"), nb::arg("mean"), nb::arg("pairs"), nb::arg("must"), nb::arg("order"),
+           nb::arg("share"), count("max_passes"), nb::arg("convergence"), nb::arg("patience"), count("n_threads"));
+    define(m, "similarity_passes", any_similarity_passes,
+           R"(Run constrained k-means as vector_passes in the space of a kernel K, (n, n), symmetric.
+
+to_mean, (n, k), is the mean similarity of each row to the rows of each first cluster; within, (k,), that of the rows of
+each first cluster.)",
+           nb::arg("K"), nb::arg("to_mean"), nb::arg("within"), nb::arg("pairs"), nb::arg("must"), nb::arg("order"),
+           nb::arg("share"), count("max_passes"), nb::arg("convergence"), nb::arg("patience"), count("n_threads"));
 }
 
 }  // namespace linkwise

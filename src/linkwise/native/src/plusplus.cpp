@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "random.hpp"
 #include "tile.hpp"
 
@@ -330,15 +330,15 @@ class PlusPlus {
 };
 
 template <typename T>
-nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds,
-                                                int64_t n_candidates, int threads, nb::object weight,
-                                                nb::object given) {
-    const Weights weights(weight);
-    Matrix<double> centers;
-    if (!given.is_none()) centers = nb::cast<Matrix<double>>(given, false);
-    const int64_t n_given = given.is_none() ? 0 : centers.shape(0);
-    const double* first = n_given ? centers.data() : nullptr;
+Output<int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds, int64_t n_candidates, int threads,
+                                std::optional<Vector<int64_t>> weight, std::optional<Matrix<double>> given) {
     const int64_t n = X.shape(0), d = X.shape(1), runs = seeds.shape(0);
+    check_rows("X", X);
+    check_shape("seeds", seeds, kPositive);
+    check_shape("weight", weight, n);
+    check_shape("given", given, kPositive, d);
+    const int64_t n_given = given ? given->shape(0) : 0;
+    const double* first = data_or_null(given);
     Result<int64_t> chosen(runs * k);
     {
         nb::gil_scoped_release release;
@@ -351,7 +351,7 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
         const Screen screen(X.data(), n, d);
         std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<PlusPlus<T>>(X.data(), tiles, screen, weights.data, n, d, n_candidates, first,
+            m = std::make_unique<PlusPlus<T>>(X.data(), tiles, screen, data_or_null(weight), n, d, n_candidates, first,
                                               n_given, by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             memory[thread]->choose(seeds.data()[r], k, chosen.get() + r * k);
@@ -363,10 +363,18 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
 }  // namespace
 
 void register_plusplus(nb::module_& m) {
-    m.def("kmeans_plusplus", &kmeans_plusplus<float>, nb::arg("X").noconvert(), nb::arg("k"),
-          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none(), nb::arg("given").none());
-    m.def("kmeans_plusplus", &kmeans_plusplus<double>, nb::arg("X").noconvert(), nb::arg("k"),
-          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none(), nb::arg("given").none());
+    define(m, "kmeans_plusplus", kmeans_plusplus<float>, kmeans_plusplus<double>,
+           R"(Choose k rows to start from, once for each of R seeds, by greedy k-means++: (R, k).
+
+The first row is drawn uniformly. For each further one n_candidates rows are drawn in proportion to
+their squared distance from the rows chosen so far and from the given centres, (g, d), and the one
+that leaves the smallest sum of squared distances is chosen. Random numbers come from SplitMix64.
+weight, (n,), counts each row. No two are equal rows, and none equals a given centre; if X has fewer
+such rows, each occurs once and the remaining places hold -1.
+
+Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.)",
+           nb::arg("X"), count("k"), nb::arg("seeds"), count("n_candidates"), count("n_threads"),
+           nb::arg("weight") = nb::none(), nb::arg("given") = nb::none());
 }
 
 }  // namespace linkwise

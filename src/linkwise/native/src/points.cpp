@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "checks.hpp"
 #include "points.hpp"
 #include "row_tree.hpp"
 
@@ -114,8 +115,10 @@ std::unique_ptr<RowTree> make_tree(const T* X, int64_t n, const double* points, 
 }
 
 template <typename T>
-nb::tuple nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
+auto nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = points.shape(0);
+    check_rows("X", X);
+    check_shape("points", points, kPositive, d);
     Result<int64_t> nearest(n);
     Result<double> square(n);
     {
@@ -123,7 +126,7 @@ nb::tuple nearest_points(Matrix<T> X, Matrix<double> points, int threads) {
         fill_nearest(X.data(), n, d, points.data(), k, threads, nearest.get(), square.get());
     }
     const size_t N = n;
-    return nb::make_tuple(nearest.release({N}), square.release({N}));
+    return std::make_tuple(nearest.release({N}), square.release({N}));
 }
 
 template <typename T>
@@ -154,8 +157,10 @@ LINKWISE_SIMD void fill_table_chunk(const Table<float>& t) { fill_table(t); }
 LINKWISE_SIMD void fill_table_chunk(const Table<double>& t) { fill_table(t); }
 
 template <typename T>
-nb::ndarray<nb::numpy, double> squared_distances(Matrix<T> X, Matrix<double> points, int threads) {
+Output<double> squared_distances(Matrix<T> X, Matrix<double> points, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = points.shape(0);
+    check_rows("X", X);
+    check_shape("points", points, kPositive, d);
     Result<double> squares(n * k);
     {
         nb::gil_scoped_release release;
@@ -203,14 +208,15 @@ template void fill_squares(const float*, int64_t, int64_t, const double*, int64_
 template void fill_squares(const double*, int64_t, int64_t, const double*, int64_t, int, double*);
 
 void register_points(nb::module_& m) {
-    m.def("squared_distances", &squared_distances<float>, nb::arg("X").noconvert(), nb::arg("points").noconvert(),
-          nb::arg("n_threads"));
-    m.def("squared_distances", &squared_distances<double>, nb::arg("X").noconvert(), nb::arg("points").noconvert(),
-          nb::arg("n_threads"));
-    m.def("nearest_points", &nearest_points<float>, nb::arg("X").noconvert(), nb::arg("points").noconvert(),
-          nb::arg("n_threads"));
-    m.def("nearest_points", &nearest_points<double>, nb::arg("X").noconvert(), nb::arg("points").noconvert(),
-          nb::arg("n_threads"));
+    define(m, "squared_distances", squared_distances<float>, squared_distances<double>,
+           "Compute squared distances of every row to every point, (n, k), summed as in nearest_points.",
+           nb::arg("X"), nb::arg("points"), count("n_threads"));
+    define(m, "nearest_points", nearest_points<float>, nearest_points<double>,
+           R"(Find, for each row, the nearest of some points, (k, d): its number (n,) and squared distance (n,).
+
+Of equally near points the lowest number counts. Squares are summed in the order of the features, so that a
+row has distance 0 to itself.)",
+           nb::arg("X"), nb::arg("points"), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -1,5 +1,6 @@
 // One pass of constrained k-means with priorities (Okabe and Yamada 2018, Algorithm 2): for each row the two
 // nearest centres, then the rows that constraints name, pair by pair in the order of their priorities.
+#include "checks.hpp"
 #include "sorting.hpp"
 #include "two_nearest.hpp"
 
@@ -27,8 +28,10 @@ struct alignas(16) Row {
 };
 
 template <typename T>
-nb::tuple two_nearest(Matrix<T> X, Matrix<double> centers, int threads) {
+auto two_nearest(Matrix<T> X, Matrix<double> centers, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0);
+    check_rows("X", X);
+    check_shape("centers", centers, kPositive, d);
     Result<int32_t> best(n), second(n);
     Result<double> square(n);
     {
@@ -41,13 +44,18 @@ nb::tuple two_nearest(Matrix<T> X, Matrix<double> centers, int threads) {
         });
     }
     const size_t N = n;
-    return nb::make_tuple(best.release({N}), second.release({N}), square.release({N}));
+    return std::make_tuple(best.release({N}), second.release({N}), square.release({N}));
 }
 
-nb::tuple assign_by_priority(Vector<int32_t> best, Vector<int32_t> second, Vector<double> square,
-                             nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu> pairs,
-                             Vector<uint8_t> must, Vector<int32_t> order) {
-    const int64_t n = best.shape(0), m = order.shape(0);
+auto assign_by_priority(Vector<int32_t> best, Vector<int32_t> second, Vector<double> square, Matrix<int32_t> pairs,
+                        Vector<uint8_t> must, Vector<int32_t> order) {
+    const int64_t n = best.shape(0), m = pairs.shape(0);
+    check_shape("second", second, n);
+    check_shape("square", square, n);
+    check_pairs("pairs", pairs, n);
+    check_shape("must", must, m);
+    check_shape("order", order, m);
+    check_range("order", order, 0, m - 1);
     Result<int32_t> labels(n);
     Result<uint8_t> broken(m);
     {
@@ -85,35 +93,35 @@ nb::tuple assign_by_priority(Vector<int32_t> best, Vector<int32_t> second, Vecto
         }
         for (int64_t i = 0; i < n; ++i) labels.get()[i] = rows[i].label < 0 ? rows[i].best : rows[i].label;
     }
-    return nb::make_tuple(labels.release({static_cast<size_t>(n)}), broken.release({static_cast<size_t>(m)}));
+    return std::make_tuple(labels.release({static_cast<size_t>(n)}), broken.release({static_cast<size_t>(m)}));
 }
 
 // Places in the order of their values, the greatest first; equal ones keep the order in which they are given.
-nb::ndarray<nb::numpy, int32_t> order_descending(Vector<double> values, Vector<int64_t> given) {
+Output<int32_t> order_descending(Vector<double> values, Vector<int64_t> given) {
     const int64_t m = values.shape(0);
+    check_shape("given", given, m);
+    check_range("given", given, 0, m - 1);
     Result<int32_t> order(m);
-    bool is_valid = true;
     {
         nb::gil_scoped_release release;
         std::vector<Keyed> places(m), scratch;
         for (int64_t q = 0; q < m; ++q) {
             const int64_t at = given.data()[q];
-            if (at < 0 || at >= m) {
-                is_valid = false;
-                break;
-            }
             places[q] = {sort_key(-values.data()[at]), static_cast<int32_t>(at)};
         }
-        if (is_valid) sort_keys(places, scratch);
+        sort_keys(places, scratch);
         for (int64_t q = 0; q < m; ++q) order.get()[q] = places[q].row;
     }
-    if (!is_valid) throw nb::value_error("given names places beyond the values.");
     return order.release({static_cast<size_t>(m)});
 }
 
 // Sums of the similarities of each row to the rows of each cluster.
-nb::ndarray<nb::numpy, double> similarity_sums(Matrix<double> K, Vector<int32_t> labels, int64_t k, int threads) {
+Output<double> similarity_sums(Matrix<double> K, Vector<int32_t> labels, int64_t k, int threads) {
     const int64_t n = K.shape(0);
+    check_rows("K", K);
+    check_square("K", K);
+    check_shape("labels", labels, n);
+    check_range("labels", labels, 0, k - 1);
     Result<double> sums(n * k);
     {
         nb::gil_scoped_release release;
@@ -131,12 +139,33 @@ nb::ndarray<nb::numpy, double> similarity_sums(Matrix<double> K, Vector<int32_t>
 }  // namespace
 
 void register_priority(nb::module_& m) {
-    m.def("two_nearest", &two_nearest<float>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(), nb::arg("n_threads"));
-    m.def("two_nearest", &two_nearest<double>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(), nb::arg("n_threads"));
-    m.def("assign_by_priority", &assign_by_priority, nb::arg("best").noconvert(), nb::arg("second").noconvert(),
-          nb::arg("square").noconvert(), nb::arg("pairs").noconvert(), nb::arg("must").noconvert(), nb::arg("order").noconvert());
-    m.def("order_descending", &order_descending, nb::arg("values").noconvert(), nb::arg("given").noconvert());
-    m.def("similarity_sums", &similarity_sums, nb::arg("K").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"), nb::arg("n_threads"));
+    define(m, "two_nearest", two_nearest<float>, two_nearest<double>,
+           R"(Find the two nearest of k centres, (k, d), of every row.
+
+Returns the nearest (n,), the lower number among equals; the next one (n,), the same where there is one centre only;
+and the squared distance to the nearest (n,).)",
+           nb::arg("X"), nb::arg("centers"), count("n_threads"));
+    define(m, "assign_by_priority", assign_by_priority,
+           R"(Assign rows to clusters: first those with constraints, pair by pair, then all others.
+
+Two rows of a must-link without a cluster both get the nearest centre of the row that is nearer to it. Two rows of a
+cannot-link each get their nearest centre; if it is the same, the nearer row gets it and the other row its second. If
+only one row has a cluster, the other follows it, or gets the nearest other centre. If both have one, nothing changes.
+The first three arrays are those of two_nearest; pairs, (s, 2), are rows, the lower one first, which wins ties of
+distance; must, (s,), is 1 for a must-link, 0 for a cannot-link; order, (s,), names each pair once. Returns the cluster
+of each row (n,), and 1 for each constraint that is broken (s,).
+
+Okabe and Yamada (2018), Clustering using boosted constrained k-means algorithm, Algorithm 2.)",
+           nb::arg("best"), nb::arg("second"), nb::arg("square"), nb::arg("pairs"), nb::arg("must"),
+           nb::arg("order"));
+    define(m, "order_descending", order_descending,
+           R"(Order places by their values, (s,), the greatest first: (s,).
+
+No value is NaN. `given`, (s,), holds each place once; those of equal values keep this order.)",
+           nb::arg("values"), nb::arg("given"));
+    define(m, "similarity_sums", similarity_sums,
+           "Sum, for each row, its similarities K, (n, n), to the rows of each cluster: (n, k). labels are 0 to k - 1.",
+           nb::arg("K"), nb::arg("labels"), count("k"), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
+#include "checks.hpp"
 #include "cut_graph.hpp"
-#include "kernels.hpp"
 
 namespace linkwise {
 
@@ -70,7 +70,15 @@ void recut_clusters(const CutGraph& graph, std::vector<int32_t>& labels, int32_t
     }
 }
 
-using Pairs = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Pairs = Matrix<int32_t>;
+
+void check_graph(const Vector<int64_t>& starts, const Vector<int32_t>& ends, const Vector<double>& weights,
+                 const Vector<double>& volume, const Pairs& pairs) {
+    const int64_t m = volume.shape(0);
+    check_shape("volume", volume, kPositive);
+    check_edges(starts, ends, weights, m);
+    check_pairs("pairs", pairs, m);
+}
 
 CutGraph read_graph(const Vector<int64_t>& starts, const Vector<int32_t>& ends, const Vector<double>& weights,
                     const Vector<double>& volume, const Pairs& pairs, bool is_ncut) {
@@ -85,7 +93,7 @@ CutGraph read_graph(const Vector<int64_t>& starts, const Vector<int32_t>& ends, 
 }
 
 template <typename T>
-nb::ndarray<nb::numpy, T> stack(const std::vector<std::vector<T>>& lines, size_t m) {
+Output<T> stack(const std::vector<std::vector<T>>& lines, size_t m) {
     Result<T> result(static_cast<int64_t>(lines.size() * m));
     for (size_t i = 0; i < lines.size(); ++i) std::copy(lines[i].begin(), lines[i].end(), result.get() + i * m);
     return result.release({lines.size(), m});
@@ -95,8 +103,10 @@ nb::ndarray<nb::numpy, T> stack(const std::vector<std::vector<T>>& lines, size_t
     Vector<int64_t> starts, Vector<int32_t> ends, Vector<double> weights, Vector<double> volume, Pairs pairs,    \
         bool is_ncut
 
-nb::tuple ratio_descent(LINKWISE_GRAPH, double gamma, Vector<double> start, int64_t max_iter) {
+auto ratio_descent(LINKWISE_GRAPH, double gamma, Vector<double> start, int64_t max_iter) {
     const size_t m = volume.shape(0);
+    check_graph(starts, ends, weights, volume, pairs);
+    check_shape("start", start, m);
     std::vector<std::vector<double>> vectors;
     std::vector<Sides> sides;
     std::vector<std::vector<double>> ratios(1);
@@ -109,11 +119,13 @@ nb::tuple ratio_descent(LINKWISE_GRAPH, double gamma, Vector<double> start, int6
             ratios[0].push_back(state.ratio);
         }
     }
-    return nb::make_tuple(stack(vectors, m), stack(ratios, ratios[0].size()), stack(sides, m));
+    return std::make_tuple(stack(vectors, m), stack(ratios, ratios[0].size()), stack(sides, m));
 }
 
-nb::ndarray<nb::numpy, int32_t> ratio_splits(LINKWISE_GRAPH, Vector<double> start, int64_t max_iter) {
+Output<int32_t> ratio_splits(LINKWISE_GRAPH, Vector<double> start, int64_t max_iter) {
     const size_t m = volume.shape(0);
+    check_graph(starts, ends, weights, volume, pairs);
+    check_shape("start", start, m);
     std::vector<Sides> sides;
     {
         nb::gil_scoped_release release;
@@ -123,7 +135,8 @@ nb::ndarray<nb::numpy, int32_t> ratio_splits(LINKWISE_GRAPH, Vector<double> star
     return stack(sides, m);
 }
 
-nb::ndarray<nb::numpy, double> slow_vector(LINKWISE_GRAPH) {
+Output<double> slow_vector(LINKWISE_GRAPH) {
+    check_graph(starts, ends, weights, volume, pairs);
     std::vector<std::vector<double>> found(1);
     {
         nb::gil_scoped_release release;
@@ -132,8 +145,11 @@ nb::ndarray<nb::numpy, double> slow_vector(LINKWISE_GRAPH) {
     return stack(found, volume.shape(0));
 }
 
-nb::ndarray<nb::numpy, int32_t> move_nodes(LINKWISE_GRAPH, Vector<int32_t> labels, int32_t k) {
+Output<int32_t> move_nodes(LINKWISE_GRAPH, Vector<int32_t> labels, int32_t k) {
     const size_t m = volume.shape(0);
+    check_graph(starts, ends, weights, volume, pairs);
+    check_shape("labels", labels, m);
+    check_range("labels", labels, 0, k - 1);
     std::vector<std::vector<int32_t>> found(1);
     {
         nb::gil_scoped_release release;
@@ -144,8 +160,11 @@ nb::ndarray<nb::numpy, int32_t> move_nodes(LINKWISE_GRAPH, Vector<int32_t> label
 }
 
 // Clusterings one after the other; where they have parts in common, these are cut once.
-nb::ndarray<nb::numpy, int32_t> recut(LINKWISE_GRAPH, Matrix<int32_t> labels, int32_t k, int64_t max_iter) {
+Output<int32_t> recut(LINKWISE_GRAPH, Matrix<int32_t> labels, int32_t k, int64_t max_iter) {
     const size_t m = volume.shape(0);
+    check_graph(starts, ends, weights, volume, pairs);
+    check_shape("labels", labels, kPositive, m);
+    check_range("labels", labels, 0, k - 1);
     std::vector<std::vector<int32_t>> found(labels.shape(0));
     {
         nb::gil_scoped_release release;
@@ -166,14 +185,36 @@ nb::ndarray<nb::numpy, int32_t> recut(LINKWISE_GRAPH, Matrix<int32_t> labels, in
 
 void register_recut(nb::module_& m) {
 #define LINKWISE_GRAPH                                                                                       \
-    nb::arg("starts").noconvert(), nb::arg("ends").noconvert(), nb::arg("weights").noconvert(),              \
-        nb::arg("volume").noconvert(), nb::arg("pairs").noconvert(), nb::arg("is_ncut")
-    m.def("ratio_descent", &ratio_descent, LINKWISE_GRAPH, nb::arg("gamma"), nb::arg("start").noconvert(),
-          nb::arg("max_iter"));
-    m.def("ratio_splits", &ratio_splits, LINKWISE_GRAPH, nb::arg("start").noconvert(), nb::arg("max_iter"));
-    m.def("slow_vector", &slow_vector, LINKWISE_GRAPH);
-    m.def("move_nodes", &move_nodes, LINKWISE_GRAPH, nb::arg("labels").noconvert(), nb::arg("k"));
-    m.def("recut", &recut, LINKWISE_GRAPH, nb::arg("labels").noconvert(), nb::arg("k"), nb::arg("max_iter"));
+    nb::arg("starts"), nb::arg("ends"), nb::arg("weights"), nb::arg("volume"), nb::arg("pairs"), nb::arg("is_ncut")
+    define(m, "ratio_descent", ratio_descent,
+           R"(Run RatioDCA from a start, (m,), not constant, with one price gamma, not negative, of a broken pair.
+
+starts (m + 1,), ends (e,) and weights (e,) are a symmetric CSR array without loops, weights above 0; volume, (m,), is
+above 0; pairs, (q, 2), are nodes to separate; is_ncut: cuts are divided by the volumes of both sides, not by the
+smaller one. max_iter bounds the iterations of each convex problem. Returns the start and what each step found (s, m),
+each with a lower ratio than the one before; these ratios (1, s); and the best set of each, as 0 and 1 (s, m).)",
+           LINKWISE_GRAPH, nb::arg("gamma"), nb::arg("start"), count("max_iter"));
+    define(m, "ratio_splits", ratio_splits,
+           R"(Run RatioDCA from a start, (m,), with growing prices until no pair is broken.
+
+The graph is as for ratio_descent. Returns the best set for each price, as 0 and 1; sets that differ: (s, m).)",
+           LINKWISE_GRAPH, nb::arg("start"), count("max_iter"));
+    define(m, "slow_vector", slow_vector,
+           R"(Find an approximate eigenvector from which a cut may start: (1, m); is_ncut does not matter.
+
+It is the vector of L f = value V f, L the Laplacian and V the volumes, to the least value, with opposite values at both
+nodes of each pair. Without pairs the constant vector is left out.)",
+           LINKWISE_GRAPH);
+    define(m, "move_nodes", move_nodes,
+           R"(Move single nodes between clusters as long as the clustering improves: labels (1, m).
+
+Each move is the best one, breaks no more pairs than before, and leaves no cluster empty.)",
+           LINKWISE_GRAPH, nb::arg("labels"), count("k"));
+    define(m, "recut", recut,
+           R"(Cut every two clusters of each clustering, (R, m), again as long as it improves, for a few rounds: (R, m).
+
+Two clusters that several clusterings have are cut once. The result breaks no more pairs and cuts no more.)",
+           LINKWISE_GRAPH, nb::arg("labels"), nb::arg("k"), count("max_iter"));
 #undef LINKWISE_GRAPH
 }
 

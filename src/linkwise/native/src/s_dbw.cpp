@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -181,11 +181,14 @@ Spread spread_of(std::vector<double>& squares, const std::vector<int64_t>& size,
 }
 
 template <typename T>
-nb::tuple s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<double> means, nb::object squares, bool pooled,
-                int threads) {
+std::pair<double, double> s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<double> means,
+                                std::optional<Matrix<double>> squares, bool pooled, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = means.shape(0);
-    Matrix<double> table;
-    if (!squares.is_none()) table = nb::cast<Matrix<double>>(squares, false);
+    check_rows("X", X);
+    check_shape("labels", labels, n);
+    check_shape("means", means, kPositive, d);
+    check_range("labels", labels, std::numeric_limits<int32_t>::min(), k - 1);
+    check_shape("squares", squares, n, k);
     Spread spread;
     double between = 0;
     {
@@ -194,30 +197,31 @@ nb::tuple s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<double> means, nb::o
         for (int64_t i = 0; i < n; ++i)
             if (labels.data()[i] >= 0) ++size[labels.data()[i]];
         if (std::find(size.begin(), size.end(), 0) != size.end())
-            throw nb::value_error("labels leave a cluster without a row; give as many means as clusters are used");
+            throw nb::value_error("labels leave a cluster without a row. Pass as many means as there are clusters.");
         auto scatter = scatter_of(Scatter<T>{X.data(), labels.data(), 0, n, d, means.data(), nullptr}, k, threads);
         spread = spread_of(scatter, size, means.data(), k, d, pooled);
         if (k > 1)
             between = density_between(
-                density_counts(Counting<T>{X.data(), squares.is_none() ? nullptr : table.data(), labels.data(), n, d,
+                density_counts(Counting<T>{X.data(), data_or_null(squares), labels.data(), n, d,
                                            k, means.data(), nullptr, spread.reach, nullptr, nullptr, nullptr},
                                threads),
                 k);
     }
-    return nb::make_tuple(spread.scat, between);
-}
-
-template <typename T>
-void register_for(nb::module_& m) {
-    m.def("s_dbw", &s_dbw<T>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("means").noconvert(), nb::arg("squares").none(), nb::arg("pooled"), nb::arg("n_threads"));
+    return {spread.scat, between};
 }
 
 }  // namespace
 
 void register_s_dbw(nb::module_& m) {
-    register_for<float>(m);
-    register_for<double>(m);
+    define(m, "s_dbw", s_dbw<float>, s_dbw<double>,
+           R"(Compute scatter within clusters and density between them, as linkwise.validity.s_dbw describes them.
+
+labels, (n,), are below k, each used; a negative one belongs to no cluster. means, (k, d), are those of the
+clusters; squares, (n, k), the squared distances of every row to every mean, if known. pooled: rows are near
+within sqrt(sum of the clusters' spreads) / k, or else within the mean of their roots. The scatter is 0 if all
+rows are identical. The density is a mean over pairs of clusters, 0 for one cluster.)",
+           nb::arg("X"), nb::arg("labels"), nb::arg("means"), nb::arg("squares").none(), nb::arg("pooled"),
+           count("n_threads"));
 }
 
 }  // namespace linkwise

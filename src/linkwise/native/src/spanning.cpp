@@ -18,6 +18,7 @@
 #include <atomic>
 #include <queue>
 
+#include "checks.hpp"
 #include "row_tree.hpp"
 
 namespace linkwise {
@@ -410,8 +411,11 @@ void Spanning::walk(const double* core, bool mutual, int64_t* order, int64_t* be
 }
 
 template <typename T>
-nb::object span_walk(Matrix<T> X, int64_t k, bool mutual, double share, int threads) {
+std::optional<std::tuple<Output<double>, Output<int64_t>, Output<int64_t>, Output<double>>> span_walk(
+    Matrix<T> X, int64_t k, bool mutual, double share, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1);
+    check_rows("X", X);
+    check_between("k", k, 1, n);
     Result<int64_t> order(n), before(n);
     Result<double> core(n), reach(n);
     bool done;
@@ -422,18 +426,25 @@ nb::object span_walk(Matrix<T> X, int64_t k, bool mutual, double share, int thre
         done = spanning.pays(share) && spanning.find_edges(core.get());
         if (done) spanning.walk(core.get(), mutual, order.get(), before.get(), reach.get());
     }
-    if (!done) return nb::none();
+    if (!done) return std::nullopt;
     const size_t rows = static_cast<size_t>(n);
-    return nb::make_tuple(core.release({rows}), order.release({rows}), before.release({rows}), reach.release({rows}));
+    return std::make_tuple(core.release({rows}), order.release({rows}), before.release({rows}), reach.release({rows}));
 }
 
 }  // namespace
 
 void register_spanning(nb::module_& m) {
-    m.def("span_walk", &span_walk<float>, nb::arg("X").noconvert(), nb::arg("k"), nb::arg("mutual"), nb::arg("share"),
-          nb::arg("n_threads"));
-    m.def("span_walk", &span_walk<double>, nb::arg("X").noconvert(), nb::arg("k"), nb::arg("mutual"), nb::arg("share"),
-          nb::arg("n_threads"));
+    define(m, "span_walk", span_walk<float>, span_walk<double>,
+           R"(Return core_squares and the density_walk from the densest row by searches of near rows, if these pay.
+
+The nearest rows are searched in a tree of boxes. If this looks at no more than a share of all rows, the walk is found
+by such searches: Boruvka's minimum spanning tree and the rows within each core distance contain every edge that the
+walk can take. Otherwise, and where hundreds of rows tie, the result is None. Time about O(n log n) for few features;
+memory O(n (d + k)).
+
+March, Ram and Gray (2010), Fast Euclidean minimum spanning tree: algorithm, analysis, and applications. McInnes and
+Healy (2017), Accelerated hierarchical density based clustering.)",
+           nb::arg("X"), count("k"), nb::arg("mutual"), nb::arg("share"), count("n_threads"));
 }
 
 }  // namespace linkwise

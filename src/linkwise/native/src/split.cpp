@@ -9,7 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "kernels.hpp"
+#include <nanobind/stl/vector.h>
+
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -354,11 +356,17 @@ LINKWISE_SIMD double describe_leaf(const double* Z, int64_t width, const int32_t
     return total;
 }
 
-nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank, Vector<uint8_t> tied,
-                       nb::object weights, Vector<int32_t> place, double least, double tie, int threads) {
-    Vector<double> weight;
-    if (!weights.is_none()) weight = nb::cast<Vector<double>>(weights, false);
-    const int64_t width = Z.shape(1), tests = order.shape(0), m = order.shape(1), n = rank.shape(1);
+auto leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank, Vector<uint8_t> tied,
+                  std::optional<Vector<double>> weight, Vector<int32_t> place, double least, double tie, int threads) {
+    const int64_t n = Z.shape(0), width = Z.shape(1), tests = order.shape(0), m = order.shape(1);
+    check_rows("Z", Z);
+    check_rows("order", order);
+    check_range("order", order, 0, n - 1);
+    check_shape("rank", rank, tests, n);
+    check_shape("tied", tied, tests);
+    check_shape("place", place, n);
+    check_shape("weight", weight, n);
+    if (width % 8 != 0) refuse("Z must have a multiple of 8 columns, got ", width, ". Pad it with zeros.");
     int64_t linked = 0;
     for (int64_t q = 0; q < m; ++q) linked += place.data()[order.data()[q]] >= 0;
     Result<double> between(tests * (linked + 1));
@@ -369,7 +377,7 @@ nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> 
         std::vector<double> mean(width);
         std::vector<uint64_t> is_linked((n + 63) / 64);
         for (int64_t i = 0; i < n; ++i) is_linked[i >> 6] |= static_cast<uint64_t>(place.data()[i] >= 0) << (i & 63);
-        Leaf leaf{Z.data(), width, m, weights.is_none() ? nullptr : weight.data(), place.data(), is_linked.data(),
+        Leaf leaf{Z.data(), width, m, data_or_null(weight), place.data(), is_linked.data(),
                   mean.data(), 0, least, tie};
         leaf.total = describe_leaf(leaf.Z, width, order.data(), m, leaf.weight, mean.data(), &scatter);
         Crew crew(std::min<int64_t>(tests, useful_threads(threads, tests * m * width)));
@@ -379,14 +387,30 @@ nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> 
         });
     }
     const size_t T = tests, S = linked;
-    return nb::make_tuple(scatter, between.release({T, S + 1}), size.release({T, S + 1}), places.release({T, S}));
+    return std::make_tuple(scatter, between.release({T, S + 1}), size.release({T, S + 1}), places.release({T, S}));
 }
 
-nb::tuple best_splits(double scatter, Matrix<double> between, Matrix<int32_t> size, Matrix<int32_t> places,
-                      Vector<int32_t> component, Vector<int64_t> first, Vector<int64_t> foe_first, Vector<int32_t> foe,
-                      Vector<int32_t> label, Vector<uint8_t> allowed, int own, int free, bool evidence,
-                      double per_square, double per_broken, int64_t most, int threads) {
+auto best_splits(double scatter, Matrix<double> between, Matrix<int32_t> size, Matrix<int32_t> places,
+                 Vector<int32_t> component, Vector<int64_t> first, Vector<int64_t> foe_first, Vector<int32_t> foe,
+                 Vector<int32_t> label, Vector<uint8_t> allowed, int own, int free, bool evidence, double per_square,
+                 double per_broken, int64_t most, int threads) {
     const int64_t tests = between.shape(0), linked = places.shape(1), n_labels = allowed.shape(0);
+    const int64_t bound = component.shape(0);
+    check_shape("between", between, tests, linked + 1);
+    check_shape("size", size, tests, linked + 1);
+    check_shape("places", places, tests, linked);
+    check_range("places", places, 0, bound - 1);
+    check_shape("allowed", allowed, kPositive);
+    check_between("own", own, 0, n_labels - 1);
+    if (static_cast<int64_t>(label.shape(0)) != bound)
+        refuse("label must have one entry a place, ", bound, ", got ", label.shape(0));
+    check_shape("first", first, kPositive);
+    check_shape("foe_first", foe_first, first.shape(0));
+    check_starts("first", first, bound);
+    check_starts("foe_first", foe_first, foe.shape(0));
+    const int64_t components = static_cast<int64_t>(first.shape(0)) - 1;
+    check_range("component", component, 0, components - 1);
+    check_range("foe", foe, 0, components - 1);
     const Standing standing{component.data(), first.data(), foe_first.data(), foe.data(), label.data(),
                             static_cast<int64_t>(first.shape(0)) - 1, static_cast<int64_t>(component.shape(0))};
     const Labels labels{allowed.data(), n_labels, free, evidence};
@@ -427,24 +451,46 @@ nb::tuple best_splits(double scatter, Matrix<double> between, Matrix<int32_t> si
                 out = std::copy(part->begin(), part->end(), out);
         }
     }
-    nb::list splits;
-    for (const Candidate& c : best.list()) splits.append(nb::make_tuple(c.attribute, c.size, c.between, c.broken));
+    std::vector<std::tuple<int64_t, int64_t, double, int64_t>> splits;
+    for (const Candidate& c : best.list()) splits.emplace_back(c.attribute, c.size, c.between, c.broken);
     const int64_t now = inside.cannot_inside + inside.must_all - inside.must_total[own] + inside.cannot_total[own];
     const size_t B = most, L = n_labels;
-    return nb::make_tuple(now, splits, counts.release({B, 2, 2, L}));
+    return std::make_tuple(now, splits, counts.release({B, 2, 2, L}));
 }
 
 }  // namespace
 
 void register_split(nb::module_& m) {
-    m.def("leaf_squares", &leaf_squares, nb::arg("Z").noconvert(), nb::arg("order").noconvert(),
-          nb::arg("rank").noconvert(), nb::arg("tied").noconvert(), nb::arg("weight").none(), nb::arg("place").noconvert(), nb::arg("least"),
-          nb::arg("tie"), nb::arg("n_threads"));
-    m.def("best_splits", &best_splits, nb::arg("scatter"), nb::arg("between").noconvert(), nb::arg("size").noconvert(),
-          nb::arg("places").noconvert(), nb::arg("component").noconvert(), nb::arg("first").noconvert(),
-          nb::arg("foe_first").noconvert(), nb::arg("foe").noconvert(), nb::arg("label").noconvert(),
-          nb::arg("allowed").noconvert(), nb::arg("own"), nb::arg("free"), nb::arg("evidence"), nb::arg("per_square"),
-          nb::arg("per_broken"), nb::arg("most"), nb::arg("n_threads"));
+    define(m, "leaf_squares", leaf_squares,
+           R"(Find the best cuts of a leaf by the sum of squares.
+
+Z, (n, p), are features, p a multiple of 8 (padded with columns of 0); order, (t, m), the rows of the leaf, for each
+test in the order in which they pass to the first side; rank, (t, n): a test does not separate rows of equal rank; tied,
+(t,): whether any rows have equal ranks, else those of the test are not read; weight, (n,), of the rows; place, (n,), of
+each row among those with constraints, or -1. `least` is the smallest weight of a side; sums that differ by at most
+`tie` are equal, and the first cut wins. Returns the sum of squares of the leaf about its mean; by how much the best cut
+after that many of its s linked rows lowers it (t, s + 1), -1 for no cut; the rows that this cut puts on the first side
+(t, s + 1); and the places of the linked rows in the order in which they move (t, s).)",
+           nb::arg("Z"), nb::arg("order"), nb::arg("rank"), nb::arg("tied"), nb::arg("weight").none(),
+           nb::arg("place"), nb::arg("least"), nb::arg("tie"), count("n_threads"));
+    define(m, "best_splits", best_splits,
+           R"(Find the best ways to split a leaf by one test and to label its two sides differently.
+
+A split is scored per_square * (sum of squares of both sides) + per_broken * (broken constraints); constraints include
+all implied ones, counted by component. Scores within 1e-12 are equal, and the first in the order of tests, then of
+rows, wins. Of cuts between the same linked rows only the best counts. The first four arguments are the results of
+leaf_squares; component, (q,), of each place, ascending; first, (c + 1,), where the places of each component begin;
+foe_first, (c + 1,), where the components that are apart from it begin in foe; label, (q,), of each place; allowed,
+(L,): whether a side may get each label; own: that of the leaf; n_free: at most 2 new labels that are allowed; evidence:
+an old label needs a must-link from the side to it. Returns the broken constraints with an end in the leaf as labels are
+now; at most `most` splits, best first: test, rows of the first side, by how much the sum of squares falls, broken
+constraints then; and counts (splits, 2, 2, L): must-links, cannot-links; of either side; to rows outside, by label.
+
+Struyf and Dzeroski (2007), Clustering trees with instance level constraints.)",
+           nb::arg("scatter"), nb::arg("between"), nb::arg("size"), nb::arg("places"), nb::arg("component"),
+           nb::arg("first"), nb::arg("foe_first"), nb::arg("foe"), nb::arg("label"), nb::arg("allowed"),
+           nb::arg("own"), nb::arg("n_free"), nb::arg("evidence"), nb::arg("per_square"), nb::arg("per_broken"),
+           count("most"), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -1,4 +1,5 @@
 // What moves centres: sums of the rows of each cluster. And how many rows two clusterings have in common.
+#include "checks.hpp"
 #include "sums.hpp"
 
 namespace linkwise {
@@ -13,24 +14,32 @@ LINKWISE_SIMD void add_rows_block(const LabelledRows<double, uint16_t>& t) { add
 namespace {
 
 template <typename T>
-nb::tuple label_sums(Matrix<T> X, Vector<int32_t> labels, int64_t k, nb::object weight, int threads) {
-    const Weights weights(weight);
+auto label_sums(Matrix<T> X, Vector<int32_t> labels, int64_t k, std::optional<Vector<int64_t>> weight, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1);
+    check_rows("X", X);
+    check_shape("labels", labels, n);
+    check_shape("weight", weight, n);
+    if (const int32_t most = *std::max_element(labels.data(), labels.data() + n); most >= k)
+        refuse("labels must be below k = ", k, ", got ", most);
     Result<double> sums(k * d);
     Result<int64_t> counts(k);
     {
         nb::gil_scoped_release release;
-        sum_labelled(X.data(), labels.data(), weights.data, n, d, k, threads, sums.get(), counts.get());
+        sum_labelled(X.data(), labels.data(), data_or_null(weight), n, d, k, threads, sums.get(), counts.get());
     }
     const size_t K = k, D = d;
-    return nb::make_tuple(sums.release({K, D}), counts.release({K}));
+    return std::make_tuple(sums.release({K, D}), counts.release({K}));
 }
 
 // Rows by their labels in two clusterings. A block of rows for each thread, which fills several tables in turn:
 // most rows are counted where the row before was, and a table would wait for its own last sum.
-nb::ndarray<nb::numpy, int64_t> count_pairs(Vector<int32_t> one, Vector<int32_t> other, int32_t low, int32_t other_low,
-                                            int64_t k, int64_t m, int threads) {
+Output<int64_t> count_pairs(Vector<int32_t> one, Vector<int32_t> other, int32_t low, int32_t other_low, int64_t k,
+                            int64_t m, int threads) {
     const int64_t n = one.shape(0), size = k * m;
+    check_shape("one", one, kPositive);
+    check_shape("other", other, n);
+    check_range("one", one, low, low + k - 1);
+    check_range("other", other, other_low, other_low + m - 1);
     Result<int64_t> counts(size);
     {
         nb::gil_scoped_release release;
@@ -54,12 +63,16 @@ nb::ndarray<nb::numpy, int64_t> count_pairs(Vector<int32_t> one, Vector<int32_t>
 }  // namespace
 
 void register_sums(nb::module_& m) {
-    m.def("label_sums", &label_sums<float>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),
-          nb::arg("weight").none(), nb::arg("n_threads"));
-    m.def("label_sums", &label_sums<double>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),
-          nb::arg("weight").none(), nb::arg("n_threads"));
-    m.def("count_pairs", &count_pairs, nb::arg("one").noconvert(), nb::arg("other").noconvert(), nb::arg("low"),
-          nb::arg("other_low"), nb::arg("k"), nb::arg("m"), nb::arg("n_threads"));
+    define(m, "label_sums", label_sums<float>, label_sums<double>,
+           R"(Sum the rows of each cluster: sums (k, d), and the number of rows (k,).
+
+labels, (n,), are below k; a negative one belongs to no cluster. weight, (n,), counts each row. For many rows
+the sums are those of up to 64 blocks of rows, added in their order.)",
+           nb::arg("X"), nb::arg("labels"), count("k"), nb::arg("weight").none(), count("n_threads"));
+    define(m, "count_pairs", count_pairs,
+           "Count rows by their labels in two clusterings, (n,), from the lowest labels on: (k, m).",
+           nb::arg("one"), nb::arg("other"), nb::arg("low"), nb::arg("other_low"), count("k"), count("m"),
+           count("n_threads"));
 }
 
 }  // namespace linkwise

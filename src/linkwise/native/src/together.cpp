@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 
 namespace linkwise {
 
@@ -46,9 +46,13 @@ LINKWISE_SIMD void pack_byte(const Byte& t) {
     pack_pairs(t, of.data());
 }
 
-nb::ndarray<nb::numpy, uint8_t> pack_together(Matrix<int16_t> labels, Vector<int32_t> first,
-                                              Vector<int32_t> second, int threads) {
+Output<uint8_t> pack_together(Matrix<int16_t> labels, Vector<int32_t> first, Vector<int32_t> second, int threads) {
     const int64_t clusterings = labels.shape(0), rows = labels.shape(1), n = first.shape(0);
+    check_rows("labels", labels);
+    check_shape("first", first, kPositive);
+    check_shape("second", second, n);
+    check_range("first", first, 0, rows - 1);
+    check_range("second", second, 0, rows - 1);
     const int64_t bytes = (clusterings + 7) / 8;
     Result<uint8_t> bits(bytes * n);
     {
@@ -105,7 +109,9 @@ void add_up(const Weighed& t, int64_t begin, int64_t size, uint64_t* sums) {
     }
 }
 
-nb::ndarray<nb::numpy, int64_t> weighted_together(Matrix<uint8_t> bits, Vector<int64_t> weights, int threads) {
+Output<int64_t> weighted_together(Matrix<uint8_t> bits, Vector<int64_t> weights, int threads) {
+    check_shape("weights", weights, kPositive);
+    check_shape("bits", bits, (weights.shape(0) + 7) / 8, kPositive);
     const int64_t n = bits.shape(1), blocks = (n + kBlock - 1) / kBlock;
     Result<int64_t> sums(n);
     {
@@ -123,10 +129,18 @@ nb::ndarray<nb::numpy, int64_t> weighted_together(Matrix<uint8_t> bits, Vector<i
 }  // namespace
 
 void register_together(nb::module_& m) {
-    m.def("pack_together", &pack_together, nb::arg("labels").noconvert(), nb::arg("first").noconvert(),
-          nb::arg("second").noconvert(), nb::arg("n_threads"));
-    m.def("weighted_together", &weighted_together, nb::arg("bits").noconvert(), nb::arg("weights").noconvert(),
-          nb::arg("n_threads"));
+    define(m, "pack_together", pack_together,
+           R"(Find which clusterings join which pairs of rows, one bit each: (ceil(C / 8), P).
+
+labels, (C, n), are the clusters of each row; first and second, (P,), the rows of each pair. Bit k of row b, the
+lowest first, is for clustering 8 b + k; bits beyond the last one are 0.)",
+           nb::arg("labels"), nb::arg("first"), nb::arg("second"), count("n_threads"));
+    define(m, "weighted_together", weighted_together,
+           R"(Sum, for each pair, the weights, (C,), of the clusterings that join it: (P,), exact unless it overflows.
+
+bits are those of pack_together. Time O(P C / 8); clusterings that weigh nothing cost nothing where all 8 of a
+byte do.)",
+           nb::arg("bits"), nb::arg("weights"), count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -1,12 +1,14 @@
 // The rows of a clustering tree: their order by each test, how a split parts them, and the leaf that each reaches.
+#include "checks.hpp"
 #include "sorting.hpp"
 
 namespace linkwise {
 
 namespace {
 
-nb::tuple sort_values(Matrix<double> values, int threads) {
+auto sort_values(Matrix<double> values, int threads) {
     const int64_t tests = values.shape(0), n = values.shape(1);
+    check_rows("values", values);
     Result<int32_t> order(tests * n), rank(tests * n);
     Result<uint8_t> tied(tests);
     {
@@ -31,7 +33,7 @@ nb::tuple sort_values(Matrix<double> values, int threads) {
         });
     }
     const size_t T = tests, N = n;
-    return nb::make_tuple(order.release({T, N}), rank.release({T, N}), tied.release({T}));
+    return std::make_tuple(order.release({T, N}), rank.release({T, N}), tied.release({T}));
 }
 
 // Rows of a leaf that a split parts: their features, and their orders by all tests.
@@ -46,14 +48,18 @@ struct Side {
         for (int64_t i = begin; i < end; ++i)
             std::copy_n(Z + rows.get()[i] * width, width, features.get() + i * width);
     }
-    nb::tuple release(size_t tests, size_t width) {
+    auto release(size_t tests, size_t width) {
         const size_t S = size;
-        return nb::make_tuple(rows.release({S}), features.release({S, width}), order.release({tests, S}));
+        return std::make_tuple(rows.release({S}), features.release({S, width}), order.release({tests, S}));
     }
 };
 
-nb::tuple split_leaf(Matrix<double> Z, Matrix<int32_t> order, int64_t number, int64_t size, int threads) {
+auto split_leaf(Matrix<double> Z, Matrix<int32_t> order, int64_t number, int64_t size, int threads) {
     const int64_t tests = order.shape(0), m = order.shape(1), width = Z.shape(1);
+    check_rows("Z", Z);
+    check_shape("order", order, kPositive, Z.shape(0));
+    check_between("number", number, 0, tests - 1);
+    check_between("size", size, 1, m - 1);
     Side first(size, tests, width), second(m - size, tests, width);
     std::vector<uint8_t> is_valid(tests, 1);
     {
@@ -98,14 +104,24 @@ nb::tuple split_leaf(Matrix<double> Z, Matrix<int32_t> order, int64_t number, in
     }
     if (std::find(is_valid.begin(), is_valid.end(), 0) != is_valid.end())
         throw nb::value_error("Each test must order all rows of the leaf, each once.");
-    return nb::make_tuple(first.release(tests, width), second.release(tests, width));
+    return std::make_pair(first.release(tests, width), second.release(tests, width));
 }
 
 template <typename T>
-nb::ndarray<nb::numpy, int32_t> apply_tree(Matrix<T> X, Vector<int32_t> column, Vector<double> value,
-                                           Vector<uint8_t> equals, Vector<int32_t> yes, Vector<int32_t> no,
-                                           int threads) {
-    const int64_t n = X.shape(0), d = X.shape(1);
+Output<int32_t> apply_tree(Matrix<T> X, Vector<int32_t> column, Vector<double> value, Vector<uint8_t> equals,
+                           Vector<int32_t> yes, Vector<int32_t> no, int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1), nodes = column.shape(0);
+    check_rows("X", X);
+    check_shape("column", column, kPositive);
+    check_range("column", column, -1, d - 1);
+    check_shape("value", value, nodes);
+    check_shape("equals", equals, nodes);
+    check_shape("yes", yes, nodes);
+    check_shape("no", no, nodes);
+    for (int64_t i = 0; i < nodes; ++i)
+        for (const auto& [name, next] : {std::pair{"yes", yes.data()[i]}, std::pair{"no", no.data()[i]}})
+            if (column.data()[i] >= 0 && (next <= i || next >= nodes))
+                refuse(name, " must lead to higher nodes, up to ", nodes - 1, ", got ", next, " at ", i, ".");
     Result<int32_t> found(n);
     {
         nb::gil_scoped_release release;
@@ -125,21 +141,29 @@ nb::ndarray<nb::numpy, int32_t> apply_tree(Matrix<T> X, Vector<int32_t> column, 
     return found.release({static_cast<size_t>(n)});
 }
 
-template <typename T>
-void register_for(nb::module_& m) {
-    m.def("apply_tree", &apply_tree<T>, nb::arg("X").noconvert(), nb::arg("column").noconvert(),
-          nb::arg("value").noconvert(), nb::arg("equals").noconvert(), nb::arg("yes").noconvert(),
-          nb::arg("no").noconvert(), nb::arg("n_threads"));
-}
-
 }  // namespace
 
 void register_tree_rows(nb::module_& m) {
-    m.def("sort_values", &sort_values, nb::arg("values").noconvert(), nb::arg("n_threads"));
-    m.def("split_leaf", &split_leaf, nb::arg("Z").noconvert(), nb::arg("order").noconvert(), nb::arg("number"), nb::arg("size"),
-          nb::arg("n_threads"));
-    register_for<float>(m);
-    register_for<double>(m);
+    define(m, "sort_values", sort_values,
+           R"(Sort the rows by each of several tests, of which `values`, (t, n), are without NaN.
+
+Returns the rows from the largest value to the smallest (t, n), of equal values the last row first; the number of
+smaller distinct values of each row (t, n), all 0 for a test without equal values; and whether any are equal (t,).)",
+           nb::arg("values"), count("n_threads"));
+    define(m, "split_leaf", split_leaf,
+           R"(Split the rows of a leaf into the first `size` by one test and the others, and number both sides anew.
+
+Z, (m, p), are the features; order, (t, m), the rows 0 to m - 1, for each test in its order. Returns, for both sides, the
+numbers of the rows before, ascending (s,); their features (s, p); and their positions among these, for each test in its
+order (t, s).)",
+           nb::arg("Z"), nb::arg("order"), nb::arg("number"), nb::arg("size"), count("n_threads"));
+    define(m, "apply_tree", apply_tree<float>, apply_tree<double>,
+           R"(Find the leaf of a tree that each row reaches: (n,).
+
+column, (nodes,), is that of the test of each node, -1 at a leaf; node 0 is the root. The test is "equals" or else
+"greater than" a value. yes and no, (nodes,), are the nodes that follow, with higher numbers.)",
+           nb::arg("X"), nb::arg("column"), nb::arg("value"), nb::arg("equals"), nb::arg("yes"), nb::arg("no"),
+           count("n_threads"));
 }
 
 }  // namespace linkwise

@@ -1,4 +1,5 @@
 // Exact 2-means from a given start: Lloyd's iteration with labels of one byte.
+#include "checks.hpp"
 #include "lloyd.hpp"
 
 namespace linkwise {
@@ -11,8 +12,10 @@ LINKWISE_SIMD double inertia_chunk(const Inertia<double, uint8_t>& t) { return i
 namespace {
 
 template <typename T>
-nb::tuple two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol, int threads) {
+auto two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1);
+    check_rows("X", X);
+    check_shape("start", start, 2, d);
     Result<uint8_t> labels(n);
     Result<double> centers(2 * d);
     int n_iter = 0;
@@ -27,16 +30,17 @@ nb::tuple two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol,
         inertia = run.inertia(centers.get(), labels.get());
     }
     const size_t N = n, D = d;
-    return nb::make_tuple(labels.release({N}), centers.release({2, D}), inertia, n_iter);
+    return std::make_tuple(labels.release({N}), centers.release({2, D}), inertia, n_iter);
 }
 
 }  // namespace
 
 void register_two_means(nb::module_& m) {
-    m.def("two_means", &two_means<float>, nb::arg("X").noconvert(), nb::arg("start").noconvert(),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
-    m.def("two_means", &two_means<double>, nb::arg("X").noconvert(), nb::arg("start").noconvert(),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+    define(m, "two_means", two_means<float>, two_means<double>,
+           R"(Run Lloyd's iteration for two clusters, as lloyd with one start, (2, d), but with labels of one byte.
+
+Returns labels (n,), centres (2, d), the sum of squared distances and the number of iterations.)",
+           nb::arg("X"), nb::arg("start"), count("max_iter"), nb::arg("tol"), count("n_threads"));
 }
 
 }  // namespace linkwise

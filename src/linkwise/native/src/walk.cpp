@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "checks.hpp"
 #include "tile.hpp"
 
 namespace linkwise {
@@ -85,8 +85,10 @@ LINKWISE_INLINE void nearby(const Rows& t) {
 LINKWISE_SIMD void nearby_rows(const Nearby& t) { nearby(t); }
 
 template <typename T>
-nb::ndarray<nb::numpy, double> core_squares(Matrix<T> X, int64_t k, int threads) {
+Output<double> core_squares(Matrix<T> X, int64_t k, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), blocks = (n + 63) / 64;
+    check_rows("X", X);
+    check_between("k", k, 1, n);
     Result<double> core(n);
     {
         nb::gil_scoped_release release;
@@ -224,8 +226,11 @@ class Walk {
 };
 
 template <typename T>
-nb::tuple density_walk(Matrix<T> X, Vector<double> core, int64_t start, bool mutual, int threads) {
+auto density_walk(Matrix<T> X, Vector<double> core, int64_t start, bool mutual, int threads) {
     const int64_t n = X.shape(0);
+    check_rows("X", X);
+    check_shape("core", core, n);
+    check_between("start", start, 0, n - 1);
     Result<int64_t> order(n), before(n);
     Result<double> reach(n);
     {
@@ -233,18 +238,29 @@ nb::tuple density_walk(Matrix<T> X, Vector<double> core, int64_t start, bool mut
         Walk(X.data(), n, X.shape(1), core.data(), mutual, threads).run(start, order.get(), before.get(), reach.get());
     }
     const size_t rows = static_cast<size_t>(n);
-    return nb::make_tuple(order.release({rows}), before.release({rows}), reach.release({rows}));
+    return std::make_tuple(order.release({rows}), before.release({rows}), reach.release({rows}));
 }
 
 }  // namespace
 
 void register_walk(nb::module_& m) {
-    m.def("core_squares", &core_squares<float>, nb::arg("X").noconvert(), nb::arg("k"), nb::arg("n_threads"));
-    m.def("core_squares", &core_squares<double>, nb::arg("X").noconvert(), nb::arg("k"), nb::arg("n_threads"));
-    m.def("density_walk", &density_walk<float>, nb::arg("X").noconvert(), nb::arg("core").noconvert(),
-          nb::arg("start"), nb::arg("mutual"), nb::arg("n_threads"));
-    m.def("density_walk", &density_walk<double>, nb::arg("X").noconvert(), nb::arg("core").noconvert(),
-          nb::arg("start"), nb::arg("mutual"), nb::arg("n_threads"));
+    define(m, "core_squares", core_squares<float>, core_squares<double>,
+           R"(Compute the squared distance of each row to its k-th nearest row, itself the first: (n,).
+
+Squares are summed in the order of the features. Time O(n^2 d), memory O(n d).)",
+           nb::arg("X"), count("k"), count("n_threads"));
+    define(m, "density_walk", density_walk<float>, density_walk<double>,
+           R"(Visit all rows, next always the one that is reached at the least distance.
+
+Of equally near rows the first comes first; if a row is reached from several rows at the same distance, the earliest
+counts. core, (n,), are squared core distances; start is the first row. A row o is reached from p at the larger of the
+core distance of p and the distance: the walk of OPTICS. If mutual, at the largest of both core distances and the
+distance: a minimum spanning tree. Returns the rows (n,); the row that each was reached from (n,), -1 for the first; and
+the distance (n,), infinite for the first. Time O(n^2 d), memory O(n d).
+
+Ankerst, Breunig, Kriegel and Sander (1999), OPTICS: ordering points to identify the clustering structure. Campello,
+Moulavi and Sander (2013), Density-based clustering based on hierarchical density estimates.)",
+           nb::arg("X"), nb::arg("core"), nb::arg("start"), nb::arg("mutual"), count("n_threads"));
 }
 
 }  // namespace linkwise

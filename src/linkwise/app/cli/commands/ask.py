@@ -20,7 +20,7 @@ from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import Interrupted, break_line, say
 from linkwise.app.project.item_rows import is_in_files, items_folder
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import Reading, SessionOptions
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import (
     Project,
     choose_files,
@@ -36,6 +36,7 @@ from linkwise.app.terminal.pair_views import add_pictures, choose_pair_view
 from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import JsonLines
 from linkwise.data import Encoded
+from linkwise.data.reading import Reading
 from linkwise.learn.learner import Question
 from linkwise.reasons.sentences import describe_shares
 from linkwise.session.session import Session, Status

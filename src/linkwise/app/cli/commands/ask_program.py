@@ -31,13 +31,14 @@ from linkwise.app.programs.child_process import ChildProcess
 from linkwise.app.programs.interrupts import defer_interrupt, interrupt_at_end
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.options import ProgramOptions, Reading, SessionOptions
+from linkwise.app.project.options import ProgramOptions, SessionOptions
 from linkwise.app.project.project import Project, choose_files, open_project
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.dialogue import Ending, run_audit
 from linkwise.app.terminal.keys import LineReader
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
+from linkwise.data.reading import Reading
 from linkwise.errors import ProgramError
 from linkwise.session.session import Session
 from linkwise.session.team.audit import AuditReport, describe_audit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,19 @@ from linkwise.app.cli.cluster_reports import (
     summarize_clusters,
     summarize_suspects,
 )
+from linkwise.app.project.data_source import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.item_rows import is_in_files
 from linkwise.app.project.method_choice import MethodChoice, build_clusterer, check_clusterer
-from linkwise.app.project.options import ESTIMATE, Reading
+from linkwise.app.project.options import ESTIMATE, check_reading, write_reading
 from linkwise.app.project.output import STDOUT, check_apart, check_free, open_output, write_labels
 from linkwise.app.project.project import is_session
-from linkwise.app.project.reading import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.methods import Method
 from linkwise.types import Progress
@@ -91,9 +93,9 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
     """Read the file as the method takes it: a tree needs no scale, and takes a category as one column."""
     if reading.side_file is not None:
         raise UsageError("--show FILE is about what a person sees, and nobody is asked here. Remove it.")
-    source = reading.source(file)
+    check_reading(reading, file)
     if not method.with_codes:
-        return read_rows(file, source, progress=progress)
+        return read_rows(file, reading, progress=progress)
     if file.is_dir() or reading.text is not None or reading.is_of_series:
         raise UsageError(
             f"{method.name} makes rules on columns, which images, texts and curves do not have. "
@@ -101,7 +103,7 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
         )
     if reading.scale is not None:
         raise UsageError(f"{method.name} counts every column alike, whatever its scale. Remove --scale.")
-    return read_rows(file, {**source, "scale": "none"}, "codes")
+    return read_rows(file, replace(reading, scale="none"), "codes")
 
 
 def _read_pairs(
@@ -150,7 +152,7 @@ def _ask_instead(file: Path, reading: Reading, choice: MethodChoice, pairs: Path
     seed = ("--seed", choice.seed) if choice.seed else ()
     known = () if pairs is None else ("--constraints", pairs)
     return quote_command(
-        "linkwise", "ask", file, *reading.options(), "--method", "cobs", *chosen, *seed, *known
+        "linkwise", "ask", file, *write_reading(reading), "--method", "cobs", *chosen, *seed, *known
     )
 
 

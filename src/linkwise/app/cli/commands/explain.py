@@ -14,15 +14,16 @@ from linkwise.app.cli.commands.explained_clusters import (
     load_labelled_clusters,
     load_session_clusters,
 )
+from linkwise.app.project.data_source import resolve_name
 from linkwise.app.project.exit_codes import UsageError, say
-from linkwise.app.project.options import ExplainOptions, Reading
+from linkwise.app.project.options import ExplainOptions
 from linkwise.app.project.output import check_apart, check_free
-from linkwise.app.project.reading import resolve_name
 from linkwise.app.terminal import screen
 from linkwise.app.terminal.pair_views import draw_means
 from linkwise.app.terminal.progress import busy
 from linkwise.app.terminal.protocol import emit
 from linkwise.data import Items
+from linkwise.data.reading import Reading
 from linkwise.reasons.explanation import MOST_CLUSTERS, Explanation, explain
 from linkwise.reasons.near_rows import describe_near_rows
 from linkwise.reasons.sentences import format_percent, headline

@@ -8,17 +8,24 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from linkwise.app.project.data_source import (
+    columns_of_rules,
+    describe_source,
+    read_pairs_file,
+    read_shown_rows,
+    row_ids,
+)
 from linkwise.app.project.embeddings import SeenRows, find_seen_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.item_rows import read_session_rows
-from linkwise.app.project.options import Reading, flag_of
+from linkwise.app.project.options import flag_of
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.project import data_path, find_session, is_session
-from linkwise.app.project.reading import columns_of_rules, read_pairs_file, read_shown_rows, row_ids
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.files import read_labels
 from linkwise.data import Encoded, Items, Rows
 from linkwise.data.demo_sets import load_demo
+from linkwise.data.reading import Reading
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.sentences import describe_shares, shares_by_column
 from linkwise.reasons.why import Why, why
@@ -161,7 +168,7 @@ def load_labelled_clusters(
         raise UsageError(
             f"{path} is a session, which has clusters of its own. With --labels, name the data file."
         )
-    source = reading.source(path)
+    source = describe_source(reading, path)
     rows = read_shown_rows(path, source, Path(), progress)
     table = rows.table
     read = _describe_rows(rows, source["impute"], path, "add")

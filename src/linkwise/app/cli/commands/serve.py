@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from linkwise.app.page.hub import Hub
     from linkwise.app.page.presenter import Presenter
     from linkwise.app.project.method_choice import MethodChoice
-    from linkwise.app.project.options import Reading, SessionOptions
+    from linkwise.app.project.options import SessionOptions
     from linkwise.app.project.project import Project
+    from linkwise.data.reading import Reading
 
 OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
 CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed

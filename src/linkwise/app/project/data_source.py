@@ -12,11 +12,12 @@ from typing import Any
 
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.options import OF_FOLDERS
+from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.read.formats import ENDINGS
+from linkwise.data.reading import Reading
 from linkwise.data.show.rows import show_pictures
 from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
@@ -24,28 +25,51 @@ from linkwise.text_files import read_bytes
 from linkwise.types import Progress
 
 
+def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
+    """Describe all that decides what is read from a file or a folder, as a session stores it."""
+    check_reading(reading, data)
+    scale = None if data.is_dir() else reading.scale or reading.usual_scale
+    side = {} if reading.side_file is None else {"show": {"file": reading.side_file}}
+    return {
+        "choices": replace(reading, show=reading.shown_columns or None).to_json(),
+        "scale": scale,
+        "impute": reading.impute,
+        **side,
+    }
+
+
+def recall_reading(source: dict[str, Any]) -> Reading:
+    """How the data of a session are read, without the table that is shown in their place."""
+    reading = Reading.of(**source["choices"])
+    scale = None if source["scale"] == reading.usual_scale else source["scale"]
+    return replace(reading, scale=scale, impute=source["impute"])
+
+
 def read_rows(
     data: Path,
-    source: dict[str, Any],
+    reading: Reading,
     categories: Categories = "columns",
     progress: Progress | None = None,
 ) -> Rows:
-    """Read a file or a folder and encode its rows, as `Reading.source` describes but for what is shown."""
+    """Read a file or a folder and encode its rows, as they are shown without another table."""
+    reading = replace(reading, show=reading.shown_columns or None)
     if check_exists(data).is_dir():
-        if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
+        if not reading.settings().keys() <= {"kind", *OF_FOLDERS}:
             raise DataError(f"{data} is a folder, and the session was made for a file. Pass that file.")
         try:
-            return read_folder(data, **source["choices"], progress=progress)
+            return read_folder(
+                data, kind=reading.kind, skip_broken=bool(reading.skip_broken), progress=progress
+            )
         except ImportError as error:
             raise UsageError(str(error)) from error
-    if "kind" in source["choices"]:
+    if reading.kind is not None:
         raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
     try:
-        table = read_table(data, **source["choices"])
+        table = read_table(data, reading)
     except ImportError as error:
         raise UsageError(str(error)) from error
     try:
-        encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
+        encoded = encode(table, categories=categories)
         return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
     except ImportError as error:
         raise UsageError(str(error)) from error
@@ -65,7 +89,7 @@ def read_shown_rows(
     if "show" in source:  # before the data, which may take long
         side = Path(os.path.normpath(folder / source["show"]["file"]))
         digest = _check_side_file(side, source["show"].get("sha256"))
-    rows = read_rows(data, source, progress=progress)
+    rows = read_rows(data, recall_reading(source), progress=progress)
     if side is None:
         return rows
     try:
@@ -104,9 +128,8 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
         return rows.side.columns
     if rows.encoded.features[0].role in ("sample", "image") or is_embedding(rows):
         return None
-    choices = {name: value for name, value in rows.table.choices.items() if name != "log"}
     columns = tuple(column for column in rows.table.columns if column.role != "image")
-    table = replace(rows.table, choices=choices, columns=columns)
+    table = replace(rows.table, reading=replace(rows.table.reading, log=None), columns=columns)
     return encode(table, scale="none", impute=impute, categories="codes")
 
 
