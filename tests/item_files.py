@@ -1,4 +1,4 @@
-"""Rows in several files, and questions about items of them."""
+"""Rows in several files, and questions about groups of them."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 from linkwise.large import (
     chunks,
-    mixed_items,
+    mixed_groups,
     new_rows,
     repeated_rows,
     table_files,
@@ -47,7 +47,7 @@ def write_events(folder, ending=".parquet", n_files=3):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    for module in (chunks, mixed_items, table_files, table_passes, table_labels, new_rows, repeated_rows):
+    for module in (chunks, mixed_groups, table_files, table_passes, table_labels, new_rows, repeated_rows):
         monkeypatch.setattr(module, "BLOCK", 64)
     monkeypatch.setattr(table_labels, "PART", 128)
 
@@ -82,9 +82,9 @@ def answer_by_kind(linkwise, path, kind, n):
 STOPPED = """
 import os, signal, sys
 from linkwise.__main__ import main
-from linkwise.large import checkpoints, chunks, mixed_items, new_rows, repeated_rows, table_files
+from linkwise.large import checkpoints, chunks, mixed_groups, new_rows, repeated_rows, table_files
 from linkwise.large import table_labels, table_passes
-for module in (chunks, mixed_items, table_files, table_passes, table_labels, new_rows, repeated_rows):
+for module in (chunks, mixed_groups, table_files, table_passes, table_labels, new_rows, repeated_rows):
     module.BLOCK = 64
 table_labels.PART = 128
 checkpoints.SAVE_S = 0.0

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         SessionError,
         StaleAnswerError,
     )
-    from linkwise.large.item_summary import Summary, summarize
+    from linkwise.large.group_summary import Summary, summarize
     from linkwise.large.row_clusters import RowClusters, cluster_rows
     from linkwise.learn.active_feature_weights import ActiveFeatureWeights
     from linkwise.learn.cobras.cobra import COBRA
@@ -107,8 +107,8 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "build_pool": "linkwise.select.pool",
     "Session": "linkwise.session.session",
     "plot": "linkwise.session.figure",
-    "Summary": "linkwise.large.item_summary",
-    "summarize": "linkwise.large.item_summary",
+    "Summary": "linkwise.large.group_summary",
+    "summarize": "linkwise.large.group_summary",
     "RowClusters": "linkwise.large.row_clusters",
     "cluster_rows": "linkwise.large.row_clusters",
     "dbcv_score": "linkwise.cluster.validity.dbcv",

@@ -29,7 +29,7 @@ from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large import chunks, table_files, table_labels, table_passes
 from linkwise.large.checkpoints import Checkpoint, unpack_totals
-from linkwise.large.item_table import read_items
+from linkwise.large.group_table import read_groups
 from linkwise.large.state_files import read_state
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_labels import write_files
@@ -136,7 +136,7 @@ class Kept:
         path = self.folder / "items.npz"
         path.write_bytes(content)
         try:
-            found = read_items(self.folder)
+            found = read_groups(self.folder)
         except DataError as error:
             words = str(error)
             check(str(path) in words and len(words) < 500 and "\n" not in words, f"the message {words}")

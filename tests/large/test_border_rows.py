@@ -1,4 +1,4 @@
-"""Which rows are asked about beside the medoids of items."""
+"""Which rows are asked about beside the medoids of groups."""
 
 import numpy as np
 import polars as pl
@@ -6,7 +6,7 @@ import pytest
 
 from linkwise.large import border_rows
 from linkwise.large.border_rows import list_entries
-from linkwise.large.item_totals import ITEM, N_BORDER, ItemCenters, ItemTotals
+from linkwise.large.group_totals import ITEM, N_BORDER, GroupCenters, GroupTotals
 from linkwise.learn.kin import kernels
 
 K = 30
@@ -24,7 +24,7 @@ def make_totals(far):
     squares = np.full((K, N_BORDER), -1.0)
     squares[:, 0] = np.square(far)
     rows = pl.DataFrame({"x": np.concatenate([points[:, 0], points[:, 0] + far]), ITEM: np.arange(2 * K)})
-    totals = ItemTotals.start((K, 1))._replace(
+    totals = GroupTotals.start((K, 1))._replace(
         sizes=np.full(K, 50),
         medoid=np.arange(K),
         rows=points,
@@ -33,7 +33,7 @@ def make_totals(far):
         border=border,
         border_squares=squares,
     )
-    return totals, ItemCenters(points, 0)
+    return totals, GroupCenters(points, 0)
 
 
 def list_border(far, limits, n_others=0):
@@ -67,7 +67,7 @@ def test_no_more_rows_than_kin_asks_about_each(n_others, expected):
 
 
 def test_equal_rows_are_not_asked_about():
-    """All rows of an item may lie at one place, far from its centre."""
+    """All rows of a group may lie at one place, far from its centre."""
     totals, centers = make_totals(np.full(K, 2.0))
     entries = list_entries(totals._replace(rows=totals.far_rows), centers, np.full(K, 1.5), 0)
     assert len(entries.parents) == K

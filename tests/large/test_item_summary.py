@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise.large import chunks, item_summary, passes
+from linkwise.large import chunks, group_summary, passes
 from linkwise.large.chunks import open_stream
 
 X, Y = make_blobs(1000, 3, centers=5, random_state=0)
@@ -241,4 +241,4 @@ def test_wrong_arguments():
 def test_the_medoid_stands_for_its_item():
     found = lw.summarize(X, 20)
     np.testing.assert_array_equal(found.assign(found.medoids), np.arange(len(found.sizes)))
-    assert len(X) == item_summary.SAMPLE * 20
+    assert len(X) == group_summary.SAMPLE * 20

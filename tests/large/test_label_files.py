@@ -118,7 +118,7 @@ def test_other_rows_are_told(found, labels, tmp_path, other):
 def test_labels_must_be_of_items(found, labels, tmp_path):
     write = partial(found.write_labels, X)
     for wrong in (labels[1:], labels.astype(float), found.assign(X)):
-        with pytest.raises(ValueError, match="Pass one whole number for each of the 10 items"):
+        with pytest.raises(ValueError, match="Pass one whole number for each of the 10 groups"):
             write(wrong, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

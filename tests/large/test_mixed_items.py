@@ -1,12 +1,12 @@
-"""The cut of a mixed item, and the rows of its parts."""
+"""The cut of a mixed group, and the rows of its parts."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 from linkwise.data.reading import Reading
-from linkwise.large.item_table import project_rows, read_items
-from linkwise.large.mixed_items import N_BINS, _choose_cut, split_items
+from linkwise.large.group_table import project_rows, read_groups
+from linkwise.large.mixed_groups import N_BINS, _choose_cut, split_groups
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_passes import summarize_tables
 
@@ -46,7 +46,7 @@ def test_rows_beyond_the_cut_are_the_new_part(tmp_path, monkeypatch):
     items = summarize_tables(tables, Reading(scale="none"), 30, 2, tmp_path / "items")
     border = np.flatnonzero(items.steps < 0).tolist()
     assert border
-    found = split_items(items, tables, border, tmp_path / "items")
+    found = split_groups(items, tables, border, tmp_path / "items")
     before, after = items.place(X).nearest, found.place(X).nearest
     for row in border:
         parent = int(items.parents[row])
@@ -58,5 +58,5 @@ def test_rows_beyond_the_cut_are_the_new_part(tmp_path, monkeypatch):
     np.testing.assert_array_equal(after[others], before[others])
     np.testing.assert_array_equal(found.summary.sizes, np.bincount(after, minlength=len(items.steps)))
     found.write(tmp_path / "items")
-    np.testing.assert_array_equal(read_items(tmp_path / "items").place(X).nearest, after)
+    np.testing.assert_array_equal(read_groups(tmp_path / "items").place(X).nearest, after)
     assert found.hash == items.hash

@@ -13,7 +13,7 @@ import pytest
 import linkwise as lw
 from linkwise.data.reading import Reading
 from linkwise.large import label_files, ranges, table_labels
-from linkwise.large.item_table import read_items
+from linkwise.large.group_table import read_groups
 from linkwise.large.ranges import Lengths, Range, map_blocks, plan_ranges
 from linkwise.large.table_files import BLOCK, TableFiles
 from linkwise.large.table_labels import write_files
@@ -120,7 +120,7 @@ def test_workers_change_no_bit(backend, client, rows, files):
 def test_workers_change_no_byte_of_the_items_of_tables(backend, client, files, form):
     expected = summarize_folder(files / form, files / "here", Engine())
     assert summarize_folder(files / form, files / "there", Engine(backend, 2)) == expected
-    assert read_items(files / "there").summary.n_rows == N_ROWS
+    assert read_groups(files / "there").summary.n_rows == N_ROWS
 
 
 @workers
@@ -167,7 +167,7 @@ def test_workers_write_the_same_labels(backend, client, files, form, monkeypatch
 def test_workers_write_the_same_labels_of_tables(backend, client, files, form, monkeypatch):
     monkeypatch.setattr(table_labels, "PART", 40_000)
     summarize_folder(files / form, files / "items", Engine())
-    items, tables = read_items(files / "items"), TableFiles(sorted((files / form).iterdir()))
+    items, tables = read_groups(files / "items"), TableFiles(sorted((files / form).iterdir()))
     clusters = np.arange(len(items.frame)) % 3
     written = [
         write_files(tables, items, clusters, {0: "first"}, files / name, None, engine).paths
@@ -186,7 +186,7 @@ def test_ids_of_an_empty_file_have_the_type_of_the_others(tmp_path):
     frame.write_parquet(tmp_path / "data" / "0.parquet")
     frame.clear().write_parquet(tmp_path / "data" / "1.parquet")
     summarize_folder(tmp_path / "data", tmp_path / "items", Engine())
-    items, tables = read_items(tmp_path / "items"), TableFiles(sorted((tmp_path / "data").iterdir()))
+    items, tables = read_groups(tmp_path / "items"), TableFiles(sorted((tmp_path / "data").iterdir()))
     clusters = np.zeros(len(items.frame), dtype=int)
     paths = write_files(tables, items, clusters, {}, tmp_path / "out", None, Engine()).paths
     assert [len(pl.read_parquet(path)) for path in paths] == [3000, 0]

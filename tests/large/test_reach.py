@@ -1,4 +1,4 @@
-"""How far the rows of items reach, and which rows fit none of them."""
+"""How far the rows of groups reach, and which rows fit none of them."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from linkwise.large.reach import (
 
 
 def reach_of(distances, unit=None):
-    """The reach of one item whose rows have these distances."""
+    """The reach of one group whose rows have these distances."""
     square = np.square(np.asarray(distances, dtype=float))
     unit = find_unit(float(square.mean())) if unit is None else unit
     of = np.zeros(len(square), dtype=np.int64)

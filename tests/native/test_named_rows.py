@@ -28,7 +28,7 @@ def steps(draw):
     return X, rng.normal(size=(k, d)), named, before, (must, cannot), rng
 
 
-def settle(costs, first, named, pairs):
+def improve_labels(costs, first, named, pairs):
     (must, cannot), graph = pairs, named.graph
     prices = must, named.must_penalty, cannot, named.cannot_penalty
     return native.conditional_modes(costs, first, *prices, graph.group, named.order, named.max_sweeps)
@@ -40,7 +40,7 @@ def test_a_step_under_the_plain_metric(step, n_threads):
     labels, squares, sums, counts = native.assign_named(X, centers, named, before, n_threads)
     nearest, least = native.nearest_points(X, centers, 1)
     expected, costs = nearest.astype(np.int32), native.squared_distances(X[named.rows], centers, 1)
-    settled = settle(costs, (expected if before is None else before)[named.rows], named, pairs)
+    settled = improve_labels(costs, (expected if before is None else before)[named.rows], named, pairs)
     expected[named.rows], least[named.rows] = settled, costs[np.arange(len(settled)), settled]
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_array_equal(squares, least)
@@ -59,7 +59,7 @@ def test_a_step_under_learned_metrics(step, is_full, is_shared, n_threads):
     labels, sums, counts = native.assign_named_under(X, centers, maps, offset, named, before, n_threads)
     expected = native.metric_nearest(X, centers, maps, offset, 1)[0]
     costs = native.metric_distances(X[named.rows], centers, maps, 1) + offset
-    expected[named.rows] = settle(costs, before[named.rows], named, pairs)
+    expected[named.rows] = improve_labels(costs, before[named.rows], named, pairs)
     np.testing.assert_array_equal(labels, expected)
     for found, wanted in zip((sums, counts), native.label_sums(X, labels, k, None, 1), strict=True):
         np.testing.assert_array_equal(found, wanted)

@@ -212,7 +212,7 @@ class Erring(RuleBasedStateMachine):
 
     @invariant()
     def replaying_shows_the_same_labels(self):
-        *_, (_, labels) = self.session.retold()
+        *_, (_, labels) = self.session.replay_labels()
         assert labels.tolist() == self.session.labels.tolist()
 
     @invariant()

@@ -353,10 +353,10 @@ def test_how_the_clustering_came_about_is_reported_again(learner, given_):
         if session.question is not None:
             session.answer(said)
             seen.append((session.events[-1].number, session.labels.tolist()))
-    assert [(number, labels.tolist()) for number, labels in session.retold()] == seen
+    assert [(number, labels.tolist()) for number, labels in session.replay_labels()] == seen
     session.set_name(3, "three")
     session.undo()
-    assert [(number, labels.tolist()) for number, labels in session.retold()] == seen
+    assert [(number, labels.tolist()) for number, labels in session.replay_labels()] == seen
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def test_clusters_keep_their_numbers_when_rows_are_added(tmp_path):
         heirs, _ = find_heirs(before, labels[:60])
         assert heirs == {number: number for number in np.unique(before).tolist()}
         assert session.cluster_names == names
-        assert [step for _, step in session.retold()][-1].tolist() == labels.tolist()
+        assert [step for _, step in session.replay_labels()][-1].tolist() == labels.tolist()
         session.answer("unsure")
         session.undo()
         assert session.labels.tolist() == labels.tolist()

@@ -120,7 +120,7 @@ def test_a_new_session():
     assert (session.events, session.history, session.names, session.cluster_names) == ([], [], {}, {})
     assert session.constraints == Constraints(5)
     assert session.status.description == ("0 facts",)
-    assert [(number, labels.tolist()) for number, labels in session.retold()] == [(0, [0, 1, 2, 3, 4])]
+    assert [(number, labels.tolist()) for number, labels in session.replay_labels()] == [(0, [0, 1, 2, 3, 4])]
 
 
 def test_ids_are_those_that_were_given():
@@ -253,7 +253,7 @@ def test_numbers_stay_with_their_clusters(path):
         assert session.labels.tolist() == [0, 0, 2, 3, 3]
         assert session.status.cluster_numbers == (0, 2, 3)
         assert session.join(X)["cluster"].to_list() == [0, 0, 2, 3, 3]
-        told = [labels.tolist() for _, labels in session.retold()]
+        told = [labels.tolist() for _, labels in session.replay_labels()]
         assert told == [[0, 1, 2, 3, 3], [0, 0, 2, 3, 3]]
     with Session.open(path) as kept:  # also without the data
         assert kept.labels.tolist() == [0, 0, 2, 3, 3]
@@ -268,14 +268,14 @@ def test_retold_is_how_the_clustering_came_about():
     session = lw.Session(X, Neighbours())
     session.answer("yes")
     session.answer("no")
-    story = session.retold()
+    story = session.replay_labels()
     assert next(story)[0] == 0
     session.answer("yes")
     assert [(number, labels.tolist()) for number, labels in story] == [
         (1, [0, 0, 2, 3, 4]),
         (2, [0, 0, 2, 3, 4]),
     ]
-    assert len(list(session.retold())) == 4
+    assert len(list(session.replay_labels())) == 4
 
 
 # ---------------------------------------------------------------- without the data
@@ -292,7 +292,7 @@ def test_without_the_data_the_last_labels_are_read(reader):
     assert kept.column_shares is None
     assert kept.why(0, 1).facts == (Fact(0, 1, "yes"),)
     with pytest.raises(SessionError, match=r"open without its data. Open it with Session\.open\(path, X\)"):
-        list(kept.retold())
+        list(kept.replay_labels())
 
 
 def test_labels_are_older_than_answers_that_came_without_the_data(path):
@@ -347,7 +347,7 @@ READ = {
     "why": lambda s: s.why(0, 1),
     "representatives": lambda s: s.representatives.tolist(),
     "column_shares": lambda s: s.column_shares.tolist(),
-    "retold": lambda s: [(number, labels.tolist()) for number, labels in s.retold()],
+    "replay_labels": lambda s: [(number, labels.tolist()) for number, labels in s.replay_labels()],
 }
 
 

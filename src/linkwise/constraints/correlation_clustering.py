@@ -162,7 +162,7 @@ def _partition(net: Net) -> list[int]:
     label = _contract(net, [1] * len(net), bonus)
     tried: set[tuple[int, ...]] = set()
     while True:
-        is_better = _Clusters(net, label).settle(range(len(net))) > 0
+        is_better = _Clusters(net, label).move_nodes(range(len(net))) > 0
         if _join_clusters(net, label) or is_better or _cut_clusters(net, label, bonus):
             continue
         if not _dissolve_clusters(_Clusters(net, label), tried):
@@ -243,7 +243,7 @@ class _Clusters:
         self.move(node, self._new)
         self._new += 1
 
-    def settle(self, nodes: Iterable[int], changed: dict[int, int] | None = None) -> int:
+    def move_nodes(self, nodes: Iterable[int], changed: dict[int, int] | None = None) -> int:
         """Move nodes, and then those beside them, until none gains; return the whole gain.
 
         `changed` takes the cluster that each moved node was in.
@@ -285,7 +285,7 @@ def _dissolve_clusters(clusters: _Clusters, tried: set[tuple[int, ...]]) -> bool
         changed = dict.fromkeys(nodes, cluster)
         for node in nodes:
             clusters.isolate(node)
-        if clusters.settle(nodes, changed) > inside:
+        if clusters.move_nodes(nodes, changed) > inside:
             is_better = True
             continue
         tried.add(nodes)

@@ -1,8 +1,8 @@
-"""Border rows of items: rows that a person is asked about beside the medoids.
+"""Border rows of groups: rows that a person is asked about beside the medoids.
 
-An item may be mixed: it is the rows nearest to one centre, and k-means knows no classes. So the row farthest
+A group may be mixed: it is the rows nearest to one centre, and k-means knows no classes. So the row farthest
 from the centre is asked about, too, if it lies far enough. Where the answers put it apart from the medoid,
-the rows of the item are divided (`linkwise.large.mixed_items`).
+the rows of the group are divided (`linkwise.large.mixed_groups`).
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.large.item_totals import ITEM, N_BORDER, ItemCenters, ItemTotals
+from linkwise.large.group_totals import GROUP, N_BORDER, GroupCenters, GroupTotals
 
-WIDE = 2.0  # times as far as the limit of a typical item
-SHARE = 10  # items for each border row, at least
+WIDE = 2.0  # times as far as the limit of a typical group
+SHARE = 10  # groups for each border row, at least
 MOST_ROWS = 2000  # up to which KIN can ask about each
 
 
 class Entries(NamedTuple):
-    """Rows that are asked about: the medoids of items, then border rows."""
+    """Rows that are asked about: the medoids of groups, then border rows."""
 
     arrays: dict[str, NDArray[Any]]
-    """Arrays of `Summary` for them. A border row is no item, so its size is 0."""
+    """Arrays of `Summary` for them. A border row is no group, so its size is 0."""
     parents: NDArray[np.int64]
-    """The item of each border row, counted from the first of these; -1 for medoids."""
+    """The group of each border row, counted from the first of these; -1 for medoids."""
     frame: Any
     """The rows with all columns."""
 
 
 def list_entries(
-    totals: ItemTotals, centers: ItemCenters, limits: NDArray[np.float64], n_others: int
+    totals: GroupTotals, centers: GroupCenters, limits: NDArray[np.float64], n_others: int
 ) -> Entries:
-    """List the items that have rows, and the border rows that are asked about.
+    """List the groups that have rows, and the border rows that are asked about.
 
     Parameters
     ----------
-    totals : ItemTotals
+    totals : GroupTotals
         The result of a pass over the rows.
-    centers : ItemCenters
-        The centres of all items.
+    centers : GroupCenters
+        The centres of all groups.
     limits : ndarray of shape (k,)
-        How far from each centre a row fits its item.
+        How far from each centre a row fits its group.
     n_others : int
         Rows that are asked about beside these.
     """
@@ -60,15 +60,15 @@ def list_entries(
         "medoid_rows": np.concatenate([totals.medoid[used], totals.border[far, 0]]),
         "border_rows": np.concatenate([totals.border[used], free]),
     }
-    frame = totals.frame.sort(ITEM).drop(ITEM)  # the farthest rows come after the medoids
+    frame = totals.frame.sort(GROUP).drop(GROUP)  # the farthest rows come after the medoids
     taken = np.concatenate([np.arange(len(used)), len(used) + chosen])
     return Entries(arrays, np.concatenate([np.full(len(used), -1), chosen]), frame[taken])
 
 
 def _choose(
-    totals: ItemTotals, used: NDArray[np.int64], limits: NDArray[np.float64], most: int
+    totals: GroupTotals, used: NDArray[np.int64], limits: NDArray[np.float64], most: int
 ) -> NDArray[np.int64]:
-    """Positions in `used` of the items whose farthest row lies beyond their limit or a wide one."""
+    """Positions in `used` of the groups whose farthest row lies beyond their limit or a wide one."""
     far, limit = np.sqrt(np.maximum(totals.border_squares[used, 0], 0.0)), limits[used]
     is_far = (far > limit) | (far > WIDE * float(np.median(limit)))
     near_rows, far_rows = (rows[used].astype(np.float32) for rows in (totals.rows, totals.far_rows))

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from linkwise.large.item_table import ItemTable
-from linkwise.large.item_totals import ItemCenters, ItemTotals
+from linkwise.large.group_table import GroupTable
+from linkwise.large.group_totals import GroupCenters, GroupTotals
 from linkwise.large.state_files import State, read_state, write_state
 from linkwise.large.table_files import TableFiles
 from linkwise.parallel import SERIAL_ENGINE, Engine
@@ -52,10 +52,10 @@ def hash_inputs(*inputs: object) -> str:
     return blake2b(repr((PASSES, *inputs)).encode(), digest_size=16).hexdigest()
 
 
-def hash_items(items: ItemTable, tables: TableFiles) -> str:
-    """Hash items and the files whose rows are assigned to them."""
-    arrays = items.summary.sizes, items.summary.limits, items.steps, items.cuts
-    return hash_inputs(items.hash, [array.tobytes() for array in arrays], tables.stamps())
+def hash_groups(groups: GroupTable, tables: TableFiles) -> str:
+    """Hash groups and the files whose rows are assigned to them."""
+    arrays = groups.summary.sizes, groups.summary.limits, groups.steps, groups.cuts
+    return hash_inputs(groups.hash, [array.tobytes() for array in arrays], tables.stamps())
 
 
 @contextmanager
@@ -76,14 +76,14 @@ def save_at_times(save: Callable[[], None]) -> Iterator[Callable[[], None]]:
         raise
 
 
-def pack_totals(totals: ItemTotals, centers: ItemCenters) -> State:
+def pack_totals(totals: GroupTotals, centers: GroupCenters) -> State:
     """Put what the second pass has found so far into a state."""
     arrays = {name: getattr(totals, name) for name in OF_TOTALS} | {"centers": centers.points}
     return State({"n_rows": totals.n_rows, "unit": centers.unit}, arrays, totals.frame)
 
 
-def unpack_totals(state: State) -> tuple[ItemCenters, ItemTotals]:
+def unpack_totals(state: State) -> tuple[GroupCenters, GroupTotals]:
     """Take the centres and what was found from a state."""
-    centers = ItemCenters(state.arrays["centers"], state.values["unit"])
+    centers = GroupCenters(state.arrays["centers"], state.values["unit"])
     arrays = {name: state.arrays[name] for name in OF_TOTALS}
-    return centers, ItemTotals(state.values["n_rows"], ids=None, frame=state.frame, **arrays)
+    return centers, GroupTotals(state.values["n_rows"], ids=None, frame=state.frame, **arrays)

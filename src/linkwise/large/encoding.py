@@ -35,7 +35,7 @@ from linkwise.large.table_files import TableFiles
 if TYPE_CHECKING:
     import polars as pl
 
-WAY_OUT = "Fix the cell, or remove the row."  # the options of items cannot change any more
+WAY_OUT = "Fix the cell, or remove the row."  # the options of groups cannot change any more
 
 Locate = Callable[[int], str]
 """Says in which row of which file a row of a block is."""
@@ -162,7 +162,7 @@ class Encoding:
         fill = self.fills.get(name)
         if fill is None:
             raise DataError(
-                f"{locate(row)} has no value in column '{name}', and the items were made without --impute."
+                f"{locate(row)} has no value in column '{name}', and the groups were made without --impute."
                 f" {WAY_OUT}"
             )
         return fill

@@ -1,4 +1,4 @@
-"""Whether files of data are as they were when their rows became items."""
+"""Whether files of data are as they were when their rows became groups."""
 
 from __future__ import annotations
 

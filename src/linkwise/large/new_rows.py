@@ -1,8 +1,8 @@
-"""Add rows that arrived to the items of a session.
+"""Add rows that arrived to the groups of a session.
 
-A row that fits an item (`linkwise.large.reach`) becomes one of its rows. The rows that fit none become
-items of their own, the centres of which come from a k-means of a sample of them. Earlier items stay as they
-are, and so do the items of all earlier rows.
+A row that fits a group (`linkwise.large.reach`) becomes one of its rows. The rows that fit none become
+groups of their own, the centres of which come from a k-means of a sample of them. Earlier groups stay as they
+are, and so do the groups of all earlier rows.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from linkwise.errors import DataError
 from linkwise.large.border_rows import MOST_ROWS, list_entries
-from linkwise.large.checkpoints import Checkpoint, hash_items, pack_totals, save_at_times, unpack_totals
+from linkwise.large.checkpoints import Checkpoint, hash_groups, pack_totals, save_at_times, unpack_totals
 from linkwise.large.chunks import Chunk
 from linkwise.large.file_stamps import FileStamp, check_not_written
-from linkwise.large.item_summary import SAMPLE
-from linkwise.large.item_table import DataPart, ItemTable
-from linkwise.large.item_totals import ItemCenters, ItemTotals, find_centers
+from linkwise.large.group_summary import SAMPLE
+from linkwise.large.group_table import DataPart, GroupTable
+from linkwise.large.group_totals import GroupCenters, GroupTotals, find_centers
 from linkwise.large.passes import Sample, hash_numbers, sample_key
 from linkwise.large.ranges import Lengths, map_blocks
 from linkwise.large.state_files import State
@@ -34,40 +34,40 @@ from linkwise.parallel import SERIAL_ENGINE, Engine
 from linkwise.types import Progress
 from linkwise.wording import join_names
 
-MOST_NEW = 100  # items that the rows of one extension become
+MOST_NEW = 100  # groups that the rows of one extension become
 ARRIVED, UNFIT = "arrived.npz", "unfit.npz"  # states of the passes
 
 ReadBlocks = Callable[[int, int | None], Iterator[Block]]
 
 
 class Extended(NamedTuple):
-    """Items with the rows that arrived."""
+    """Groups with the rows that arrived."""
 
-    items: ItemTable
+    groups: GroupTable
     n_rows: int
     """Rows that arrived."""
     n_files: int
     """Files that hold them."""
     n_new: int
-    """Items that are new."""
+    """Groups that are new."""
     unfit: tuple[tuple[str, int], ...]
-    """Files with rows that fit none of the earlier items, and how many."""
+    """Files with rows that fit none of the earlier groups, and how many."""
 
 
-def extend_items(
-    items: ItemTable,
+def extend_groups(
+    groups: GroupTable,
     tables: TableFiles,
     paths: tuple[tuple[str, ...], tuple[str, ...]],
     folder: Path,
     progress: Progress | None = None,
     engine: Engine = SERIAL_ENGINE,
 ) -> Extended:
-    """Add the rows of some files to items, in one pass; in two if rows fit no item.
+    """Add the rows of some files to groups, in one pass; in two if rows fit no group.
 
     Parameters
     ----------
-    items : ItemTable
-        The items, which stay as they are.
+    groups : GroupTable
+        The groups, which stay as they are.
     tables : TableFiles
         The new files, whose columns have the types of the earlier ones (`check_types`).
     paths : (tuple of str, tuple of str)
@@ -89,8 +89,8 @@ def extend_items(
     DataError
         A file cannot be read, and the error names it; or an id is not new.
     """
-    names = list(items.encoding.file_columns)
-    before, counts, key = tables.stamps(), tables.count_rows(), hash_items(items, tables)
+    names = list(groups.encoding.file_columns)
+    before, counts, key = tables.stamps(), tables.count_rows(), hash_groups(groups, tables)
     n_blocks = -(-sum(counts) // BLOCK)
 
     def step(done: int) -> None:
@@ -98,13 +98,13 @@ def extend_items(
             progress(min(done, 2 * n_blocks), 2 * n_blocks)
 
     read = partial(tables.blocks, names)
-    found = _assign(items, read, tables.lengths(), Checkpoint(folder / ARRIVED, key, engine), step)
-    old = [part._replace(path=path) for part, path in zip(items.parts, paths[0], strict=True)]
-    total = replace(items, summary=replace(items.summary, sizes=items.summary.sizes + found.sizes))
+    found = _assign(groups, read, tables.lengths(), Checkpoint(folder / ARRIVED, key, engine), step)
+    old = [part._replace(path=path) for part, path in zip(groups.parts, paths[0], strict=True)]
+    total = replace(groups, summary=replace(groups.summary, sizes=groups.summary.sizes + found.sizes))
     if found.unfit:
         checkpoint = Checkpoint(folder / UNFIT, key, engine)
         centers, totals = _collect(
-            items, found, read, tables.lengths(), checkpoint, lambda block: step(n_blocks + block)
+            groups, found, read, tables.lengths(), checkpoint, lambda block: step(n_blocks + block)
         )
         total = _append(total, centers, totals)
     known = total.n_steps
@@ -112,19 +112,19 @@ def extend_items(
         DataPart(file.path.name, n, known, path)
         for file, n, path in zip(tables.files, counts, paths[1], strict=True)
     ]
-    summary = replace(total.summary, n_rows=items.summary.n_rows + sum(counts))
+    summary = replace(total.summary, n_rows=groups.summary.n_rows + sum(counts))
     unfit = tuple((tables.files[file].path.name, n) for file, n in sorted(found.unfit.items()))
     check_not_written(before, tables.stamps())
-    stamps = *items.stamps, *(FileStamp.of(file.path) for file in tables.files)
+    stamps = *groups.stamps, *(FileStamp.of(file.path) for file in tables.files)
     total = replace(total, summary=summary, parts=(*old, *new), stamps=stamps)
-    return Extended(total, sum(counts), len(counts), total.n_items - items.n_items, unfit)
+    return Extended(total, sum(counts), len(counts), total.n_items - groups.n_items, unfit)
 
 
 class _Arrived(NamedTuple):
     """The result of the first pass; `merge` leaves both as they are."""
 
     sizes: NDArray[np.int64]
-    """(k,) rows that fit, by their item."""
+    """(k,) rows that fit, by their group."""
     unfit: dict[int, int]
     """Number of rows of each file that do not fit, if there are any."""
     sample: Sample
@@ -135,10 +135,10 @@ class _Arrived(NamedTuple):
         return cls(np.zeros(k, dtype=np.int64), {}, Sample.of_none())
 
     @classmethod
-    def of(cls, block: Block, items: ItemTable, seed: int) -> _Arrived:
-        rows = items.encoding.apply(block.frame, block.locate)
-        of, fits = items.place(rows)
-        sizes = np.bincount(of[fits], minlength=len(items.steps))
+    def of(cls, block: Block, groups: GroupTable, seed: int) -> _Arrived:
+        rows = groups.encoding.apply(block.frame, block.locate)
+        of, fits = groups.place(rows)
+        sizes = np.bincount(of[fits], minlength=len(groups.steps))
         rest = np.flatnonzero(~fits)
         if not rest.size:
             return cls.start(len(sizes))._replace(sizes=sizes)
@@ -166,15 +166,15 @@ class _Arrived(NamedTuple):
 
 
 def _assign(
-    items: ItemTable,
+    groups: GroupTable,
     read: ReadBlocks,
     lengths: Lengths,
     checkpoint: Checkpoint,
     step: Callable[[int], object],
 ) -> _Arrived:
-    """Assign the rows to the items, in a first pass."""
+    """Assign the rows to the groups, in a first pass."""
     stored = checkpoint.load(lambda state: (_Arrived.unpack(state), state.values["n_read"]))
-    found, n_read = stored or (_Arrived.start(len(items.steps)), 0)
+    found, n_read = stored or (_Arrived.start(len(groups.steps)), 0)
 
     def save() -> None:
         if n_read:
@@ -182,7 +182,7 @@ def _assign(
             checkpoint.save(state._replace(values={**state.values, "n_read": n_read}))
 
     with save_at_times(save) as save_sometimes:
-        work = partial(_Arrived.of, items=items, seed=items.n_steps)
+        work = partial(_Arrived.of, groups=groups, seed=groups.n_steps)
         for more in map_blocks(read, work, lengths, n_read, BLOCK, checkpoint.engine):
             found, n_read = found.merge(more), min(n_read + BLOCK, sum(lengths.counts))
             save_sometimes()
@@ -193,18 +193,18 @@ def _assign(
 
 
 def _collect(
-    items: ItemTable,
+    groups: GroupTable,
     found: _Arrived,
     read: ReadBlocks,
     lengths: Lengths,
     checkpoint: Checkpoint,
     step: Callable[[int], object],
-) -> tuple[ItemCenters, ItemTotals]:
-    """Make items of the rows that fit none, in a second pass."""
+) -> tuple[GroupCenters, GroupTotals]:
+    """Make groups of the rows that fit none, in a second pass."""
     stored, n_read = checkpoint.load(lambda state: (*unpack_totals(state), state.values["n_read"])), 0
     if stored is None:
-        centers = find_centers(found.sample.sorted(), _choose_number(items, found), (items.n_steps, 2))
-        totals = ItemTotals.start(centers.points.shape)
+        centers = find_centers(found.sample.sorted(), _choose_number(groups, found), (groups.n_steps, 2))
+        totals = GroupTotals.start(centers.points.shape)
     else:
         centers, totals, n_read = stored
 
@@ -214,7 +214,7 @@ def _collect(
             checkpoint.save(state._replace(values={**state.values, "n_read": n_read}))
 
     with save_at_times(save) as save_sometimes:
-        work = partial(_collect_block, items=items, centers=centers)
+        work = partial(_collect_block, groups=groups, centers=centers)
         for more in map_blocks(read, work, lengths, n_read, BLOCK, checkpoint.engine):
             totals, n_read = totals.merge(more), min(n_read + BLOCK, sum(lengths.counts))
             save_sometimes()
@@ -223,31 +223,31 @@ def _collect(
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """Remove the states of the passes, once the items are stored."""
+    """Remove the states of the passes, once the groups are stored."""
     for name in (ARRIVED, UNFIT):
         (folder / name).unlink(missing_ok=True)
 
 
-def _choose_number(items: ItemTable, found: _Arrived) -> int:
-    """The root of the number of rows, as far as KIN can ask about each item."""
-    room = max(1, MOST_ROWS - len(items.steps))
+def _choose_number(groups: GroupTable, found: _Arrived) -> int:
+    """The root of the number of rows, as far as KIN can ask about each group."""
+    room = max(1, MOST_ROWS - len(groups.steps))
     return min(ceil(sqrt(sum(found.unfit.values()))), MOST_NEW, room)
 
 
-def _collect_block(block: Block, items: ItemTable, centers: ItemCenters) -> ItemTotals:
-    """Assign the rows that fit no item to new centres."""
-    rows = items.encoding.apply(block.frame, block.locate)
-    rest = np.flatnonzero(~items.place(rows).fits)
+def _collect_block(block: Block, groups: GroupTable, centers: GroupCenters) -> GroupTotals:
+    """Assign the rows that fit no group to new centres."""
+    rows = groups.encoding.apply(block.frame, block.locate)
+    rest = np.flatnonzero(~groups.place(rows).fits)
     chunk = Chunk(block.first, rows, None, block.frame)
-    return ItemTotals.of(chunk, items.summary.scaling, centers, rest)
+    return GroupTotals.of(chunk, groups.summary.scaling, centers, rest)
 
 
-def _append(items: ItemTable, centers: ItemCenters, totals: ItemTotals) -> ItemTable:
-    """Add the items of a new step."""
+def _append(groups: GroupTable, centers: GroupCenters, totals: GroupTotals) -> GroupTable:
+    """Add the groups of a new step."""
     import polars as pl
 
-    before, k = items.summary, len(items.steps)
-    limits = totals.limits(centers, float(np.median(before.limits[items.parents < 0])))
+    before, k = groups.summary, len(groups.steps)
+    limits = totals.limits(centers, float(np.median(before.limits[groups.parents < 0])))
     entries = list_entries(totals, centers, limits, k)
     new = dict(entries.arrays)
     new["medoid_rows"] = before.n_rows + new["medoid_rows"]
@@ -255,14 +255,14 @@ def _append(items: ItemTable, centers: ItemCenters, totals: ItemTotals) -> ItemT
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(before, name), array]) for name, array in new.items()
     }
-    is_item = entries.parents < 0
+    is_group = entries.parents < 0
     found = replace(
-        items,
+        groups,
         summary=replace(before, medoids=arrays["X"], **arrays),
-        frame=pl.concat([items.frame, entries.frame.select(items.frame.columns)], how="vertical_relaxed"),
-        steps=np.concatenate([items.steps, np.where(is_item, items.n_steps + 1, -1)]),
-        parents=np.concatenate([items.parents, np.where(is_item, -1, k + entries.parents)]),
-        cuts=np.concatenate([items.cuts, np.zeros(len(is_item))]),
+        frame=pl.concat([groups.frame, entries.frame.select(groups.frame.columns)], how="vertical_relaxed"),
+        steps=np.concatenate([groups.steps, np.where(is_group, groups.n_steps + 1, -1)]),
+        parents=np.concatenate([groups.parents, np.where(is_group, -1, k + entries.parents)]),
+        cuts=np.concatenate([groups.cuts, np.zeros(len(is_group))]),
     )
     again = [repr(name) for name, n in Counter(found.ids).items() if n > 1]
     if again:

@@ -1,4 +1,4 @@
-"""The first pass over a stream: scaling and a sample; `linkwise.large.item_totals` makes the second.
+"""The first pass over a stream: scaling and a sample; `linkwise.large.group_totals` makes the second.
 
 Every sum is made in float64, block by block (`linkwise.large.chunks`). What is found in each block is
 merged in the order of the blocks (`linkwise.large.ranges`), so neither chunks nor threads nor workers

@@ -1,6 +1,6 @@
-"""How far the rows of items lie from their centres, and which other rows fit none of the items.
+"""How far the rows of groups lie from their centres, and which other rows fit none of the groups.
 
-A row fits an item if it lies at most `MARGIN` times as far from the centre as 99 of 100 rows of that item,
+A row fits a group if it lies at most `MARGIN` times as far from the centre as 99 of 100 rows of that group,
 or of a typical one. Distances are counted in bins, so what is found is the same for any chunks and workers.
 """
 
@@ -15,8 +15,8 @@ from linkwise import native, parallel
 from linkwise.large.nearest import nearest_centers
 
 MARGIN = 1.5
-ONE_IN = 100  # rows of an item that lie farther than its reach
-ENOUGH = 20  # rows of an item whose distances say what is typical
+ONE_IN = 100  # rows of a group that lie farther than its reach
+ENOUGH = 20  # rows of a group whose distances say what is typical
 N_BINS = 64  # each for squared distances up to the root of 2 times as large as in the bin before
 ROOT = np.sqrt(0.5)
 ROUNDING = 1e-6  # relative error of rows in 32 bits
@@ -30,7 +30,7 @@ def find_unit(mean_square: float) -> int:
 def count_distances(
     of: NDArray[np.int64], square: NDArray[np.float64], k: int, unit: int
 ) -> NDArray[np.int64]:
-    """Count the rows of each item by their squared distance, in `N_BINS` bins."""
+    """Count the rows of each group by their squared distance, in `N_BINS` bins."""
     mantissa, exponent = np.frexp(square)
     places = 2 * (exponent.astype(np.int64) - unit) + (mantissa >= ROOT) + N_BINS // 2
     places = np.where(square > 0, np.clip(places, 0, N_BINS - 1), 0)
@@ -38,14 +38,14 @@ def count_distances(
 
 
 def find_reach(counts: NDArray[np.int64], farthest: NDArray[np.float64], unit: int) -> NDArray[np.float64]:
-    """Find the distance within which 99 of 100 rows of each item lie, up to the width of a bin.
+    """Find the distance within which 99 of 100 rows of each group lie, up to the width of a bin.
 
     Parameters
     ----------
     counts : ndarray of shape (k, N_BINS)
         The result of `count_distances`.
     farthest : ndarray of shape (k,)
-        Squared distance of the farthest row of each item.
+        Squared distance of the farthest row of each group.
     unit : int
         The power of 2 in the middle of the bins.
 
@@ -67,20 +67,20 @@ def find_limits(
     centers: NDArray[np.float64],
     typical: float | None = None,
 ) -> NDArray[np.float64]:
-    """Find how far from the centre of each item a row still fits it.
+    """Find how far from the centre of each group a row still fits it.
 
-    No limit is below that of a typical item, so items of few rows, or of equal rows, have one, too.
+    No limit is below that of a typical group, so groups of few rows, or of equal rows, have one, too.
 
     Parameters
     ----------
     reach : ndarray of shape (k,)
         The result of `find_reach`.
     sizes : ndarray of shape (k,)
-        Rows of each item.
+        Rows of each group.
     centers : ndarray of shape (k, d)
         Their centres.
     typical : float, optional
-        Limit of a typical item. By default it is the median over those with at least `ENOUGH` rows that are
+        Limit of a typical group. By default it is the median over those with at least `ENOUGH` rows that are
         not all equal; without any half the median distance from a centre to its nearest other centre.
 
     Returns
@@ -103,8 +103,8 @@ def _half_way(centers: NDArray[np.float64]) -> float:
     return float(np.median(known)) / 2 if known.size else 0.0
 
 
-class NearestItems(NamedTuple):
-    """The nearest centre of each row, and whether the row fits any of the items."""
+class NearestGroups(NamedTuple):
+    """The nearest centre of each row, and whether the row fits any of the groups."""
 
     nearest: NDArray[np.int64]
     fits: NDArray[np.bool_]
@@ -112,30 +112,32 @@ class NearestItems(NamedTuple):
 
 def place_rows(
     rows: NDArray[np.float32], centers: NDArray[np.float64], limits: NDArray[np.float64]
-) -> NearestItems:
-    """Find the nearest centre of each row, and whether the row lies within the limit of any item.
+) -> NearestGroups:
+    """Find the nearest centre of each row, and whether the row lies within the limit of any group.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
         Scaled rows.
     centers : ndarray of shape (k, d)
-        Centres of items.
+        Centres of groups.
     limits : ndarray of shape (k,)
         The result of `find_limits`.
 
     Returns
     -------
-    NearestItems
+    NearestGroups
         Two arrays of shape (n,).
     """
     nearest, square = nearest_centers(rows, centers)
     fits = square <= np.square(limits[nearest])
     rest = np.flatnonzero(~fits)
-    if rest.size:  # the limit of a farther item may be wider: add a column, so that a distance tells how much
+    if (
+        rest.size
+    ):  # the limit of a farther group may be wider: add a column, so that a distance tells how much
         widest = float(limits.max())
         height = np.sqrt(np.maximum(widest**2 - np.square(limits), 0.0))
         raised = np.ascontiguousarray(np.column_stack([centers, height]))
         flat = np.ascontiguousarray(np.column_stack([rows[rest].astype(np.float64), np.zeros(len(rest))]))
         fits[rest] = nearest_centers(flat, raised)[1] <= widest**2
-    return NearestItems(nearest, np.asarray(fits))
+    return NearestGroups(nearest, np.asarray(fits))

@@ -1,4 +1,4 @@
-"""Find new files whose rows the items have already, such as a copy of a file under another name.
+"""Find new files whose rows the groups have already, such as a copy of a file under another name.
 
 Files that are equally long are compared by a hash of their bytes. Where rows have ids, those of the new rows
 are looked up among those of all earlier rows, so a copy in another form is found, too.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from linkwise.large.chunks import Source, open_stream
-from linkwise.large.item_summary import SCALES
+from linkwise.large.group_summary import SCALES
 from linkwise.large.label_files import LabelForm, write_parts
 from linkwise.large.named_rows import RowPairs, find_named_stream_rows
 from linkwise.large.passes import Scale, Scaling, survey_rows

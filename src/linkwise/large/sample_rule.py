@@ -20,7 +20,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.large import chunks
 from linkwise.large.chunks import Chunk, RowStream, read_blocks
-from linkwise.large.item_summary import check_same_rows
+from linkwise.large.group_summary import check_same_rows
 from linkwise.large.named_rows import NamedStreamRows
 from linkwise.large.passes import Scaling, Survey, find_among, scale_block
 from linkwise.large.ranges import map_blocks

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from linkwise.errors import DataError
 from linkwise.large.chunks import BLOCK
 from linkwise.large.file_stamps import FileStamp
-from linkwise.large.item_table import DataPart, ItemTable
+from linkwise.large.group_table import DataPart, GroupTable
 from linkwise.large.label_files import (
     PART,
     LabelForm,
@@ -30,7 +30,7 @@ from linkwise.large.label_files import (
     read_column,
     write_frame,
 )
-from linkwise.large.reach import NearestItems
+from linkwise.large.reach import NearestGroups
 from linkwise.large.table_files import TableFiles
 from linkwise.parallel import SERIAL_ENGINE, Engine, map_in_order
 from linkwise.wording import join_names
@@ -42,19 +42,19 @@ class LabelledFiles(NamedTuple):
     paths: list[Path]
     n_rows: int
     unfit: tuple[tuple[str, int], ...] = ()
-    """Files with rows that fit no item, and how many; only of files that are no part of the data."""
+    """Files with rows that fit no group, and how many; only of files that are no part of the data."""
 
 
 RESTORE = (
     "Restore it, or begin another session, which takes over the answers that it can: linkwise ask DATA"
     " --session NEW --from OLD"
 )
-FITS = "fits"  # column of labels that says whether a row fits an item
+FITS = "fits"  # column of labels that says whether a row fits a group
 
 
 def write_files(
     tables: TableFiles,
-    items: ItemTable,
+    groups: GroupTable,
     labels: NDArray[Any],
     names: Mapping[int, str],
     folder: Path,
@@ -72,10 +72,10 @@ def write_files(
     ----------
     tables : TableFiles
         The data.
-    items : ItemTable
-        Their items.
+    groups : GroupTable
+        Their groups.
     labels : ndarray of shape (n_items,)
-        Cluster of each item.
+        Cluster of each group.
     names : dict of int to str
         Names of clusters.
     folder : Path
@@ -85,8 +85,8 @@ def write_files(
     engine : Engine
         The processes or the cluster that read rows and write files.
     is_new : bool, default=False
-        Whether the items were made of other files. Labels of the folder then stay only if these files have
-        not changed since, and the column `FITS` says which rows fit an item.
+        Whether the groups were made of other files. Labels of the folder then stay only if these files have
+        not changed since, and the column `FITS` says which rows fit a group.
 
     Returns
     -------
@@ -96,23 +96,23 @@ def write_files(
     Raises
     ------
     DataError
-        A file cannot be read or written, or has changed since the items were made, and the error names it.
+        A file cannot be read or written, or has changed since the groups were made, and the error names it.
     """
-    of_item = np.asarray(labels).astype(np.int32)
-    stems = _name_files(tables, items.parts)
-    found = blake2b(of_item.tobytes(), digest_size=16)
-    found.update(repr((items.hash, stems, items.parts, sorted(names.items()), PART)).encode())
-    found.update(items.steps.tobytes() + items.cuts.tobytes())
+    of_group = np.asarray(labels).astype(np.int32)
+    stems = _name_files(tables, groups.parts)
+    found = blake2b(of_group.tobytes(), digest_size=16)
+    found.update(repr((groups.hash, stems, groups.parts, sorted(names.items()), PART)).encode())
+    found.update(groups.steps.tobytes() + groups.cuts.tobytes())
     if is_new:  # other rows may have the names and numbers of earlier ones
         found.update(repr(tables.stamps()).encode())
-    id_name = items.summary.id_column or "row"
-    form = LabelForm(found.hexdigest(), items.summary.n_rows, id_name)
+    id_name = groups.summary.id_column or "row"
+    form = LabelForm(found.hexdigest(), groups.summary.n_rows, id_name)
     claim_folder(folder, form)
-    check_files(tables, items)
+    check_files(tables, groups)
     columns = [id_name, "cluster", *(["name"] if names else []), *([FITS] if is_new else [])]
     paths, tasks, first = [], [], 0
     of_part: list[tuple[str, Path]] = []
-    for number, (stem, data) in enumerate(zip(stems, items.parts, strict=True)):
+    for number, (stem, data) in enumerate(zip(stems, groups.parts, strict=True)):
         mine = [folder / name for name in _name_parts(stem, data.n_rows)]
         parts = [_Part(number, at * PART, first + at * PART, path) for at, path in enumerate(mine)]
         absent = [
@@ -123,7 +123,7 @@ def write_files(
         paths += mine
         of_part += [(data.name, path) for path in mine]
         first += data.n_rows
-    shared, n_done = _Shared(tables, items, of_item, dict(names), id_name, PART, is_new), len(paths)
+    shared, n_done = _Shared(tables, groups, of_group, dict(names), id_name, PART, is_new), len(paths)
     n_done -= sum(map(len, tasks))
     for task, _ in zip(tasks, map_in_order(_write_task, shared, tasks, engine), strict=True):
         n_done += len(task)
@@ -134,7 +134,7 @@ def write_files(
 
 
 def _count_unfit(parts: list[tuple[str, Path]]) -> tuple[tuple[str, int], ...]:
-    """Count the rows of each file of data that fit no item, in the files of labels."""
+    """Count the rows of each file of data that fit no group, in the files of labels."""
     found = Counter[str]()
     for name, path in parts:
         fits = read_column(path, FITS)
@@ -158,8 +158,8 @@ class _Shared(NamedTuple):
     """What all workers need."""
 
     tables: TableFiles
-    items: ItemTable
-    of_item: NDArray[np.int32]
+    groups: GroupTable
+    of_group: NDArray[np.int32]
     names: dict[int, str]
     id_name: str
     part_rows: int
@@ -178,34 +178,34 @@ def _write_task(shared: _Shared, parts: list[_Part]) -> None:
         start += shared.part_rows
 
 
-def take_new_tables(items: ItemTable, tables: TableFiles) -> ItemTable:
-    """Let items stand for the rows of other tables, whose columns must have the same types.
+def take_new_tables(groups: GroupTable, tables: TableFiles) -> GroupTable:
+    """Let groups stand for the rows of other tables, whose columns must have the same types.
 
     Raises
     ------
     DataError
         A column is missing or has another type, and the error names it.
     """
-    check_types(items, tables, items.encoding.feature_columns)
-    parts = tuple(DataPart(file.path.name, file.count_rows(), items.n_steps) for file in tables.files)
-    summary = replace(items.summary, n_rows=sum(part.n_rows for part in parts))
+    check_types(groups, tables, groups.encoding.feature_columns)
+    parts = tuple(DataPart(file.path.name, file.count_rows(), groups.n_steps) for file in tables.files)
+    summary = replace(groups.summary, n_rows=sum(part.n_rows for part in parts))
     stamps = tuple(FileStamp.of(file.path) for file in tables.files)
-    return replace(items, parts=parts, summary=summary, stamps=stamps)
+    return replace(groups, parts=parts, summary=summary, stamps=stamps)
 
 
 def check_types(
-    items: ItemTable, tables: TableFiles, names: Sequence[str], id_column: str | None = None
+    groups: GroupTable, tables: TableFiles, names: Sequence[str], id_column: str | None = None
 ) -> None:
-    """Check that columns have the types of the items; numbers may have others, but not those of ids."""
+    """Check that columns have the types of the groups; numbers may have others, but not those of ids."""
     for file in tables.files:
         tables.check(file, names)
         for name in names:
-            kind, known = file.schema()[name], items.frame.schema[name]
+            kind, known = file.schema()[name], groups.frame.schema[name]
             are_whole = kind.is_integer() and known.is_integer()
             are_numbers = kind.is_numeric() and known.is_numeric() and name != id_column
             if kind != known and not are_whole and not are_numbers:
                 raise DataError(
-                    f"{file.path.name}: column '{name}' has type {kind}, but the items were made of type"
+                    f"{file.path.name}: column '{name}' has type {kind}, but the groups were made of type"
                     f" {known}. Convert it."
                 )
 
@@ -233,10 +233,10 @@ def _name_parts(stem: str, n_rows: int) -> list[str]:
     return [f"{stem}{f'-{at:05d}' if n_parts > 1 else ''}.parquet" for at in range(n_parts)]
 
 
-def check_files(tables: TableFiles, items: ItemTable) -> None:
+def check_files(tables: TableFiles, groups: GroupTable) -> None:
     """Check that the files have the names, the numbers of rows and the values that they had."""
     now = [file.path.name for file in tables.files]
-    before = [part.name for part in items.parts]
+    before = [part.name for part in groups.parts]
     if now != before:
         new = list((Counter(now) - Counter(before)).elements())
         gone = list((Counter(before) - Counter(now)).elements())
@@ -248,29 +248,29 @@ def check_files(tables: TableFiles, items: ItemTable) -> None:
         way_out = "Restore them."
         if new and not gone:
             way_out = "Add their rows to the session with linkwise extend."
-        raise DataError(f"The files of the data have changed since the items were made: {what}. {way_out}")
-    for file, part in zip(tables.files, items.parts, strict=True):
+        raise DataError(f"The files of the data have changed since the groups were made: {what}. {way_out}")
+    for file, part in zip(tables.files, groups.parts, strict=True):
         n_now = file.count_rows()
         if n_now != part.n_rows:
             raise DataError(
-                f"{part.name} has changed since the items were made: it had {part.n_rows} rows, and now it"
+                f"{part.name} has changed since the groups were made: it had {part.n_rows} rows, and now it"
                 f" has {n_now}. {RESTORE}"
             )
-    check_unchanged([file.path for file in tables.files], items)
+    check_unchanged([file.path for file in tables.files], groups)
 
 
-def check_unchanged(paths: Sequence[Path], items: ItemTable) -> None:
+def check_unchanged(paths: Sequence[Path], groups: GroupTable) -> None:
     """Check that files hold the bytes that they held; one that is not there is passed over."""
-    for path, stamp in zip(paths, items.stamps, strict=True):
+    for path, stamp in zip(paths, groups.stamps, strict=True):
         difference = stamp.find_difference(path) if path.is_file() else None
         if difference is not None:
-            raise DataError(f"{path.name} has changed since the items were made: {difference}. {RESTORE}")
+            raise DataError(f"{path.name} has changed since the groups were made: {difference}. {RESTORE}")
 
 
-def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, NearestItems]]:
-    """The ids and items of the rows of each part of a file, from row `start` to `stop`."""
-    tables, items, part_rows = shared.tables, shared.items, shared.part_rows
-    encoding, id_column = items.encoding, items.summary.id_column
+def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator[tuple[Any, NearestGroups]]:
+    """The ids and groups of the rows of each part of a file, from row `start` to `stop`."""
+    tables, groups, part_rows = shared.tables, shared.groups, shared.part_rows
+    encoding, id_column = groups.encoding, groups.summary.id_column
     names = list(dict.fromkeys([*encoding.feature_columns, *([id_column] if id_column else [])]))
     name, at = tables.files[number].path.name, start
     ids, found, n_waiting = [], [], 0
@@ -280,7 +280,7 @@ def _label_file(shared: _Shared, number: int, start: int, stop: int) -> Iterator
             part = frame[: min(BLOCK, part_rows - n_waiting)]
             frame = frame[len(part) :]
             rows = encoding.apply(part, partial(_locate, name, at))
-            found.append(items.place(rows, items.parts[number].known))
+            found.append(groups.place(rows, groups.parts[number].known))
             ids.append(None if id_column is None else part[id_column])
             at, n_waiting = at + len(part), n_waiting + len(part)
             if n_waiting == part_rows:
@@ -302,18 +302,18 @@ def _locate(name: str, start: int, row: int) -> str:
     return f"{name}: row {start + row} (counted from 0)"
 
 
-def _join(ids: list[Any], found: list[NearestItems]) -> tuple[Any, NearestItems]:
+def _join(ids: list[Any], found: list[NearestGroups]) -> tuple[Any, NearestGroups]:
     import polars as pl
 
     of = np.concatenate([np.empty(0, dtype=np.int64), *(one.nearest for one in found)])
     fits = np.concatenate([np.empty(0, dtype=np.bool_), *(one.fits for one in found)])
-    return (pl.concat(ids) if ids and ids[0] is not None else None), NearestItems(of, fits)
+    return (pl.concat(ids) if ids and ids[0] is not None else None), NearestGroups(of, fits)
 
 
-def _make_frame(ids: Any, placed: NearestItems, shared: _Shared, first: int) -> Any:
+def _make_frame(ids: Any, placed: NearestGroups, shared: _Shared, first: int) -> Any:
     import polars as pl
 
-    clusters, names, id_name = shared.of_item[placed.nearest], shared.names, shared.id_name
+    clusters, names, id_name = shared.of_group[placed.nearest], shared.names, shared.id_name
     rows = np.arange(first, first + len(clusters)) if ids is None else ids
     columns = [pl.Series(id_name, rows), pl.Series("cluster", clusters)]
     if names:

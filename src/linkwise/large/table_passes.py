@@ -1,7 +1,7 @@
 """Summarise tables that do not fit into memory: numbers, dates, truth values and categories.
 
 The first pass (`linkwise.large.survey`) learns the encoding and draws a sample, the second assigns each row
-to an item (`linkwise.large.item_totals`). Both write where they are to a folder, so that work that was
+to a group (`linkwise.large.group_totals`). Both write where they are to a folder, so that work that was
 interrupted goes on there.
 """
 
@@ -25,9 +25,9 @@ from linkwise.large.checkpoints import Checkpoint, hash_inputs, pack_totals, sav
 from linkwise.large.chunks import read_blocks
 from linkwise.large.encoding import EncodedTables, Encoding
 from linkwise.large.file_stamps import FileStamp, check_not_written
-from linkwise.large.item_summary import SAMPLE, Summary, check_same_rows
-from linkwise.large.item_table import DataPart, ItemTable, without_scaling
-from linkwise.large.item_totals import ItemCenters, ItemTotals, find_centers
+from linkwise.large.group_summary import SAMPLE, Summary, check_same_rows
+from linkwise.large.group_table import DataPart, GroupTable, without_scaling
+from linkwise.large.group_totals import GroupCenters, GroupTotals, find_centers
 from linkwise.large.ranges import map_blocks
 from linkwise.large.state_files import State
 from linkwise.large.survey import Draw, TableSurvey, learn_encoding
@@ -47,8 +47,8 @@ def summarize_tables(
     folder: Path,
     progress: Progress | None = None,
     engine: Engine = SERIAL_ENGINE,
-) -> ItemTable:
-    """Summarise tables by items, in two passes, and write the items to a folder.
+) -> GroupTable:
+    """Summarise tables by groups, in two passes, and write the groups to a folder.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ def summarize_tables(
     reading : Reading
         How columns are used.
     n_items : int
-        Number of items.
+        Number of groups.
     seed : int
         Seed of the sample and of k-means.
     folder : Path
-        Folder for the items, and for the states of the passes. If passes over the same files with the same
+        Folder for the groups, and for the states of the passes. If passes over the same files with the same
         choices were interrupted, they go on.
     progress : callable, optional
         ``progress(done, total)`` is called after each block of rows.
@@ -70,8 +70,8 @@ def summarize_tables(
 
     Returns
     -------
-    ItemTable
-        The items.
+    GroupTable
+        The groups.
 
     Raises
     ------
@@ -164,14 +164,14 @@ def _collect(
     plan: tuple[int, int],
     checkpoint: Checkpoint,
     step: Callable[[int], object],
-) -> tuple[ItemCenters, ItemTotals]:
+) -> tuple[GroupCenters, GroupTotals]:
     """The centres, and what the second pass finds."""
     n_items, seed = plan
     scaling = without_scaling(len(encoding.features))
     stored = checkpoint.load(unpack_totals)
     if stored is None:
         centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_items, (seed, 1))
-        totals = ItemTotals.start(centers.points.shape)
+        totals = GroupTotals.start(centers.points.shape)
     else:
         centers, totals = stored
 
@@ -181,7 +181,7 @@ def _collect(
 
     with save_at_times(save) as save_sometimes:
         read = partial(read_blocks, EncodedTables(tables, encoding))
-        work = partial(ItemTotals.of, scaling=scaling, centers=centers)
+        work = partial(GroupTotals.of, scaling=scaling, centers=centers)
         for found in map_blocks(read, work, tables.lengths(), totals.n_rows, BLOCK, checkpoint.engine):
             totals = totals.merge(found)
             save_sometimes()
@@ -193,11 +193,11 @@ def _make_table(
     tables: TableFiles,
     encoding: Encoding,
     survey: TableSurvey,
-    centers: ItemCenters,
-    totals: ItemTotals,
+    centers: GroupCenters,
+    totals: GroupTotals,
     id_column: str | None,
     folder: Path,
-) -> ItemTable:
+) -> GroupTable:
     entries = list_entries(totals, centers, totals.limits(centers), 0)
     _check_ids(entries.frame, id_column)
     summary = Summary(
@@ -216,7 +216,7 @@ def _make_table(
     )
     steps, cuts = np.where(entries.parents < 0, 0, -1), np.zeros(len(entries.parents))
     stamps = tuple(FileStamp.of(file.path) for file in tables.files)
-    return ItemTable(summary, encoding, entries.frame, parts, steps, entries.parents, cuts, stamps)
+    return GroupTable(summary, encoding, entries.frame, parts, steps, entries.parents, cuts, stamps)
 
 
 def _check_ids(frame: Any, id_column: str | None) -> None:

@@ -354,7 +354,7 @@ class Session:
     ) -> None:
         self.close()
 
-    def retold(self) -> Iterator[tuple[int, Labels]]:
+    def replay_labels(self) -> Iterator[tuple[int, Labels]]:
         """Replay how the clustering came about: the labels after each event that counts, in order.
 
         Events before the first answer count as known from the start. Each step takes as long as the answer

@@ -10,7 +10,7 @@ import pytest
 from linkwise.data import encode, from_frame
 from linkwise.data.reading import Reading
 from linkwise.large.chunks import find_files
-from linkwise.large.item_table import read_items
+from linkwise.large.group_table import read_groups
 from linkwise.large.table_files import TableFiles
 from linkwise.large.table_passes import summarize_tables
 from linkwise.session.session import Session
@@ -99,7 +99,7 @@ def test_rows_in_files_are_encoded_as_those_of_a_table(tmp_path):
     found = items.encoding.apply(frame.filter(pl.col("sent").is_not_null()), str)
     assert (found == np.delete(whole.X, 7, axis=0)).all()
     assert (items.encoding.apply(frame[7:8], str)[0, 2:] == 0).all()
-    again = read_items(tmp_path / "items")
+    again = read_groups(tmp_path / "items")
     assert again.encoding.features == items.encoding.features
     assert (again.encoding.apply(frame[:5], str) == whole.X[:5]).all()
 

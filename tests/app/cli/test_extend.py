@@ -1,4 +1,4 @@
-"""Rows that arrive later: those that fit an item, and those that become items of their own."""
+"""Rows that arrive later: those that fit a group, and those that become groups of their own."""
 
 import fcntl
 import json
@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from item_files import N_ROWS, answer_by_kind, ask, count_calls, kill_in_a_pass, kind, small_blocks
-from linkwise.app.project import arrived_rows, item_files, item_rows
+from linkwise.app.project import arrived_rows, group_files, group_rows
 from linkwise.large import new_rows, repeated_rows, table_files
-from linkwise.large.item_table import read_items
+from linkwise.large.group_table import read_groups
 from linkwise.session.data import SessionData
 from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
@@ -24,7 +24,7 @@ __all__ = ["ask", "kind", "small_blocks"]
 
 @pytest.fixture
 def path(ask, tmp_path):
-    """A session about 50 items of three files."""
+    """A session about 50 groups of three files."""
     assert ask("--items", 50, "--show", "remark").exit_code == 0
     return tmp_path / "events.linkwise"
 
@@ -58,17 +58,17 @@ def test_rows_that_fit_nothing_are_counted_by_file(linkwise, path, tmp_path):
         (tmp_path / f"{day}.parquet").rename(tmp_path / "later" / f"{day}.parquet")
     told = " ".join(linkwise("extend", path, tmp_path / "later").stderr.split())
     assert "273 rows in 3 files added" in told
-    assert "23 rows fit no item: 20 in monday.parquet, 3 in tuesday.parquet" in told
-    assert "as 5 new items: linkwise ask" in told
+    assert "23 rows fit no group: 20 in monday.parquet, 3 in tuesday.parquet" in told
+    assert "as 5 new groups: linkwise ask" in told
     state = " ".join(linkwise("status", path).stdout.split())
-    assert f"{N_ROWS + 273} in 55 items" in state
+    assert f"{N_ROWS + 273} in 55 groups" in state
 
 
 def test_rows_that_all_fit(linkwise, path, tmp_path):
     write_new(tmp_path / "later.parquet", 100, 0)
     found = linkwise("extend", path, tmp_path / "later.parquet")
-    assert "All of them fit an item." in found.stderr
-    assert read_items(tmp_path / "events.linkwise.d").summary.sizes.sum() == N_ROWS + 100
+    assert "All of them fit a group." in found.stderr
+    assert read_groups(tmp_path / "events.linkwise.d").summary.sizes.sum() == N_ROWS + 100
 
 
 def test_json(linkwise, path, tmp_path):
@@ -87,7 +87,7 @@ def test_labels_of_new_rows_say_which_fit(linkwise, path, tmp_path):
     kinds = write_new(tmp_path / "later.parquet", 300, 7)
     for _ in range(2):  # again, the labels are there, and so are the numbers
         found = linkwise("export", path, "--new", tmp_path / "later.parquet", "--labels", tmp_path / "new")
-        assert "7 rows fit no item, in later.parquet" in " ".join(found.stderr.split())
+        assert "7 rows fit no group, in later.parquet" in " ".join(found.stderr.split())
         assert "linkwise extend" in found.stderr
     labels = pl.read_parquet(sorted((tmp_path / "new").glob("*.parquet")))
     assert labels["fits"].to_list() == (kinds < 3).tolist()
@@ -126,13 +126,13 @@ def test_new_items_are_asked_about_and_answers_and_clusters_stay(linkwise, path,
 
 
 def test_earlier_rows_keep_their_items(linkwise, path, tmp_path):
-    items = read_items(tmp_path / "events.linkwise.d")
+    items = read_groups(tmp_path / "events.linkwise.d")
     encode = items.encoding.apply
     old = pl.read_parquet(tmp_path / "events" / "*.parquet")
     before = items.place(encode(old, str)).nearest
     write_new(tmp_path / "later.parquet", 100, 30)
     linkwise("extend", path, tmp_path / "later.parquet")
-    items = read_items(tmp_path / "events.linkwise.d")
+    items = read_groups(tmp_path / "events.linkwise.d")
     assert [part.known for part in items.parts] == [0, 0, 0, 1]
     np.testing.assert_array_equal(items.place(encode(old, str), 0).nearest, before)
     new = pl.read_parquet(tmp_path / "later.parquet")
@@ -151,7 +151,7 @@ def test_rows_are_added_again_and_again(linkwise, path, tmp_path):
             frame = pl.read_parquet(tmp_path / "2.parquet")
             frame.with_columns(amount=-5 * pl.col("amount")).write_parquet(tmp_path / "2.parquet")
         assert linkwise("extend", path, tmp_path / f"{number}.parquet").exit_code == 0
-    items = read_items(tmp_path / "events.linkwise.d")
+    items = read_groups(tmp_path / "events.linkwise.d")
     assert items.n_steps == 2
     assert [part.known for part in items.parts] == [0, 0, 0, 1, 1, 2]
     assert len(export(linkwise, path, tmp_path / "out")) == N_ROWS + 184
@@ -178,7 +178,7 @@ def test_neither_chunks_nor_workers_change_anything(linkwise, ask, tmp_path, mon
         ask("--items", 50, "--session", path)
         monkeypatch.setattr(table_files, "PARQUET_ROWS", rows)
         assert linkwise("extend", path, tmp_path / "later.parquet", *options).exit_code == 0
-        items = read_items(tmp_path / f"{name}.linkwise.d")
+        items = read_groups(tmp_path / f"{name}.linkwise.d")
         found.append(items)
     for other in found[1:]:
         for name in ("centers", "sizes", "limits", "X", "medoid_rows", "border_rows"):
@@ -199,9 +199,9 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
 
     with monkeypatch.context() as patch:
         if stage == "pass":
-            patch.setattr(arrived_rows, "extend_items", stop)
+            patch.setattr(arrived_rows, "extend_groups", stop)
         elif stage == "items":
-            patch.setattr(arrived_rows.ItemTable, "write", stop)
+            patch.setattr(arrived_rows.GroupTable, "write", stop)
         elif stage == "session":
             patch.setattr(SessionData, "_replace_data", stop)
         else:
@@ -209,7 +209,7 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
     state = linkwise("status", path).stdout
     assert "3 answers" in state
-    assert ("1030 in 56 items" if stage == "rename" else "900 in 50 items") in state
+    assert ("1030 in 56 groups" if stage == "rename" else "900 in 50 groups") in state
     assert linkwise("ask", path, "--json").exit_code == 0
     if stage != "rename":
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
@@ -218,7 +218,7 @@ def test_a_kill_at_any_moment_loses_nothing(linkwise, path, tmp_path, kind, monk
 
 @pytest.mark.parametrize(
     ("work", "n_calls"),
-    [("new_rows._Arrived.merge", (4, 7)), ("item_totals.ItemTotals.merge", (0, 4))],
+    [("new_rows._Arrived.merge", (4, 7)), ("group_totals.GroupTotals.merge", (0, 4))],
 )
 def test_a_pass_goes_on_where_it_was_killed(linkwise, ask, tmp_path, monkeypatch, work, n_calls):
     """Each pass has 7 blocks; those that were saved are not read again."""
@@ -250,7 +250,8 @@ def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(
-            *((arrived_rows.ItemTable, "write") if stage == "items" else (SessionData, "_replace_data")), stop
+            *((arrived_rows.GroupTable, "write") if stage == "items" else (SessionData, "_replace_data")),
+            stop,
         )
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
     assert not list(folder.glob("items-*"))
@@ -285,30 +286,30 @@ def test_rows_are_not_added_while_the_session_is_open(linkwise, path, kind, tmp_
 
 
 def test_two_processes_may_open_a_session_at_once(linkwise, path, tmp_path, monkeypatch):
-    """Each holds the items alone for a moment, to remove what a kill left."""
+    """Each holds the groups alone for a moment, to remove what a kill left."""
     pauses = []
-    with (tmp_path / "events.linkwise.d" / item_files.LOCK).open("ab") as file:
+    with (tmp_path / "events.linkwise.d" / group_files.LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
 
         def free(seconds):
             pauses.append(seconds)
             fcntl.flock(file, fcntl.LOCK_SH)
 
-        monkeypatch.setattr(item_files.time, "sleep", free)
+        monkeypatch.setattr(group_files.time, "sleep", free)
         assert linkwise("ask", path, "--json").exit_code == 0
     assert pauses
 
 
 def test_nobody_opens_a_session_while_rows_are_added(linkwise, path, tmp_path, monkeypatch):
     write_new(tmp_path / "later.parquet", 100, 30)
-    extend_items, told = arrived_rows.extend_items, []
+    extend_groups, told = arrived_rows.extend_groups, []
 
     def ask_meanwhile(*args):
         told.append(linkwise("ask", path, "--json"))
         told.append(linkwise("export", path, "--labels", tmp_path / "early"))
-        return extend_items(*args)
+        return extend_groups(*args)
 
-    monkeypatch.setattr(arrived_rows, "extend_items", ask_meanwhile)
+    monkeypatch.setattr(arrived_rows, "extend_groups", ask_meanwhile)
     assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
     for found in told:
         assert found.exit_code == 5
@@ -317,7 +318,7 @@ def test_nobody_opens_a_session_while_rows_are_added(linkwise, path, tmp_path, m
 
 
 def rename_items_not(replace):
-    """Interrupt when the file of items gets its name."""
+    """Interrupt when the file of groups gets its name."""
 
     def rename(source, target):
         is_next = "items-" in str(source) and str(source).endswith(".npz") and os.path.exists(source)
@@ -329,9 +330,9 @@ def rename_items_not(replace):
 
 
 def test_two_processes_may_name_the_items_at_once(tmp_path):
-    (tmp_path / item_rows.name_next("ab")).write_text("items")
+    (tmp_path / group_rows.name_next("ab")).write_text("items")
     for _ in range(2):  # the second one comes too late
-        item_rows.take_next(tmp_path, "ab")
+        group_rows.take_next(tmp_path, "ab")
     assert [file.name for file in tmp_path.iterdir()] == ["items.npz"]
 
 
@@ -345,7 +346,7 @@ def check_refused(linkwise, path, new, told):
     found = linkwise("extend", path, new)
     assert found.exit_code == 3
     assert told in " ".join(found.stderr.split())
-    assert f"{N_ROWS} in 50 items" in " ".join(linkwise("status", path).stdout.split())
+    assert f"{N_ROWS} in 50 groups" in " ".join(linkwise("status", path).stdout.split())
 
 
 def test_a_copy_of_a_file_under_another_name(linkwise, path, tmp_path):
@@ -390,7 +391,7 @@ def test_a_copy_that_is_written_otherwise(linkwise, path, tmp_path, monkeypatch,
 
 def test_ids_of_new_rows_must_be_new(linkwise, path, tmp_path):
     """Neither an id of a row that is not asked about nor one within the new rows repeats."""
-    asked = set(read_items(tmp_path / "events.linkwise.d").ids)
+    asked = set(read_groups(tmp_path / "events.linkwise.d").ids)
     first = next(at for at in range(N_ROWS) if f"e{at}" not in asked)
     write_new(tmp_path / "later.parquet", 0, 1, first=first)
     told = f"later.parquet has the rows of part-{first // 300}.parquet: their ids repeat, such as 'e{first}'"
@@ -422,7 +423,7 @@ def test_new_rows_with_other_columns(linkwise, path, tmp_path):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (None, "has no value in column 'amount', and the items were made without --impute. Fix the cell"),
+        (None, "has no value in column 'amount', and the groups were made without --impute. Fix the cell"),
         (np.inf, "holds an infinite value in column 'amount'. Fix the cell, or remove the row."),
         (1e300, "holds too large a value in column 'amount'. Fix the cell, or remove the row."),
     ],
@@ -455,10 +456,10 @@ def test_a_session_about_all_rows(linkwise, fruit):
 
 
 def take_hash(path):
-    """Let the session name the items that are there."""
+    """Let the session name the groups that are there."""
     with closing(Store.open(path)) as store:
         source = store.meta()["source"]
-        source["items"]["hash"] = read_items(path.with_name(f"{path.name}.d")).hash
+        source["items"]["hash"] = read_groups(path.with_name(f"{path.name}.d")).hash
         store.put_meta({"source": source})
 
 

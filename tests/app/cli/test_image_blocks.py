@@ -82,7 +82,7 @@ def test_the_page_shows_the_pictures(path, more):
         (("--image", "picture", "--impute", "median"), "--image compares rows by pictures alone."),
         (
             ("--image", "picture", "--items", "5"),
-            "--image does not go with items. Remove it, or take a sample",
+            "--image does not go with groups. Remove it, or take a sample",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Questions about items of rows in many files: set-up, answers, labels, and what can go wrong."""
+"""Questions about groups of rows in many files: set-up, answers, labels, and what can go wrong."""
 
 import os
 import signal
@@ -15,11 +15,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from fuzz.stored_files import list_bombs
 from item_files import N_ROWS, answer_by_kind, ask, kind, small_blocks, write_events
-from linkwise.app.project import item_rows
-from linkwise.app.project.item_rows import name_session
+from linkwise.app.project import group_rows
+from linkwise.app.project.group_rows import name_session
 from linkwise.data.reading import Reading
 from linkwise.large import label_files, survey, table_files, table_passes
-from linkwise.large.item_table import read_items
+from linkwise.large.group_table import read_groups
 from patience import wait_until
 
 __all__ = ["ask", "kind", "small_blocks"]
@@ -42,11 +42,11 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
     begun = linkwise(
         "ask", where, "--terminal", "--id", "key", "--impute", "median", "--items", 60, said="s\nq\n"
     )
-    assert "900 rows are grouped into 60 items" in " ".join(begun.stdout.split())
+    assert "900 rows form 60 groups" in " ".join(begun.stdout.split())
     assert "remark" in begun.stdout
     answer_by_kind(linkwise, path, kind, 12)
     state = linkwise("status", where).stdout
-    assert "900 in 60 items" in state
+    assert "900 in 60 groups" in state
     assert "rules put" in linkwise("explain", path).stdout
     out = linkwise("export", path, "--labels", tmp_path / "out")
     assert "900 rows in" in out.stderr
@@ -83,25 +83,25 @@ def test_an_array_is_asked_about_by_items(linkwise, tmp_path):
     rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
     np.save(tmp_path / "rows.npy", rows)
     begun = linkwise("ask", tmp_path / "rows.npy", "--terminal", "--items", 20, said="q\n")
-    assert "500 rows are grouped into 20 items" in " ".join(begun.stdout.split())
+    assert "500 rows form 20 groups" in " ".join(begun.stdout.split())
     linkwise("export", tmp_path / "rows.npy", "--labels", tmp_path / "out")
     found = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))
     assert found["row"].to_list() == list(range(500))
-    items = read_items(tmp_path / "rows.npy.linkwise.d")
+    items = read_groups(tmp_path / "rows.npy.linkwise.d")
     np.testing.assert_array_equal(items.frame.to_numpy(), rows[items.summary.medoid_rows])
 
 
 def test_a_large_file_is_asked_about_by_items_by_itself(ask, monkeypatch):
-    monkeypatch.setattr(item_rows, "MOST_ROWS", 299)
+    monkeypatch.setattr(group_rows, "MOST_ROWS", 299)
     found = " ".join(ask(data="events/part-0.parquet").stdout.split())
-    assert "300 rows are grouped into" in found
+    assert "300 rows form" in found
     assert "--items 0 reads all rows into memory" in found
-    monkeypatch.setattr(item_rows, "MOST_ROWS", 300)
+    monkeypatch.setattr(group_rows, "MOST_ROWS", 300)
     assert "grouped" not in ask("--session", "all.linkwise", data="events/part-1.parquet").stdout
 
 
 def test_items_0_reads_all_rows(ask, monkeypatch):
-    monkeypatch.setattr(item_rows, "MOST_ROWS", 10)
+    monkeypatch.setattr(group_rows, "MOST_ROWS", 10)
     assert "grouped" not in ask("--items", 0, data="events/part-0.parquet").stdout
 
 
@@ -223,7 +223,7 @@ def test_new_rows_need_a_folder(ask, linkwise, tmp_path):
 def test_processes_find_the_same_items(ask, tmp_path):
     ask("--items", 50)
     assert ask("--items", 50, "--jobs", 2, "--session", tmp_path / "jobs.linkwise").exit_code == 0
-    one, other = (read_items(tmp_path / f"{name}.linkwise.d") for name in ("events", "jobs"))
+    one, other = (read_groups(tmp_path / f"{name}.linkwise.d") for name in ("events", "jobs"))
     assert other.summary.n_rows == N_ROWS
     assert set(one.encoding.feature_columns) == set(other.encoding.feature_columns)
     assert len(one.frame) == len(other.frame)
@@ -244,9 +244,7 @@ def test_processes_write_the_same_clusters(ask, linkwise, tmp_path):
 @pytest.mark.parametrize("backend", ["dask"])
 def test_workers_of_dask_find_items(ask, backend, dask_client):
     address = dask_client.scheduler.address
-    assert "900 rows are grouped into 50 items" in " ".join(
-        ask("--items", 50, "--dask", address).stdout.split()
-    )
+    assert "900 rows form 50 groups" in " ".join(ask("--items", 50, "--dask", address).stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -278,7 +276,7 @@ def test_a_session_that_exists_says_that_workers_do_nothing(ask, tmp_path):
     ask("--items", 50)
     found = ask("--jobs", 2)
     assert found.exit_code == 0
-    assert "--jobs has no effect: events.linkwise has its items already" in " ".join(found.stdout.split())
+    assert "--jobs has no effect: events.linkwise has its groups already" in " ".join(found.stdout.split())
     ask("--items", 0, data="events/part-0.parquet")
     found = ask("--jobs", 2, data="events/part-0.parquet")
     assert found.exit_code == 2
@@ -362,11 +360,11 @@ def test_items_of_another_session(ask, linkwise, tmp_path):
     ask("--items", 50)
     ask("--items", 60, "--session", tmp_path / "other.linkwise")
     for name in ("events", "other"):
-        assert read_items(tmp_path / f"{name}.linkwise.d").n_items == (50 if name == "events" else 60)
+        assert read_groups(tmp_path / f"{name}.linkwise.d").n_items == (50 if name == "events" else 60)
     (tmp_path / "other.linkwise.d" / "items.npz").replace(tmp_path / "events.linkwise.d" / "items.npz")
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
     assert found.exit_code == 3
-    assert "items of another session" in found.stderr
+    assert "groups of another session" in found.stderr
 
 
 def test_files_of_labels_never_have_one_name(ask, linkwise, tmp_path):
@@ -448,7 +446,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request)
     assert blocks == list(range(1, stop + 1))
     run("cut", lambda done, total: blocks.append(done))
     assert blocks == list(range(1, 31))
-    one, other = (read_items(tmp_path / name) for name in ("whole", "cut"))
+    one, other = (read_groups(tmp_path / name) for name in ("whole", "cut"))
     assert one.hash == other.hash
     assert one.ids == other.ids
     assert one.frame.equals(other.frame)
@@ -509,7 +507,7 @@ def test_other_values_in_as_many_rows_are_noticed(ask, linkwise, tmp_path, comma
     found = linkwise(command, path, *words[command], said="q\n")
     assert found.exit_code == 3
     said = " ".join(found.stderr.split())
-    assert "part-1.parquet has changed since the items were made" in said
+    assert "part-1.parquet has changed since the groups were made" in said
     assert "Restore it, or begin another session" in said
     assert not list(tmp_path.glob("out/*.parquet"))
     assert linkwise("status", path).exit_code == 0

@@ -45,7 +45,7 @@ def test_what_does_not_go_with_it(path, linkwise):
     for options, code, message in (
         (("--log", "age,incom"), 3, "Did you mean 'income'"),
         (("--log", "income", "--series"), 2, "Remove --log"),
-        (("--log", "income", "--items", "5"), 2, "--log does not go with items"),
+        (("--log", "income", "--items", "5"), 2, "--log does not go with groups"),
     ):
         done = linkwise("ask", path, *options)
         assert done.exit_code == code

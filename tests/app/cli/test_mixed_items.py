@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from item_files import count_calls, kill_in_a_pass, small_blocks
-from linkwise.app.project import item_files, row_labels
+from linkwise.app.project import group_files, row_labels
 from linkwise.errors import DataError
-from linkwise.large import mixed_items, table_files, table_passes
-from linkwise.large.item_table import ItemTable, read_items
+from linkwise.large import mixed_groups, table_files, table_passes
+from linkwise.large.group_table import GroupTable, read_groups
 from linkwise.session.journal.store import Store
 from linkwise.session.session import Session
 
@@ -38,13 +38,13 @@ def kinds(tmp_path):
 
 @pytest.fixture
 def path(linkwise, tmp_path, kinds, monkeypatch):
-    """A session about 12 items, whose sample has none of the nine rows."""
+    """A session about 12 groups, whose sample has none of the nine rows."""
     monkeypatch.setattr(table_passes, "SAMPLE", 3)
     begun = linkwise(
         "ask", tmp_path / "events", "--terminal", "--id", "key", "--scale", "none", "--items", 12, said="q\n"
     )
     assert begun.exit_code == 0
-    assert "a second row of 1 item, which may be mixed" in " ".join(begun.stdout.split())
+    assert "a second row of 1 group, which may be mixed" in " ".join(begun.stdout.split())
     return tmp_path / "events.linkwise"
 
 
@@ -65,8 +65,8 @@ def export(linkwise, path, folder, *options):
 
 
 def put_apart(path):
-    """Say that the border row and the medoid of its item differ."""
-    items = read_items(path.with_name(f"{path.name}.d"))
+    """Say that the border row and the medoid of its group differ."""
+    items = read_groups(path.with_name(f"{path.name}.d"))
     (row,) = np.flatnonzero(items.steps < 0).tolist()
     with Session.open(path, items.rows.encoded.X) as session:
         session.add(row, int(items.parents[row]), "cannot-link")
@@ -76,7 +76,7 @@ def put_apart(path):
 def test_answers_divide_an_item(linkwise, path, kinds, tmp_path):
     answer_all(linkwise, path, kinds)
     _, labels = export(linkwise, path, tmp_path / "out")
-    assert read_items(tmp_path / "events.linkwise.d").n_border == 0
+    assert read_groups(tmp_path / "events.linkwise.d").n_border == 0
     hidden = pl.Series([kinds[key] == 5 for key in labels["key"]])
     assert labels.filter(hidden)["cluster"].n_unique() == 1
     assert set(labels.filter(hidden)["cluster"]).isdisjoint(labels.filter(~hidden)["cluster"])
@@ -85,7 +85,7 @@ def test_answers_divide_an_item(linkwise, path, kinds, tmp_path):
 
 def test_status_counts_items_and_rows_beside_them(linkwise, path):
     state = " ".join(linkwise("status", path).stdout.split())
-    assert "609 in 12 items and 1 row beside them; counts are of these" in state
+    assert "609 in 12 groups and 1 row beside them; counts are of these" in state
 
 
 @pytest.mark.parametrize("wrong", [-1, True, "1", None])
@@ -104,11 +104,11 @@ def test_the_person_is_told_when_the_session_is_opened(linkwise, path, kinds, tm
     first = " ".join(linkwise("ask", path, "--terminal", said="q\n").stdout.split())
     size, parent = int(before.summary.sizes[before.parents[row]]), int(before.parents[row])
     assert f"Your answers put {before.ids[row]} apart from {before.ids[parent]}" in first
-    assert f"read the {size} rows of this item again" in first
+    assert f"read the {size} rows of this group again" in first
     assert f"{size - N_HIDDEN} stay with" in first
     assert f"{N_HIDDEN} go with {before.ids[row]}" in first
     assert "Your answers put" not in linkwise("ask", path, "--terminal", said="q\n").stdout
-    items = read_items(tmp_path / "events.linkwise.d")
+    items = read_groups(tmp_path / "events.linkwise.d")
     assert items.summary.sizes[row] == N_HIDDEN
     assert items.summary.sizes.sum() == before.summary.sizes.sum()
     assert items.ids == before.ids
@@ -123,8 +123,8 @@ def test_an_undo_gives_the_rows_the_cluster_that_they_had(linkwise, path, kinds,
     linkwise("undo", path)
     _, after = export(linkwise, path, tmp_path / "after")
     assert after.equals(before)
-    put_again = read_items(tmp_path / "events.linkwise.d")
-    assert put_again.n_border == 0  # the item stays divided
+    put_again = read_groups(tmp_path / "events.linkwise.d")
+    assert put_again.n_border == 0  # the group stays divided
 
 
 def test_neither_chunks_nor_workers_change_anything(linkwise, path, tmp_path, monkeypatch):
@@ -135,7 +135,7 @@ def test_neither_chunks_nor_workers_change_anything(linkwise, path, tmp_path, mo
         monkeypatch.setattr(table_files, "PARQUET_ROWS", rows)
         (folder / "items.npz").write_bytes(whole)
         _, labels = export(linkwise, path, tmp_path / str(number), *options)
-        items = read_items(folder)
+        items = read_groups(folder)
         found.append((labels, items.cuts.tobytes(), items.summary.sizes.tolist(), items.steps.tolist()))
     for other in found[1:]:
         assert other[0].equals(found[0][0])
@@ -151,7 +151,7 @@ def test_a_kill_in_the_middle_loses_nothing(linkwise, path, tmp_path, monkeypatc
 
     whole = (tmp_path / "events.linkwise.d" / "items.npz").read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(*((row_labels, "split_items") if stage == "pass" else (ItemTable, "write")), stop)
+        patch.setattr(*((row_labels, "split_groups") if stage == "pass" else (GroupTable, "write")), stop)
         stopped = linkwise("ask", path, "--terminal", said="q\n")
         assert stopped.exit_code == 130
         assert linkwise("export", path, "--labels", tmp_path / "out").exit_code == 130
@@ -167,8 +167,8 @@ def test_a_pass_goes_on_where_it_was_killed(linkwise, path, tmp_path, monkeypatc
     for name in ("whole", "cut"):
         (folder / "items.npz").write_bytes(whole)
         if name == "cut":
-            kill_in_a_pass("mixed_items._count_places", 4, "export", path, "--labels", tmp_path / name)
-            calls = count_calls(monkeypatch, mixed_items, "_count_places")
+            kill_in_a_pass("mixed_groups._count_places", 4, "export", path, "--labels", tmp_path / name)
+            calls = count_calls(monkeypatch, mixed_groups, "_count_places")
         export(linkwise, path, tmp_path / name)
         found.append((folder / "items.npz").read_bytes())
         assert sorted(file.name for file in folder.iterdir()) == [".lock", "items.npz"]
@@ -183,7 +183,7 @@ def test_questions_go_on_without_the_data(linkwise, path, tmp_path):
     found = linkwise("ask", path, "--terminal", said="q\n")
     assert found.exit_code == 0, found.stderr
     told = " ".join(found.stdout.split())
-    assert "1 item cannot be divided as the answers show: " in told
+    assert "1 group cannot be divided as the answers show: " in told
     assert "part-1.parquet not there" in told
 
 
@@ -199,8 +199,8 @@ def test_rows_that_arrive_go_with_the_part_that_they_belong_to(linkwise, path, k
         }
     )
     frame.write_parquet(tmp_path / "later.parquet")
-    assert "All of them fit an item." in linkwise("extend", path, tmp_path / "later.parquet").stderr
-    items = read_items(tmp_path / "events.linkwise.d")
+    assert "All of them fit a group." in linkwise("extend", path, tmp_path / "later.parquet").stderr
+    items = read_groups(tmp_path / "events.linkwise.d")
     of = items.place(items.encoding.apply(frame, str)).nearest
     assert ((of == row) == (np.arange(40) >= 20)).all()
     assert items.summary.sizes[row] == N_HIDDEN + 20
@@ -237,7 +237,7 @@ def test_items_are_divided_for_an_export_if_they_cannot_be_stored(linkwise, path
         raise DataError("'items.npz' cannot be written: No space left on device.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(ItemTable, "write", refuse)
+        patch.setattr(GroupTable, "write", refuse)
         told, full = export(linkwise, path, tmp_path / "full")
     assert "Your answers put" in told
     assert "The next command divides them again: 'items.npz' cannot be written" in told
@@ -247,21 +247,21 @@ def test_items_are_divided_for_an_export_if_they_cannot_be_stored(linkwise, path
 
 @pytest.mark.parametrize("with_locks", [True, False])
 def test_rows_that_arrive_while_an_item_is_divided(linkwise, path, tmp_path, monkeypatch, with_locks):
-    """They wait. Where a file system has no locks they are added, and the next command divides the item."""
+    """They wait. Where a file system has no locks they are added, and the next command divides the group."""
     put_apart(path)
     later = pl.read_parquet(tmp_path / "events" / "part-0.parquet")[:20]
     later = later.with_columns(key=pl.Series([f"n{at}" for at in range(20)]))
     later.write_parquet(tmp_path / "later.parquet")
-    split, n_rows = row_labels.split_items, N_EACH * len(PLACES) + N_HIDDEN
+    split, n_rows = row_labels.split_groups, N_EACH * len(PLACES) + N_HIDDEN
     if not with_locks:
-        monkeypatch.setattr(item_files, "_try_lock", lambda file, kind: True)
+        monkeypatch.setattr(group_files, "_try_lock", lambda file, kind: True)
 
     def split_slowly(*args):
-        monkeypatch.setattr(row_labels, "split_items", split)
+        monkeypatch.setattr(row_labels, "split_groups", split)
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == (5 if with_locks else 0)
         return split(*args)
 
-    monkeypatch.setattr(row_labels, "split_items", split_slowly)
+    monkeypatch.setattr(row_labels, "split_groups", split_slowly)
     stopped = linkwise("export", path, "--labels", tmp_path / "out")
     if with_locks:
         assert "linkwise read the" in " ".join(stopped.stderr.split())

@@ -6,8 +6,8 @@ import pytest
 
 from full_disk import full_disk
 from item_files import ask, kind, small_blocks
-from linkwise.app.project.item_rows import name_next
-from linkwise.large.item_table import read_items
+from linkwise.app.project.group_rows import name_next
+from linkwise.large.group_table import read_groups
 
 __all__ = ["ask", "kind", "small_blocks"]
 
@@ -52,7 +52,7 @@ def test_commands_that_write_say_what_to_do(linkwise, asked, command, monkeypatc
     assert "copy it into a folder that you can write to" in found.stderr.lower()
 
 
-# ---------------------------------------------------------------- items
+# ---------------------------------------------------------------- groups
 @pytest.mark.parametrize("command", [["status"], ["explain"], ["export", "--constraints", "-"]], ids=" ".join)
 def test_sessions_about_items_are_read_on_a_full_disk(ask, linkwise, tmp_path, command):
     ask("--items", 50, said="y\nn\nq\n")
@@ -66,7 +66,7 @@ def test_sessions_about_items_are_read_on_a_full_disk(ask, linkwise, tmp_path, c
 def test_items_that_wait_for_their_name_are_read_where_they_are(ask, linkwise, tmp_path, monkeypatch):
     ask("--items", 50)
     path, items = tmp_path / "events.linkwise", tmp_path / "events.linkwise.d" / "items.npz"
-    items.rename(items.with_name(name_next(read_items(items.parent).hash)))
+    items.rename(items.with_name(name_next(read_groups(items.parent).hash)))
     before, replace = {each.name for each in items.parent.iterdir()}, os.replace
 
     def refuse(source, target):

@@ -4,12 +4,12 @@ import pytest
 
 from full_disk import full_disk
 from item_files import ask, count_calls, kill_in_a_pass, kind, small_blocks
-from linkwise.large import checkpoints, item_totals, survey, table_labels
+from linkwise.large import checkpoints, group_totals, survey, table_labels
 
 __all__ = ["ask", "kind", "small_blocks"]
 
 N_BLOCKS = 15  # of 64 rows, in each pass
-PASSES = {"survey.npz": survey.TableSurvey, "totals.npz": item_totals.ItemTotals}
+PASSES = {"survey.npz": survey.TableSurvey, "totals.npz": group_totals.GroupTotals}
 
 
 def read_folder(folder):
@@ -18,13 +18,13 @@ def read_folder(folder):
 
 @pytest.fixture
 def whole(ask, tmp_path):
-    """The items of a session whose passes nothing stopped."""
+    """The groups of a session whose passes nothing stopped."""
     assert ask("--items", 50, "--session", tmp_path / "whole.linkwise").exit_code == 0
     return read_folder(tmp_path / "whole.linkwise.d")
 
 
 @pytest.mark.parametrize(
-    ("work", "n_saved"), [("survey.TableSurvey.of", 6), ("item_totals.ItemTotals.of", 4)]
+    ("work", "n_saved"), [("survey.TableSurvey.of", 6), ("group_totals.GroupTotals.of", 4)]
 )
 def test_a_pass_that_was_killed_goes_on_after_its_checkpoint(
     ask, tmp_path, whole, monkeypatch, work, n_saved
@@ -33,7 +33,7 @@ def test_a_pass_that_was_killed_goes_on_after_its_checkpoint(
     kill_in_a_pass(work, n_saved, "ask", tmp_path / "events" / "*.parquet", *words)
     assert not (tmp_path / "events.linkwise").exists()
     module, owner, name = work.split(".")
-    calls = count_calls(monkeypatch, getattr({"survey": survey}.get(module, item_totals), owner), name)
+    calls = count_calls(monkeypatch, getattr({"survey": survey}.get(module, group_totals), owner), name)
     assert ask("--items", 50).exit_code == 0
     assert len(calls) == N_BLOCKS - n_saved
     assert read_folder(tmp_path / "events.linkwise.d") == whole

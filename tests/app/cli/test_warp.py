@@ -37,7 +37,7 @@ def test_a_session_keeps_it(path, tmp_path, linkwise):
     [
         (("--warp",), "--warp is about curves. Add --series"),
         (("--warp", "--text", "id"), "--warp is about curves"),
-        (("--warp", "--series", "--items", "5"), "does not go with items"),
+        (("--warp", "--series", "--items", "5"), "does not go with groups"),
     ],
 )
 def test_what_does_not_go_with_it(path, linkwise, options, message):

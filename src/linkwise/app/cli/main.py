@@ -447,9 +447,9 @@ def extend_command(
     session: SessionFile = None,
     as_json: Json = False,
 ) -> None:
-    """Add rows that arrived to a session about items.
+    """Add rows that arrived to a session about groups of rows.
 
-    All answers and clusters stay. Rows that lie farther from every item than its own rows become new items,
+    All answers and clusters stay. Rows that lie farther from every group than its own rows become new groups,
     and the next linkwise ask asks about them.
     """
     from linkwise.app.cli.commands.session import extend

@@ -36,7 +36,7 @@ class EarlierMoves:
         if self.is_complete:
             return False
         if self._steps is None:
-            self._steps = self._session.retold()
+            self._steps = self._session.replay_labels()
         while not stop():
             step = next(self._steps, None)
             if step is None:

@@ -44,12 +44,12 @@ class StoredSession:
 
 
 def describe_stored(
-    session: Session, command: tuple[object, ...], data: Path, path: Path, *, is_of_items: bool
+    session: Session, command: tuple[object, ...], data: Path, path: Path, *, is_of_groups: bool
 ) -> StoredSession:
     """Describe a session that is open."""
     answers = count_facts(session)
     is_bound = not session.has_ids and any(event.names_rows for event in session.events)
-    is_free = not (answers or is_of_items or is_bound)
+    is_free = not (answers or is_of_groups or is_bound)
     return StoredSession(command, data, path, session.has_ids, answers, is_free)
 
 

@@ -415,7 +415,7 @@ SESSION = CommandOption(
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
-    """Who reads the rows of items."""
+    """Who reads the rows of groups."""
 
     n_jobs: int | None = option(
         "--jobs",

@@ -30,20 +30,20 @@ from linkwise.app.project.data_source import (
     row_ids,
 )
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.item_files import check_known_files, hold_items
-from linkwise.app.project.item_rows import (
+from linkwise.app.project.group_files import check_known_files, hold_groups
+from linkwise.app.project.group_rows import (
     check_no_engine,
-    choose_n_items,
+    choose_n_groups,
     describe_choices,
+    describe_groups,
     describe_idle_workers,
-    describe_items,
+    groups_folder,
     is_in_files,
-    is_of_items,
-    items_folder,
+    is_of_groups,
     name_session,
     open_engine,
-    read_session_items,
-    resume_items,
+    read_session_groups,
+    resume_groups,
     summarize_data,
 )
 from linkwise.app.project.method_choice import (
@@ -58,14 +58,14 @@ from linkwise.app.project.options import (
     rate_of_old_session,
 )
 from linkwise.app.project.origin import origin_of
-from linkwise.app.project.row_labels import divide_items
+from linkwise.app.project.row_labels import divide_groups
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
-from linkwise.large.item_table import ItemTable
+from linkwise.large.group_table import GroupTable
 from linkwise.session.journal.registry import estimates_confidence
 from linkwise.session.session import Session
 from linkwise.types import Progress
@@ -100,8 +100,8 @@ class Project:
         Sentences on choices and imports, for the person.
     advice : Advice
         What is said of the columns before the first question; nothing once there are answers.
-    item_table : ItemTable or None
-        The items that are asked about, if the rows are too many to ask about each.
+    group_table : GroupTable or None
+        The groups that are asked about, if the rows are too many to ask about each.
     """
 
     session: Session
@@ -111,7 +111,7 @@ class Project:
     resumed: bool
     notes: tuple[str, ...] = field(default=())
     advice: Advice = field(default=Advice())
-    item_table: ItemTable | None = None
+    group_table: GroupTable | None = None
 
     @property
     def title(self) -> str:
@@ -200,7 +200,7 @@ def data_path(path: Path, source: dict[str, Any]) -> Path | None:
     if "file" not in source:
         return None
     data = Path(os.path.normpath(path.parent / source["file"]))
-    if data.exists() or is_of_items(source):
+    if data.exists() or is_of_groups(source):
         return data
     beside = path.with_suffix("")
     return beside if path.suffix == SUFFIX and beside.exists() and is_data(beside) else None
@@ -255,13 +255,13 @@ def open_project(
         Further options of that command, which are neither about the data nor about the session.
     """
     with ExitStack() as stack:
-        if path.exists() and items_folder(path).exists():
-            stack.enter_context(hold_items(path))
+        if path.exists() and groups_folder(path).exists():
+            stack.enter_context(hold_groups(path))
         project = _open_project(data, path, reading, choice, kept, progress, verb)
-        if project.item_table is not None and not project.resumed:
-            stack.enter_context(hold_items(path))
+        if project.group_table is not None and not project.resumed:
+            stack.enter_context(hold_groups(path))
         project.session.call_after_close(stack.pop_all().close)
-    if count_facts(project.session) or project.item_table is not None:
+    if count_facts(project.session) or project.group_table is not None:
         return project
     impute, words = project.session.source.get("impute"), (*session_words(data, path), *more)
     return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
@@ -284,7 +284,7 @@ def _open_project(
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
         return _resume_project(data, path, reading, choice, kept, old, progress, verb)
-    n_items = choose_n_items(data, kept.n_items)
+    n_items = choose_n_groups(data, kept.n_items)
     if n_items is None:
         check_exists(data)
         check_no_engine(data, kept)
@@ -292,7 +292,7 @@ def _open_project(
         raise UsageError(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
-    items = None
+    groups = None
     if n_items is None:
         source = _describe_source(data, path, reading)
         try:
@@ -308,10 +308,10 @@ def _open_project(
         notes = rows.notes
     else:
         with open_engine(kept) as engine:
-            items, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress, engine)
-        rows = items.rows
+            groups, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress, engine)
+        rows = groups.rows
         is_chosen = kept.n_items is None
-        notes = (describe_items(data, items, is_chosen=is_chosen), *describe_choices(items))
+        notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
     table, encoded = rows.table, rows.encoded
     ids = row_ids(table)
     pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
@@ -329,7 +329,7 @@ def _open_project(
         if not path.exists():
             raise
         return _resume_project(data, path, reading, choice, kept, old, progress, verb)  # begun twice at once
-    return Project(session, path, data, rows, False, (*notes, *brought), item_table=items)
+    return Project(session, path, data, rows, False, (*notes, *brought), group_table=groups)
 
 
 def _resume_project(
@@ -349,10 +349,10 @@ def _resume_project(
         source, described = origin_of(stored, path), stored.learner
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
-        items = resume_items(path, source, kept.n_items, is_changed=changed is not None)
+        groups = resume_groups(path, source, kept.n_items, is_changed=changed is not None)
         command = (verb, data, *session_words(data, path))
-        old_state = describe_stored(stored, command, data, path, is_of_items=items is not None)
-        idle = describe_idle_workers(data, path, kept, items)
+        old_state = describe_stored(stored, command, data, path, is_of_groups=groups is not None)
+        idle = describe_idle_workers(data, path, kept, groups)
         if changed is not None:
             changed.check_consent(kept.replay)
             check_same_positions(stored, path, data)
@@ -362,13 +362,13 @@ def _resume_project(
     elif "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _describe_source(data, path, reading)
     learner = build_next_learner(choice, described)
-    rows = read_shown_rows(data, source, path.parent, progress) if items is None else items.rows
+    rows = read_shown_rows(data, source, path.parent, progress) if groups is None else groups.rows
     ids = row_ids(rows.table)
     pairs = None
     if constraints is not None:
         pairs = read_pairs_file(constraints, ids, len(rows.table)), constraints.name
-    if items is not None:
-        check_known_files(path, items)
+    if groups is not None:
+        check_known_files(path, groups)
     begin = partial(
         Session.open,
         path,
@@ -379,14 +379,14 @@ def _resume_project(
         error_rate=rate_of_old_session(kept.error_rate),
         progress=progress,
     )
-    is_replayed = bool(kept.replay) and items is None
+    is_replayed = bool(kept.replay) and groups is None
     before = read_options(source, path, reading)
     session, told = open_on_rows(begin, rows, old_state, changed, before, is_replayed=is_replayed)
     try:
         notes = _import_pairs(session, rows.encoded.X, pairs, old)
         _set_guidelines(session, kept)
-        if items is not None:
-            items, divided = divide_items(session, items, data, path, source, progress)
+        if groups is not None:
+            groups, divided = divide_groups(session, groups, data, path, source, progress)
             notes += divided
     except BaseException:
         session.close()
@@ -399,7 +399,7 @@ def _resume_project(
         notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     if (is_fallible := session.status.is_fallible) != was_fallible:
         notes.append(CHECKS if is_fallible else TRUSTS)
-    return Project(session, path, data, rows, True, tuple(notes), item_table=items)
+    return Project(session, path, data, rows, True, tuple(notes), group_table=groups)
 
 
 def _set_guidelines(session: Session, kept: SessionOptions) -> None:
@@ -505,10 +505,10 @@ def open_with_current_labels(
     if data is None:
         return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
     try:
-        of_items = is_of_items(source)
+        of_groups = is_of_groups(source)
         rows = (
-            read_session_items(path, source).rows
-            if of_items
+            read_session_groups(path, source).rows
+            if of_groups
             else read_rows(data, recall_reading(source), progress=progress)
         )
         current = Session.open(path, rows.encoded.X, ids=row_ids(rows.table), progress=progress)
@@ -533,10 +533,10 @@ def open_with_data(
             f"{path} was begun from Python, so the file does not tell how to read {data}. "
             "Join the clusters in Python: session.join(frame)"
         )
-    if is_of_items(source):
+    if is_of_groups(source):
         raise UsageError(
-            f"{path} is about items, and its rows may not fit into memory. Write the cluster of each row to a"
-            " folder, and join by id: --labels FOLDER"
+            f"{path} is about groups, and its rows may not fit into memory. Write the cluster of each row to"
+            " a folder, and join by id: --labels FOLDER"
         )
     rows = read_shown_rows(data, source, path.parent, progress)
     X, ids = rows.encoded.X, row_ids(rows.table)

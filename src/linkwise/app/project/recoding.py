@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from linkwise.app.project.changed_options import check_same_positions, name_backup
 from linkwise.app.project.data_source import read_shown_rows, row_ids
-from linkwise.app.project.item_rows import is_of_items
+from linkwise.app.project.group_rows import is_of_groups
 from linkwise.app.project.origin import list_weighed, multiply_weights, origin_of, restore_weights
 from linkwise.app.project.project import Project
 from linkwise.cluster.metric.column_choice import ColumnProposal
@@ -65,7 +65,7 @@ def _name_with_weight(feature: Feature) -> str:
 def can_recode(project: Project) -> bool:
     """Whether the data file can be read again with other weights."""
     source = origin_of(project.session, project.path)
-    return "choices" in source and not is_of_items(source) and not project.data.is_dir()
+    return "choices" in source and not is_of_groups(source) and not project.data.is_dir()
 
 
 def weigh_columns(project: Project, weights: Mapping[str, float]) -> Recoded:

@@ -82,7 +82,7 @@ def equal_prices(named: NamedRows, w: float) -> Prices:
     )
 
 
-def settle(
+def improve_labels(
     costs: Table, labels: Labels, named: NamedRows, prices: Prices, rng: np.random.Generator
 ) -> Labels:
     """Improve the labels of the named rows until no row and no component can gain."""
@@ -92,7 +92,7 @@ def settle(
 
 
 def order_step(named: NamedRows, prices: Prices, rng: np.random.Generator) -> native.NamedStep:
-    """Return what native code needs to settle the named rows as `settle` does."""
+    """Return what native code needs to improve the labels of the named rows as `improve_labels` does."""
     order = rng.permutation(len(named.rows)).astype(np.int32)
     return native.NamedStep(named.rows, named.graph, prices.must, prices.cannot, order, _SWEEPS)
 

@@ -266,7 +266,7 @@ class MPCKMeans(CenteredClusterer):
             bound = self.tol * variance * varying / X.shape[1]
             runs = (self.max_iter, bound)
             best, learned = _learn_best(
-                problem, wanted, views, seed, runs, progress, settle=self.settle_first
+                problem, wanted, views, seed, runs, progress, refine=self.settle_first
             )
         if not self.fallback:
             return self._keep(best, learned)
@@ -325,7 +325,7 @@ def _learn_best(
     stop: tuple[int, float],
     progress: Progress | None,
     *,
-    settle: bool = True,
+    refine: bool = True,
 ) -> tuple[PenalisedRun, Metrics]:
     """Learn metrics from each start of each view; return those that alone satisfy most constraints."""
     made: list[tuple[float, PenalisedRun, Metrics]] = []
@@ -335,7 +335,7 @@ def _learn_best(
         bound = stop[1] * (variance / problem.variance)  # in these coordinates
         firsts = (
             penalised.run_penalised(rows, starts, problem.named, prices, seed, stop[0], bound)
-            if settle
+            if refine
             else (PenalisedRun(points.nearest_centers(rows, one)[0], one, 0.0, 0) for one in starts)
         )
         for first in firsts:

@@ -96,7 +96,7 @@ def _assign(
     labels, squares = points.nearest_centers(X, centers)
     costs = points.squared_center_distances(X[named.rows], centers)
     first = (labels if before is None else before)[named.rows]
-    settled = icm.settle(costs, first, named, prices, rng)
+    settled = icm.improve_labels(costs, first, named, prices, rng)
     labels[named.rows] = settled
     squares[named.rows] = costs[np.arange(len(settled)), settled]
     return _Step(labels, squares, *points.cluster_sums(X, labels, len(centers)))

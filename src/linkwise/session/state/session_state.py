@@ -279,7 +279,7 @@ class SessionState:
         return {cluster: name for cluster, name in latest.items() if name}
 
     def steps(self) -> Iterator[tuple[int, Labels]]:
-        """The labels after each event that counts; see `linkwise.Session.retold`."""
+        """The labels after each event that counts; see `linkwise.Session.replay_labels`."""
         self.catch_up()
         return self.follow().labels_by_event()
 

@@ -18,7 +18,7 @@ from linkwise.app.project.cluster_search import name_with_text
 from linkwise.app.project.column_offer import describe_proposal
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import Interrupted, break_line, say
-from linkwise.app.project.item_rows import is_in_files, items_folder
+from linkwise.app.project.group_rows import groups_folder, is_in_files
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import (
@@ -151,8 +151,8 @@ def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
     if project.resumed:
         return f"resumed: {count_answers(status)} ({project.path})", notes
     rows = count_noun(status.n_rows, "row")
-    if project.item_table is not None:
-        rows = count_noun(project.item_table.summary.n_rows, "row")
+    if project.group_table is not None:
+        rows = count_noun(project.group_table.summary.n_rows, "row")
     return f"{project.title}: {rows}. Answers are kept in {project.path}", notes
 
 
@@ -255,7 +255,7 @@ def report_early_interrupt(data: Path, path: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         break_line()
         if not path.exists():
-            goes_on = items_folder(path).exists()
+            goes_on = groups_folder(path).exists()
             raise Interrupted(
                 "Interrupted before the first question. The same command"
                 f" {'goes on where it was' if goes_on else 'starts again'}."
@@ -280,19 +280,19 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
 def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
     path = project.path if session_words(project.data, project.path) else project.data
-    stem = project.path.stem if project.item_table is not None else project.data.stem
-    labels = f"{stem}-clusters{'' if project.item_table is not None else '.csv'}"
+    stem = project.path.stem if project.group_table is not None else project.data.stem
+    labels = f"{stem}-clusters{'' if project.group_table is not None else '.csv'}"
     commands = [] if reason == "exhausted" else [("go on", resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
     described = {"record": "as rules", "text": "by words"}.get(project.items.kind, "by examples")
-    if project.item_table is None and is_embedding(project.rows):
+    if project.group_table is None and is_embedding(project.rows):
         described = "by examples"
     commands.append((f"clusters {described}", quote_command("linkwise", "explain", path)))
     return [
         *commands,
         (
-            "clusters as CSV" if project.item_table is None else "clusters of all rows",
+            "clusters as CSV" if project.group_table is None else "clusters of all rows",
             quote_command("linkwise", "export", path, "--labels", labels),
         ),
         ("answers as pairs", quote_command("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),

@@ -20,7 +20,7 @@ from linkwise.app.cli.cluster_reports import (
 )
 from linkwise.app.project.data_source import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.item_rows import is_in_files
+from linkwise.app.project.group_rows import is_in_files
 from linkwise.app.project.method_choice import MethodChoice, build_clusterer, check_clusterer
 from linkwise.app.project.options import ESTIMATE, check_reading, write_reading
 from linkwise.app.project.output import STDOUT, check_apart, check_free, open_output, write_labels
@@ -83,7 +83,7 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
         what, ask = "folder" if file.is_dir() else "pattern", quote_command("linkwise", "ask", file)
         raise DataError(
             f"{file} is a {what} of tables, and cluster reads one. Pass a file, or answer questions about"
-            f" items of all rows: {ask}"
+            f" groups of all rows: {ask}"
         )
     check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
     check_free([labels], force=force)

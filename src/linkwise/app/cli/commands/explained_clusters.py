@@ -17,7 +17,7 @@ from linkwise.app.project.data_source import (
 )
 from linkwise.app.project.embeddings import SeenRows, find_seen_rows
 from linkwise.app.project.exit_codes import UsageError
-from linkwise.app.project.item_rows import read_session_rows
+from linkwise.app.project.group_rows import read_session_rows
 from linkwise.app.project.options import flag_of
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.project import data_path, find_session, is_session

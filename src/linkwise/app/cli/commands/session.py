@@ -15,8 +15,8 @@ from rich.console import Console
 from linkwise.app.project.arrived_rows import describe_extension, describe_unfit, extend_session
 from linkwise.app.project.changed_options import name_backup
 from linkwise.app.project.exit_codes import UsageError, say
-from linkwise.app.project.item_files import hold_items
-from linkwise.app.project.item_rows import check_no_engine, is_of_items, open_engine
+from linkwise.app.project.group_files import hold_groups
+from linkwise.app.project.group_rows import check_no_engine, is_of_groups, open_engine
 from linkwise.app.project.method_choice import learner_phrase
 from linkwise.app.project.options import NO_WORKERS, WorkerOptions
 from linkwise.app.project.origin import origin_of
@@ -109,10 +109,12 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if "file" in source:
         data = data_path(path, source)
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
-    if is_of_items(source):
+    if is_of_groups(source):
         n_border = source["items"].get("n_border", 0)
         beside = f" and {count_noun(n_border, 'row')} beside them" if n_border else ""
-        counted = f"{session.n_rows - n_border} items{beside}; counts are of {'these' if beside else 'items'}"
+        counted = (
+            f"{session.n_rows - n_border} groups{beside}; counts are of {'these' if beside else 'groups'}"
+        )
         facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
     facts += [("method", learner_phrase(shown.learner)), ("answers", count_answers(now))]
     if history:
@@ -296,13 +298,13 @@ def export(
         needed = [(found, "the session itself"), (data, "its data")]
     check_apart(targets.values(), needed)
     check_ending(join)
-    of_items = is_of_items(source)
-    _check_item_options(found, targets, workers, new, of_items=of_items)
-    check_free((target for target in targets.values() if not of_items or target != labels), force=force)
+    of_groups = is_of_groups(source)
+    _check_group_options(found, targets, workers, new, of_groups=of_groups)
+    check_free((target for target in targets.values() if not of_groups or target != labels), force=force)
     _check_different(targets)
     with ExitStack() as stack:
-        if of_items:
-            stack.enter_context(hold_items(found))
+        if of_groups:
+            stack.enter_context(hold_groups(found))
         with busy("bringing the clusters up to date") as progress:
             opened = None if join is None else open_with_data(found, data, progress)
             session, stale = (
@@ -339,14 +341,14 @@ def export(
 def _write_clusters(
     session: Session, path: Path, data: Path | None, target: Path, workers: WorkerOptions, new: Path | None
 ) -> None:
-    """Write the clusters: of items those of all their rows, to a folder."""
+    """Write the clusters: of groups those of all their rows, to a folder."""
     source = origin_of(session, path)
-    if not is_of_items(source):
+    if not is_of_groups(source):
         now = session.snapshot
         with open_output(target) as file:
             write_labels(session.ids, now.labels.tolist(), file, names=now.names)
         return
-    assert data is not None  # as the session is about items
+    assert data is not None  # as the session is about groups
     with open_engine(workers) as engine, show_bar("writing clusters") as bar:
         written, told = write_row_labels(session, path, data, source, new, target, bar, engine)
     for line in told:
@@ -354,7 +356,7 @@ def _write_clusters(
     say(f"{count_noun(written.n_rows, 'row')} in {count_noun(len(written.paths), 'file')}")
     if written.unfit:
         command = quote_command("linkwise", "extend", path, new)
-        say(f"{describe_unfit(written.unfit)}. Make items of them, and answer questions: {command}")
+        say(f"{describe_unfit(written.unfit)}. Make groups of them, and answer questions: {command}")
 
 
 def extend(
@@ -365,7 +367,7 @@ def extend(
     workers: WorkerOptions = NO_WORKERS,
     as_json: bool = False,
 ) -> None:
-    """Add the rows of new files to a session about items, and say how many fit none of them."""
+    """Add the rows of new files to a session about groups, and say how many fit none of them."""
     found = find_session(path, session_file)
     with open_engine(workers) as engine, show_bar("reading new rows") as bar:
         extended = extend_session(found, new, bar, engine)
@@ -378,18 +380,18 @@ def extend(
         say(line)
 
 
-def _check_item_options(
-    path: Path, targets: dict[str, Path | None], workers: WorkerOptions, new: Path | None, *, of_items: bool
+def _check_group_options(
+    path: Path, targets: dict[str, Path | None], workers: WorkerOptions, new: Path | None, *, of_groups: bool
 ) -> None:
-    """Check that options fit a session about items, or one about rows."""
-    if new is not None and not of_items:
+    """Check that options fit a session about groups, or one about rows."""
+    if new is not None and not of_groups:
         raise UsageError(
-            f"{path} is about all rows, and --new is for a session about items. Add the rows to the data"
+            f"{path} is about all rows, and --new is for a session about groups. Add the rows to the data"
             " file, and replay the answers: linkwise ask DATA --replay"
         )
     if new is not None and targets["clusters"] is None:
         raise UsageError("--new writes the clusters of new rows. Add --labels FOLDER, or remove --new.")
-    if of_items:
+    if of_groups:
         _check_row_targets(targets)
     else:
         check_no_engine(path, workers)
@@ -402,7 +404,7 @@ def _check_row_targets(targets: dict[str, Path | None]) -> None:
         return
     if labels in (None, STDOUT) or labels.suffix or labels.is_file():
         raise UsageError(
-            "This session is about items of many rows. Use a folder, which gets a Parquet file for each file"
+            "This session is about groups of rows. Use a folder, which gets a Parquet file for each file"
             " of the data: --labels FOLDER"
         )
 

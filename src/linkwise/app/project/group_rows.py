@@ -1,6 +1,6 @@
-"""Data that are asked about by items: too many rows, or rows in many files.
+"""Data that are asked about by groups: too many rows, or rows in many files.
 
-The items lie in a folder beside the session, so that questions need neither the data nor their encoding
+The groups lie in a folder beside the session, so that questions need neither the data nor their encoding
 anew. linkwise reads the data again only to write the cluster of every row.
 """
 
@@ -21,7 +21,7 @@ from linkwise.data.reading import Reading
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.large.array_files import ARRAY, array_form
 from linkwise.large.chunks import ENDINGS, find_files, is_pattern
-from linkwise.large.item_table import ITEMS, ItemTable, read_items
+from linkwise.large.group_table import GROUPS, GroupTable, read_groups
 from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
 from linkwise.large.table_passes import summarize_tables
 from linkwise.parallel import SERIAL_ENGINE, Engine, connect_dask
@@ -38,8 +38,8 @@ UNFIT = (
 LINE_BYTES = 2**20  # read at once to count lines
 
 
-def choose_n_items(data: Path, given: int | None) -> int | None:
-    """Choose by how many items the rows of a file, a folder or a pattern are asked about.
+def choose_n_groups(data: Path, given: int | None) -> int | None:
+    """Choose by how many groups the rows of a file, a folder or a pattern are asked about.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def choose_n_items(data: Path, given: int | None) -> int | None:
     Returns
     -------
     int or None
-        The number of items; None to read all rows at once.
+        The number of groups; None to read all rows at once.
     """
     if is_in_files(data):
         if given == 0:
-            raise UsageError(f"{data} is more than one file, whose rows become items. Remove --items 0.")
+            raise UsageError(f"{data} is more than one file, whose rows become groups. Remove --items 0.")
         return given or N_ITEMS
     if given == 0 or not data.is_file():
         return None
@@ -134,18 +134,18 @@ def check_no_engine(data: Path, workers: WorkerOptions) -> None:
     """Check that no workers are asked for where rows are read at once."""
     for flag in _name_workers(workers):
         raise UsageError(
-            f"{flag} is for rows that become items. Remove {flag}, or begin a session with --items N:"
+            f"{flag} is for rows that become groups. Remove {flag}, or begin a session with --items N:"
             f" {data} is read at once."
         )
 
 
 def describe_idle_workers(
-    data: Path, path: Path, workers: WorkerOptions, items: ItemTable | None
+    data: Path, path: Path, workers: WorkerOptions, groups: GroupTable | None
 ) -> list[str]:
     """Say that a session which exists needs no workers: an error if its rows are read at once."""
-    if items is None:
+    if groups is None:
         check_no_engine(data, workers)
-    return [f"{flag} has no effect: {path.name} has its items already" for flag in _name_workers(workers)]
+    return [f"{flag} has no effect: {path.name} has its groups already" for flag in _name_workers(workers)]
 
 
 def _name_workers(workers: WorkerOptions) -> list[str]:
@@ -154,9 +154,9 @@ def _name_workers(workers: WorkerOptions) -> list[str]:
     return [flag for flag, value in given if value is not None]
 
 
-# ---------------------------------------------------------------- items
-def items_folder(path: Path) -> Path:
-    """The folder for the items of a session."""
+# ---------------------------------------------------------------- groups
+def groups_folder(path: Path) -> Path:
+    """The folder for the groups of a session."""
     return path.with_name(f"{path.name}.d")
 
 
@@ -168,44 +168,44 @@ def summarize_data(
     seed: int,
     progress: Progress | None,
     engine: Engine = SERIAL_ENGINE,
-) -> tuple[ItemTable, dict[str, Any]]:
-    """Summarise data by items, which are written beside the session `path`.
+) -> tuple[GroupTable, dict[str, Any]]:
+    """Summarise data by groups, which are written beside the session `path`.
 
     Returns
     -------
-    ItemTable
-        The items.
+    GroupTable
+        The groups.
     dict
         The source that the session stores.
     """
     _check_fit(data, reading)
     tables = open_tables(find_files(data), reading)
-    items = summarize_tables(tables, reading, n_items, seed, items_folder(path), progress, engine)
+    groups = summarize_tables(tables, reading, n_items, seed, groups_folder(path), progress, engine)
     source = {
         "file": os.path.relpath(data, path.parent),
-        "choices": items.encoding.reading.to_json(),
+        "choices": groups.encoding.reading.to_json(),
         "scale": reading.scale or reading.usual_scale,
         "impute": reading.impute,
-        "items": {"n": n_items, **describe_counts(items)},
+        "items": {"n": n_items, **describe_counts(groups)},
     }
-    return items, source
+    return groups, source
 
 
-def describe_counts(items: ItemTable) -> dict[str, Any]:
-    """What a session stores about its items."""
-    return {"n_rows": items.summary.n_rows, "n_border": items.n_border, "hash": items.hash}
+def describe_counts(groups: GroupTable) -> dict[str, Any]:
+    """What a session stores about its groups."""
+    return {"n_rows": groups.summary.n_rows, "n_border": groups.n_border, "hash": groups.hash}
 
 
 def _check_fit(data: Path, reading: Reading) -> None:
-    """Check that options can be used for rows that become items, and that they go together."""
+    """Check that options can be used for rows that become groups, and that they go together."""
     for name in UNFIT:
         if getattr(reading, name) is not None:
             raise UsageError(
-                f"{flag_of(name)} does not go with items. Remove it, or take a sample of {data}."
+                f"{flag_of(name)} does not go with groups. Remove it, or take a sample of {data}."
             )
     if reading.side_file is not None:
         raise UsageError(
-            f"--show with a file does not go with items. Use columns, or take a sample of {data}."
+            f"--show with a file does not go with groups. Use columns, or take a sample of {data}."
         )
     misfit = reading.find_misfit(flag_of)
     if misfit is not None:
@@ -222,100 +222,99 @@ def open_tables(files: Sequence[Path], reading: Reading) -> TableFiles:
     return TableFiles(files, as_text=as_text, delimiter=reading.delimiter)
 
 
-def is_of_items(source: dict[str, Any]) -> bool:
-    """Whether a session is about items."""
+def is_of_groups(source: dict[str, Any]) -> bool:
+    """Whether a session is about groups."""
     return "items" in source
 
 
-def name_next(items_hash: str) -> str:
-    """The name of a file of items until the session names them."""
-    return f"items-{items_hash}.npz"
+def name_next(groups_hash: str) -> str:
+    """The name of a file of groups until the session names them."""
+    return f"items-{groups_hash}.npz"
 
 
-def take_next(folder: Path, items_hash: str) -> None:
-    """Give a file of items its own name, unless another process has done so."""
-    named = folder / name_next(items_hash)
+def take_next(folder: Path, groups_hash: str) -> None:
+    """Give a file of groups its own name, unless another process has done so."""
+    named = folder / name_next(groups_hash)
     if named.exists():
         with suppress(FileNotFoundError):
-            os.replace(named, folder / ITEMS)
+            os.replace(named, folder / GROUPS)
         flush_folder(folder)
 
 
-def read_session_items(path: Path, source: dict[str, Any]) -> ItemTable:
-    """Read the items of a session, which must be those that it was begun with."""
-    folder, wanted, name = items_folder(path), source["items"]["hash"], ITEMS
+def read_session_groups(path: Path, source: dict[str, Any]) -> GroupTable:
+    """Read the groups of a session, which must be those that it was begun with."""
+    folder, wanted, name = groups_folder(path), source["items"]["hash"], GROUPS
     try:
         take_next(folder, wanted)  # it is there if rows were added, and the command was killed at its end
     except OSError:  # a folder that nobody may write to
         name = name_next(wanted)
     try:
-        items = read_items(folder, name)
+        groups = read_groups(folder, name)
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{folder / ITEMS}, which holds the items of {path.name}, is not there. Restore it beside the"
+            f"{folder / GROUPS}, which holds the groups of {path.name}, is not there. Restore it beside the"
             " session, or begin anew: " + quote_command("linkwise", "ask", source["file"], "--session", "NEW")
         ) from None
-    if items.hash != wanted:
+    if groups.hash != wanted:
         raise DataMismatchError(
-            f"{folder / ITEMS} holds the items of another session than {path.name}. Restore a copy of it."
+            f"{folder / GROUPS} holds the groups of another session than {path.name}. Restore a copy of it."
         )
-    return items
+    return groups
 
 
 def read_session_rows(
     data: Path, source: dict[str, Any], path: Path, progress: Progress | None = None
 ) -> Rows:
-    """Read the rows that a session asks about: those of the data, or those that stand for items."""
-    if is_of_items(source):
-        return read_session_items(path, source).rows
+    """Read the rows that a session asks about: those of the data, or those that stand for groups."""
+    if is_of_groups(source):
+        return read_session_groups(path, source).rows
     return read_shown_rows(data, source, path.parent, progress)
 
 
-def describe_items(data: Path, items: ItemTable, *, is_chosen: bool) -> str:
-    """Say that questions are about items, and the way out."""
-    n_rows, n_items = items.summary.n_rows, items.n_items
+def describe_groups(data: Path, groups: GroupTable, *, is_chosen: bool) -> str:
+    """Say that questions are about groups, and the way out."""
+    n_rows, n_items = groups.summary.n_rows, groups.n_items
     all_rows = "" if is_in_files(data) else ", and --items 0 reads all rows into memory"
     way_out = f" --items N changes their number{all_rows}." if is_chosen else ""
     border = ""
-    if items.n_border:
-        border = (
-            f" linkwise asks about a second row of {count_noun(items.n_border, 'item')}, which may be mixed."
-        )
+    if groups.n_border:
+        n_border = count_noun(groups.n_border, "group")
+        border = f" linkwise asks about a second row of {n_border}, which may be mixed."
     return (
-        f"{n_rows} rows are grouped into {n_items} items of similar rows. Each question shows one row of two"
-        f" items.{border}{way_out}"
+        f"{n_rows} rows form {n_items} groups of similar rows. Each question shows one row of two"
+        f" groups.{border}{way_out}"
     )
 
 
-def describe_choices(items: ItemTable) -> tuple[str, ...]:
-    """The choices made on the way to items, in sentences."""
-    column = items.summary.id_column
+def describe_choices(groups: GroupTable) -> tuple[str, ...]:
+    """The choices made on the way to groups, in sentences."""
+    column = groups.summary.id_column
     known = "by their number, counted from 0; --id COLUMN names them" if column is None else f"by '{column}'"
-    told = (note for note in items.encoding.notes if not note.startswith("Rows are identified"))
+    told = (note for note in groups.encoding.notes if not note.startswith("Rows are identified"))
     return (f"Rows are identified {known}.", *told)
 
 
-def resume_items(
+def resume_groups(
     path: Path, source: dict[str, Any], n_items: int | None, *, is_changed: bool
-) -> ItemTable | None:
-    """Read the items of a session, which goes on with the same options; None if it asks about all rows."""
-    if not is_of_items(source):
+) -> GroupTable | None:
+    """Read the groups of a session, which goes on with the same options; None if it asks about all rows."""
+    if not is_of_groups(source):
         if n_items:
             raise UsageError(f"{path} is about all rows. Remove --items, or begin another: --session NEW")
         return None
     if n_items not in (None, source["items"]["n"]):
         raise UsageError(
-            f"{path} has {source['items']['n']} items. Remove --items, or begin another session:"
+            f"{path} has {source['items']['n']} groups. Remove --items, or begin another session:"
             " --session NEW"
         )
     if is_changed:
         raise UsageError(
-            f"{path} has items that were made with other options. Remove them, or begin another session:"
+            f"{path} has groups that were made with other options. Remove them, or begin another session:"
             " --session NEW"
         )
-    return read_session_items(path, source)
+    return read_session_groups(path, source)
 
 
-def read_reading(items: ItemTable, source: dict[str, Any]) -> Reading:
+def read_reading(groups: GroupTable, source: dict[str, Any]) -> Reading:
     """How the files of a session are read."""
-    return replace(recall_reading(source), id_column=items.summary.id_column)
+    return replace(recall_reading(source), id_column=groups.summary.id_column)

@@ -1,4 +1,4 @@
-"""Items that stand for the rows of tables, and the file that holds them."""
+"""Groups that stand for the rows of tables, and the file that holds them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
 from linkwise.large.file_stamps import FileStamp
-from linkwise.large.item_summary import Summary
-from linkwise.large.item_totals import N_BORDER
+from linkwise.large.group_summary import Summary
+from linkwise.large.group_totals import N_BORDER
 from linkwise.large.passes import Scaling
-from linkwise.large.reach import NearestItems, place_rows
+from linkwise.large.reach import NearestGroups, place_rows
 from linkwise.large.state_files import State, check_arrays, read_state, write_state
 
-FORMAT = 1  # of the items that are written
-ITEMS = "items.npz"
+FORMAT = 1  # of the groups that are written
+GROUPS = "items.npz"
 ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")  # of the summary
 OF_STEPS = ("steps", "parents", "cuts")
 
@@ -33,19 +33,19 @@ class DataPart(NamedTuple):
     name: str
     n_rows: int
     known: int = 0
-    """Steps that were known when its rows were read (`ItemTable.steps`)."""
+    """Steps that were known when its rows were read (`GroupTable.steps`)."""
     path: str = ""
     """Where it lies, seen from the folder of the session."""
 
 
 @dataclass(frozen=True, eq=False)
-class ItemTable:
-    """Items that stand for the rows of tables.
+class GroupTable:
+    """Groups that stand for the rows of tables.
 
     Attributes
     ----------
     summary : Summary
-        The items. Its rows are encoded, and so are those that it assigns.
+        The groups. Its rows are encoded, and so are those that it assigns.
     encoding : Encoding
         How rows are encoded.
     frame : polars.DataFrame of shape (n_items, n_columns)
@@ -53,15 +53,15 @@ class ItemTable:
     parts : tuple of DataPart
         The files.
     steps : ndarray of shape (n_items,)
-        When each item was made: 0 in the first passes; n for rows that arrived later and fit none of the
-        items of the steps before n, or for the part of a mixed item. -1 for a border row, which is asked
-        about and is no item (`linkwise.large.border_rows`).
+        When each group was made: 0 in the first passes; n for rows that arrived later and fit none of the
+        groups of the steps before n, or for the part of a mixed group. -1 for a border row, which is asked
+        about and is no group (`linkwise.large.border_rows`).
     parents : ndarray of shape (n_items,)
-        The item that a border row is or was of; -1 for all others.
+        The group that a border row is or was of; -1 for all others.
     cuts : ndarray of shape (n_items,)
-        The part of a mixed item has its rows beyond so much of the way from the medoid to the border row.
+        The part of a mixed group has its rows beyond so much of the way from the medoid to the border row.
     stamps : tuple of FileStamp
-        What each file was like when its rows became items.
+        What each file was like when its rows became groups.
     """
 
     summary: Summary
@@ -75,12 +75,12 @@ class ItemTable:
 
     @property
     def n_items(self) -> int:
-        """Number of items."""
+        """Number of groups."""
         return int((self.steps >= 0).sum())
 
     @property
     def n_border(self) -> int:
-        """Number of border rows that are no items."""
+        """Number of border rows that are no groups."""
         return int((self.steps < 0).sum())
 
     @property
@@ -100,26 +100,26 @@ class ItemTable:
 
     @property
     def hash(self) -> str:
-        """A hash of all that decides the item of a row."""
+        """A hash of all that decides the group of a row."""
         found = blake2b(repr(self.encoding.to_json()).encode(), digest_size=16)
         found.update(self.summary.centers.tobytes())
         found.update(repr([tuple(part) for part in self.parts]).encode())
         return found.hexdigest()
 
-    def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> NearestItems:
-        """Find the item of each encoded row, and whether the row fits an item (`linkwise.large.reach`).
+    def place(self, rows: NDArray[np.float64], known: int | NDArray[np.int64] | None = None) -> NearestGroups:
+        """Find the group of each encoded row, and whether the row fits a group (`linkwise.large.reach`).
 
         Parameters
         ----------
         rows : ndarray of shape (n, n_features)
             Encoded rows.
         known : int or ndarray of shape (n,), optional
-            Number of the last step of rows that arrived whose items these rows can belong to; by default the
-            last one. Rows that were read before such a step keep their items.
+            Number of the last step of rows that arrived whose groups these rows can belong to; by default the
+            last one. Rows that were read before such a step keep their groups.
 
         Returns
         -------
-        NearestItems
+        NearestGroups
             Two arrays of shape (n,).
         """
         scaled = self.summary.scaling.apply(rows)
@@ -129,12 +129,12 @@ class ItemTable:
             entries = np.flatnonzero(self.steps == step)
             if self.parents[entries[0]] >= 0:
                 for entry in entries.tolist():
-                    self._follow_cut(scaled, entry, NearestItems(of, fits))
+                    self._follow_cut(scaled, entry, NearestGroups(of, fits))
             elif (rest := np.flatnonzero(~fits & (last >= step))).size:
                 of[rest], fits[rest] = self._place_in(scaled[rest], step)
-        return NearestItems(of, fits)
+        return NearestGroups(of, fits)
 
-    def _follow_cut(self, scaled: NDArray[np.float32], entry: int, placed: NearestItems) -> None:
+    def _follow_cut(self, scaled: NDArray[np.float32], entry: int, placed: NearestGroups) -> None:
         """Let rows beyond a cut follow the border row; write to `placed`."""
         of, fits = placed
         parent, row, summary = self.parents[entry], self.summary.X[entry], self.summary
@@ -144,15 +144,15 @@ class ItemTable:
         square = np.square(scaled[beyond] - row).sum(axis=1)
         fits[beyond] |= square <= summary.limits[entry] ** 2
 
-    def _place_in(self, scaled: NDArray[np.float32], step: int) -> NearestItems:
-        """The nearest item of one step."""
-        items = np.flatnonzero(self.steps == step)
-        centers = np.ascontiguousarray(self.summary.centers[items])
-        found = place_rows(scaled, centers, self.summary.limits[items])
-        return NearestItems(items[found.nearest], found.fits)
+    def _place_in(self, scaled: NDArray[np.float32], step: int) -> NearestGroups:
+        """The nearest group of one step."""
+        groups = np.flatnonzero(self.steps == step)
+        centers = np.ascontiguousarray(self.summary.centers[groups])
+        found = place_rows(scaled, centers, self.summary.limits[groups])
+        return NearestGroups(groups[found.nearest], found.fits)
 
-    def write(self, folder: Path, name: str = ITEMS) -> None:
-        """Write the items to a file of a folder."""
+    def write(self, folder: Path, name: str = GROUPS) -> None:
+        """Write the groups to a file of a folder."""
         summary = self.summary
         values = {
             "format": FORMAT,
@@ -175,8 +175,8 @@ def project_rows(
     return np.asarray(((scaled - start) * way).sum(axis=1) / np.square(way).sum())
 
 
-def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
-    """Read the items of a file of a folder.
+def read_groups(folder: Path, name: str = GROUPS) -> GroupTable:
+    """Read the groups of a file of a folder.
 
     Raises
     ------
@@ -231,17 +231,17 @@ def read_items(folder: Path, name: str = ITEMS) -> ItemTable:
     except Exception as error:  # of a damaged file anything
         raise DataError(f"'{path}' is damaged. Restore a copy of it.") from error
     steps = {name: arrays[name] for name in OF_STEPS}
-    return ItemTable(summary, encoding, frame, parts, stamps=stamps, **steps)
+    return GroupTable(summary, encoding, frame, parts, stamps=stamps, **steps)
 
 
 def _check_steps(steps: NDArray[np.int64], parents: NDArray[np.int64], cuts: NDArray[np.float64]) -> None:
-    """Raise `ValueError` unless items can have been made so."""
+    """Raise `ValueError` unless groups can have been made so."""
     k = len(steps)
     made = np.unique(steps[steps >= 0])
     are_steps = steps.min() >= -1 and made.tolist() == list(range(len(made))) and steps[0] == 0
     are_parents = parents.min() >= -1 and parents.max() < k and ((parents >= 0) | (steps >= 0)).all()
-    are_of_items = are_parents and (parents[parents[parents >= 0]] < 0).all()
-    if not (are_steps and are_of_items and np.isfinite(cuts).all()):
+    are_of_groups = are_parents and (parents[parents[parents >= 0]] < 0).all()
+    if not (are_steps and are_of_groups and np.isfinite(cuts).all()):
         raise ValueError("The steps differ.")
 
 

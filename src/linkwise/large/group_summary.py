@@ -1,10 +1,10 @@
-"""Summarise rows that do not fit into memory: a few thousand items, each with a row that stands for it.
+"""Summarise rows that do not fit into memory: a few thousand groups, each with a row that stands for it.
 
 The rows are read twice. The first pass learns the scaling and draws a uniform sample, whose k-means gives
 the centres. The second assigns each row to its nearest centre. A learner then asks about the medoids of the
-items, and every row gets the cluster of its item (`linkwise.large.label_files`).
+groups, and every row gets the cluster of its group (`linkwise.large.label_files`).
 
-Learners are not told the sizes of the items: with them, KIN's ARI on blobs of 20 classes is nearly the same.
+Learners are not told the sizes of the groups: with them, KIN's ARI on blobs of 20 classes is nearly the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise.errors import DataError
 from linkwise.large.chunks import Chunk, Source, open_stream
-from linkwise.large.item_totals import collect_items, find_centers
+from linkwise.large.group_totals import collect_groups, find_centers
 from linkwise.large.label_files import LabelForm, write_parts
 from linkwise.large.nearest import nearest_centers
 from linkwise.large.passes import Scale, Scaling, survey_rows
@@ -31,15 +31,15 @@ from linkwise.parallel import BACKENDS, Backend, Engine
 from linkwise.types import Progress
 from linkwise.validation import check_rows, resolve_seed
 
-SAMPLE = 50  # rows of the sample for each item
+SAMPLE = 50  # rows of the sample for each group
 SCALES = ("standard", "none")
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Items that stand for many rows.
+    """Groups that stand for many rows.
 
-    An item is the rows that are nearest to one centre. `summarize` makes a summary.
+    A group is the rows that are nearest to one centre. `summarize` makes a summary.
 
     Attributes
     ----------
@@ -50,15 +50,15 @@ class Summary:
     scaling : Scaling
         How the columns are scaled.
     centers : ndarray of shape (n_items, n_columns)
-        Centres of the items, in scaled units.
+        Centres of the groups, in scaled units.
     sizes : ndarray of shape (n_items,)
-        Number of rows of each item.
+        Number of rows of each group.
     spread : ndarray of shape (n_items,)
-        Mean squared distance of the rows of an item from its centre, in scaled units.
+        Mean squared distance of the rows of a group from its centre, in scaled units.
     limits : ndarray of shape (n_items,)
-        How far from its centre a row fits an item, in scaled units (see `fits`).
+        How far from its centre a row fits a group, in scaled units (see `fits`).
     X : ndarray of shape (n_items, n_columns)
-        Medoids in scaled units, for learners. The medoid of an item is its row nearest to its centre.
+        Medoids in scaled units, for learners. The medoid of a group is its row nearest to its centre.
     medoids : ndarray of shape (n_items, n_columns)
         Medoids as they are in the data.
     medoid_rows : ndarray of shape (n_items,)
@@ -66,7 +66,7 @@ class Summary:
     medoid_ids : list or None
         Ids of the medoids, if rows have ids.
     border_rows : ndarray of shape (n_items, 3)
-        Numbers of the rows farthest from their centre, the farthest first; -1 if an item has fewer rows.
+        Numbers of the rows farthest from their centre, the farthest first; -1 if a group has fewer rows.
     id_column : str or None
         The column of ids.
     """
@@ -86,7 +86,7 @@ class Summary:
     id_column: str | None
 
     def assign(self, rows: ArrayLike) -> NDArray[np.int64]:
-        """Find the item of each row.
+        """Find the group of each row.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Summary:
         Returns
         -------
         ndarray of shape (n,)
-            Item of each row.
+            Group of each row.
 
         Raises
         ------
@@ -107,10 +107,10 @@ class Summary:
         return nearest_centers(scaled, self.centers)[0]
 
     def fits(self, rows: ArrayLike) -> NDArray[np.bool_]:
-        """Find which rows fit an item, and are not new kinds of rows.
+        """Find which rows fit a group, and are not new kinds of rows.
 
-        A row fits an item if it lies at most 1.5 times as far from its centre as 99 of 100 of the rows that
-        were summarised. The limit of an item is at least the median limit of all.
+        A row fits a group if it lies at most 1.5 times as far from its centre as 99 of 100 of the rows that
+        were summarised. The limit of a group is at least the median limit of all.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Summary:
         Returns
         -------
         ndarray of shape (n,)
-            Whether each row fits an item.
+            Whether each row fits a group.
 
         Raises
         ------
@@ -168,7 +168,7 @@ class Summary:
         rows : array, path, sequence of paths, dask collection, or callable
             The rows that were summarised, as for `summarize`.
         labels : array-like of shape (n_items,)
-            Cluster of each item, such as ``labels_`` of a learner fitted to `X`.
+            Cluster of each group, such as ``labels_`` of a learner fitted to `X`.
         folder : path
             Folder of the files; it is created if it is absent. It must be empty, or hold parts of the same
             labels.
@@ -192,20 +192,20 @@ class Summary:
             The rows differ from those that were summarised; the folder holds other files or other labels; or
             a file cannot be read or written, and the error names it.
         ValueError
-            There is not one whole number for each item.
+            There is not one whole number for each group.
         """
         clusters = np.asarray(labels)
         if clusters.shape != self.sizes.shape or clusters.dtype.kind not in "iu":
             raise ValueError(
                 f"labels have dtype {clusters.dtype} and shape {clusters.shape}. Pass one whole number for"
-                f" each of the {len(self.sizes)} items, such as labels_ of a learner fitted to summary.X."
+                f" each of the {len(self.sizes)} groups, such as labels_ of a learner fitted to summary.X."
             )
-        of_item = clusters.astype(np.int32)
+        of_group = clusters.astype(np.int32)
         stream = open_stream(rows, columns=self.columns, id_column=self.id_column)
-        form = LabelForm(self._hash(of_item), self.n_rows, self.id_column or "row")
-        sizes = np.bincount(of_item - of_item.min(), self.sizes).astype(np.int64)
-        expected = {int(at + of_item.min()): int(size) for at, size in enumerate(sizes) if size}
-        find = partial(_find_clusters, self, of_item)
+        form = LabelForm(self._hash(of_group), self.n_rows, self.id_column or "row")
+        sizes = np.bincount(of_group - of_group.min(), self.sizes).astype(np.int64)
+        expected = {int(at + of_group.min()): int(size) for at, size in enumerate(sizes) if size}
+        find = partial(_find_clusters, self, of_group)
         return write_parts(stream, find, form, expected, folder, progress, Engine(backend, n_jobs))
 
     def _hash(self, labels: NDArray[np.int32]) -> str:
@@ -217,8 +217,8 @@ class Summary:
         return found.hexdigest()
 
 
-def _find_clusters(summary: Summary, of_item: NDArray[np.int32], block: Chunk) -> NDArray[np.int32]:
-    return of_item[summary.assign(block.rows)]
+def _find_clusters(summary: Summary, of_group: NDArray[np.int32], block: Chunk) -> NDArray[np.int32]:
+    return of_group[summary.assign(block.rows)]
 
 
 def summarize(
@@ -233,7 +233,7 @@ def summarize(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """Group rows that need not fit into memory into items, in two passes.
+    """Summarise rows that need not fit into memory by groups, in two passes.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def summarize(
         through this process. Or a function without parameters that returns an iterator of arrays, or of
         tables such as Arrow batches, each time anew.
     n_items : int, default=1000
-        Number of items. There are fewer if the rows have fewer distinct values. `KIN` asks about each item
+        Number of groups. There are fewer if the rows have fewer distinct values. `KIN` asks about each group
         up to 2000 of them.
     columns : sequence of str, optional
         Columns of tables to use, which must be numbers. All by default.
@@ -267,7 +267,7 @@ def summarize(
     Returns
     -------
     Summary
-        The items. Neither the chunks in which rows are read nor the backend nor the number of threads change
+        The groups. Neither the chunks in which rows are read nor the backend nor the number of threads change
         a bit of it.
 
     Raises
@@ -283,8 +283,8 @@ def summarize(
     Notes
     -----
     The second pass takes most of the time: it computes the distance of every row to every centre. Memory
-    does not depend on the number of rows. An item is found only if the sample (50 rows for each item) has
-    rows of it, so a cluster with less than about one row in `n_items` may have no item of its own.
+    does not depend on the number of rows. A group is found only if the sample (50 rows for each group) has
+    rows of it, so a cluster with less than about one row in `n_items` may have no group of its own.
 
     Examples
     --------
@@ -319,22 +319,22 @@ def summarize(
     survey = survey_rows(stream, SAMPLE * int(n_items), seed, scale, step, engine)
     centers = find_centers(survey.sample, int(n_items), (seed, 1))
     n_blocks = 2 * n_done
-    items = collect_items(stream, survey.scaling, centers, step, engine)
-    check_same_rows(int(items.sizes.sum()), survey.n_rows)
-    used = np.flatnonzero(items.sizes)
+    groups = collect_groups(stream, survey.scaling, centers, step, engine)
+    check_same_rows(int(groups.sizes.sum()), survey.n_rows)
+    used = np.flatnonzero(groups.sizes)
     return Summary(
         n_rows=survey.n_rows,
         columns=stream.columns(),
         scaling=survey.scaling,
         centers=np.ascontiguousarray(centers.points[used]),
-        sizes=items.sizes[used],
-        spread=items.squares[used] / items.sizes[used],
-        limits=items.limits(centers)[used],
-        X=survey.scaling.apply(items.rows[used]).astype(np.float64),
-        medoids=items.rows[used],
-        medoid_rows=items.medoid[used],
-        medoid_ids=None if items.ids is None else [items.ids[item] for item in used.tolist()],
-        border_rows=items.border[used],
+        sizes=groups.sizes[used],
+        spread=groups.squares[used] / groups.sizes[used],
+        limits=groups.limits(centers)[used],
+        X=survey.scaling.apply(groups.rows[used]).astype(np.float64),
+        medoids=groups.rows[used],
+        medoid_rows=groups.medoid[used],
+        medoid_ids=None if groups.ids is None else [groups.ids[group] for group in used.tolist()],
+        border_rows=groups.border[used],
         id_column=id_column,
     )
 

@@ -1,4 +1,4 @@
-"""The files of a session about items: those of its data, and the folder of its items with a lock."""
+"""The files of a session about groups: those of its data, and the folder of its groups with a lock."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from linkwise.app.project.item_rows import items_folder, name_next
+from linkwise.app.project.group_rows import groups_folder, name_next
 from linkwise.app.project.origin import origin_of
 from linkwise.errors import DataError, SessionLockedError
 from linkwise.large.chunks import find_files
-from linkwise.large.item_table import ItemTable
+from linkwise.large.group_table import GroupTable
 from linkwise.large.table_labels import check_unchanged
 from linkwise.session.session import Session
 from linkwise.whole_files import UNFINISHED, remove_leftover
 from linkwise.wording import join_names
 
 
-def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
+def list_files(data: Path, path: Path, groups: GroupTable) -> tuple[Path, ...]:
     """List the files of a session, which must be all that its data name.
 
     Raises
@@ -28,17 +28,17 @@ def list_files(data: Path, path: Path, items: ItemTable) -> tuple[Path, ...]:
     DataError
         A file is not there, or the data name a file that is new.
     """
-    files = list_known_files(path, items)
+    files = list_known_files(path, groups)
     known = {each.resolve() for each in files}
     if new := [each.name for each in find_files(data) if each.resolve() not in known]:
         raise DataError(
-            f"The files of the data have changed since the items were made: {join_names(new, 5)} new. Add"
+            f"The files of the data have changed since the groups were made: {join_names(new, 5)} new. Add"
             " their rows to the session with linkwise extend."
         )
     return files
 
 
-def list_known_files(path: Path, items: ItemTable) -> tuple[Path, ...]:
+def list_known_files(path: Path, groups: GroupTable) -> tuple[Path, ...]:
     """List the files whose rows a session has, which must be there.
 
     Raises
@@ -46,41 +46,41 @@ def list_known_files(path: Path, items: ItemTable) -> tuple[Path, ...]:
     DataError
         A file is not there.
     """
-    files = _locate_parts(path, items)
+    files = _locate_parts(path, groups)
     if gone := [each.name for each in files if not each.is_file()]:
         raise DataError(
-            f"The files of the data have changed since the items were made: {join_names(gone, 5)} not there."
+            f"The files of the data have changed since the groups were made: {join_names(gone, 5)} not there."
             " Restore them."
         )
     return files
 
 
-def _locate_parts(path: Path, items: ItemTable) -> tuple[Path, ...]:
-    return tuple(Path(os.path.normpath(path.parent / part.path)) for part in items.parts)
+def _locate_parts(path: Path, groups: GroupTable) -> tuple[Path, ...]:
+    return tuple(Path(os.path.normpath(path.parent / part.path)) for part in groups.parts)
 
 
-def check_known_files(path: Path, items: ItemTable) -> None:
-    """Check that the files of a session hold the rows of its items, as far as they are there.
+def check_known_files(path: Path, groups: GroupTable) -> None:
+    """Check that the files of a session hold the rows of its groups, as far as they are there.
 
     Raises
     ------
     DataError
         A file has changed, and the error names it.
     """
-    check_unchanged(_locate_parts(path, items), items)
+    check_unchanged(_locate_parts(path, groups), groups)
 
 
 # ---------------------------------------------------------------- the lock
-# All who ask share the items, so that no other process adds rows meanwhile; `linkwise extend` holds
+# All who ask share the groups, so that no other process adds rows meanwhile; `linkwise extend` holds
 # them alone. The system frees them when a process ends, also if it is killed. Where a file system knows
 # no locks, a session that is open sees at its next answer that rows were added.
-LOCK = ".lock"  # a file of the folder of items
+LOCK = ".lock"  # a file of the folder of groups
 PATIENCE_S, PAUSE_S = 1.0, 0.02
 
 
 @contextmanager
-def hold_items(path: Path, *, alone: bool = False) -> Iterator[None]:
-    """Hold the items of a session until the end of the block.
+def hold_groups(path: Path, *, alone: bool = False) -> Iterator[None]:
+    """Hold the groups of a session until the end of the block.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def hold_items(path: Path, *, alone: bool = False) -> Iterator[None]:
     SessionLockedError
         Another process holds them, and one of both wants them alone.
     """
-    folder = items_folder(path)
+    folder = groups_folder(path)
     try:
         file = (folder / LOCK).open("ab")
     except OSError:  # a folder that nobody may write to; so nobody adds rows
@@ -133,14 +133,14 @@ def _try_lock(file: int, kind: int) -> bool:
 
 
 def _remove_leftovers(path: Path, folder: Path) -> None:
-    """Remove items of an extension that was killed before the session named them."""
+    """Remove groups of an extension that was killed before the session named them."""
     for file in folder.glob(f".{name_next('*')}*{UNFINISHED}"):
         remove_leftover(file)
     unnamed = list(folder.glob(name_next("*")))
     if unnamed:
         with Session.open(path) as stored:
-            items = origin_of(stored, path).get("items", {})
-        unnamed = [file for file in unnamed if file.name != name_next(items.get("hash", ""))]
+            groups = origin_of(stored, path).get("items", {})
+        unnamed = [file for file in unnamed if file.name != name_next(groups.get("hash", ""))]
     for file in unnamed:
         with suppress(OSError):
             file.unlink()

@@ -24,11 +24,11 @@ from linkwise.large.reach import N_BINS, count_distances, find_limits, find_reac
 from linkwise.parallel import SERIAL_ENGINE, Engine
 
 SAMPLE_PASSES = 10  # of k-means over the sample
-N_BORDER = 3  # border rows of an item
-ITEM = "linkwise item"  # column with the number of an item
+N_BORDER = 3  # border rows of a group
+GROUP = "linkwise item"  # column with the number of a group
 
 
-class ItemCenters(NamedTuple):
+class GroupCenters(NamedTuple):
     """Centres that rows are assigned to."""
 
     points: NDArray[np.float64]
@@ -37,13 +37,13 @@ class ItemCenters(NamedTuple):
     """A power of 2 near the mean squared distance of rows (`linkwise.large.reach`)."""
 
 
-def find_centers(sample: NDArray[Any], k: int, seed: tuple[int, ...]) -> ItemCenters:
+def find_centers(sample: NDArray[Any], k: int, seed: tuple[int, ...]) -> GroupCenters:
     """Cluster a sample of scaled rows by k-means; of fewer distinct rows there are fewer centres."""
     runs = k_means_runs(sample, min(k, len(sample)), seed, 1, max_iter=SAMPLE_PASSES)
-    return ItemCenters(runs.centers[0], find_unit(float(runs.inertia[0]) / len(sample)))
+    return GroupCenters(runs.centers[0], find_unit(float(runs.inertia[0]) / len(sample)))
 
 
-class ItemTotals(NamedTuple):
+class GroupTotals(NamedTuple):
     """What the second pass finds, for each of k centres; `merge` leaves both as they are."""
 
     n_rows: int
@@ -65,7 +65,7 @@ class ItemTotals(NamedTuple):
     ids: tuple[Any, ...] | None
     """(k,) the id of the nearest row, if rows have ids."""
     frame: Any
-    """Both rows with all columns, a polars.DataFrame, if rows have such. `ITEM` is the number of the centre;
+    """Both rows with all columns, a polars.DataFrame, if rows have such. `GROUP` is the number of the centre;
     with k added to it for the farthest row."""
     border: NDArray[np.int64]
     """(k, N_BORDER) numbers of the rows farthest from each centre, the farthest first; -1 in free places."""
@@ -73,7 +73,7 @@ class ItemTotals(NamedTuple):
     """(k, N_BORDER) their squared distances."""
 
     @classmethod
-    def start(cls, shape: tuple[int, ...]) -> ItemTotals:
+    def start(cls, shape: tuple[int, ...]) -> GroupTotals:
         """Return the totals of no rows, for centres of some shape."""
         k = shape[0]
         return cls(
@@ -93,8 +93,8 @@ class ItemTotals(NamedTuple):
 
     @classmethod
     def of(
-        cls, block: Chunk, scaling: Scaling, centers: ItemCenters, chosen: NDArray[np.int64] | None = None
-    ) -> ItemTotals:
+        cls, block: Chunk, scaling: Scaling, centers: GroupCenters, chosen: NDArray[np.int64] | None = None
+    ) -> GroupTotals:
         """Assign the rows of a block, or those that are `chosen`, to their nearest centres."""
         points, unit = centers
         if block.rows.shape[1] != points.shape[1]:
@@ -110,15 +110,15 @@ class ItemTotals(NamedTuple):
         of, square = nearest_centers(scaled, points)
         nearest = native.nearest_rows(scaled, of.astype(np.int32), points, None, parallel.n_threads())
         border = _Border(free.border, free.border_squares).add(of, square, np.arange(len(of)))
-        items = np.flatnonzero(nearest >= 0)
-        near, far = nearest[items], border.number[items, 0]
+        groups = np.flatnonzero(nearest >= 0)
+        near, far = nearest[groups], border.number[groups, 0]
         medoid, least, rows, far_rows = free.medoid, free.least, free.rows, free.far_rows
-        least[items], medoid[items] = square[near], block.first + taken[near]
-        rows[items], far_rows[items] = given[near], given[far]
+        least[groups], medoid[groups] = square[near], block.first + taken[near]
+        rows[groups], far_rows[groups] = given[near], given[far]
         frame = None
         if block.frame is not None:
             both = np.concatenate([taken[near], taken[far]])
-            frame = _mark_items(block.frame[both], np.concatenate([items, k + items]))
+            frame = _mark_groups(block.frame[both], np.concatenate([groups, k + groups]))
         return cls(
             len(given),
             np.bincount(of, minlength=k),
@@ -128,13 +128,13 @@ class ItemTotals(NamedTuple):
             least,
             rows,
             far_rows,
-            None if block.ids is None else _place(block.ids[taken[near]], items, k),
+            None if block.ids is None else _place(block.ids[taken[near]], groups, k),
             frame,
             np.where(border.number >= 0, block.first + taken[border.number], -1),
             border.square,
         )
 
-    def merge(self, more: ItemTotals) -> ItemTotals:
+    def merge(self, more: GroupTotals) -> GroupTotals:
         """Add what was found in later rows."""
         k, is_better = len(self.sizes), more.least < self.least
         is_farther = more.border_squares[:, 0] > self.border_squares[:, 0]
@@ -142,7 +142,7 @@ class ItemTotals(NamedTuple):
             np.repeat(np.arange(k), N_BORDER), more.border_squares.ravel(), more.border.ravel()
         )
         replaced = np.concatenate([np.flatnonzero(is_better), k + np.flatnonzero(is_farther)])
-        return ItemTotals(
+        return GroupTotals(
             self.n_rows + more.n_rows,
             self.sizes + more.sizes,
             self.squares + more.squares,
@@ -157,23 +157,23 @@ class ItemTotals(NamedTuple):
             border.square,
         )
 
-    def limits(self, centers: ItemCenters, typical: float | None = None) -> NDArray[np.float64]:
-        """Find how far from each centre a row fits its item."""
+    def limits(self, centers: GroupCenters, typical: float | None = None) -> NDArray[np.float64]:
+        """Find how far from each centre a row fits its group."""
         reach = find_reach(self.counts, self.border_squares[:, 0], centers.unit)
         return find_limits(reach, self.sizes, centers.points, typical)
 
 
-def _place(ids: NDArray[Any], items: NDArray[np.int64], k: int) -> tuple[Any, ...]:
+def _place(ids: NDArray[Any], groups: NDArray[np.int64], k: int) -> tuple[Any, ...]:
     found: list[Any] = [None] * k
-    for item, name in zip(items.tolist(), ids, strict=True):
-        found[item] = name
+    for group, name in zip(groups.tolist(), ids, strict=True):
+        found[group] = name
     return tuple(found)
 
 
-def _mark_items(rows: Any, items: NDArray[np.int64]) -> Any:
+def _mark_groups(rows: Any, groups: NDArray[np.int64]) -> Any:
     import polars as pl
 
-    return rows.with_columns(pl.Series(ITEM, items))
+    return rows.with_columns(pl.Series(GROUP, groups))
 
 
 def _merge_ids(
@@ -185,22 +185,22 @@ def _merge_ids(
 
 
 def _merge_frames(frame: Any, more: Any, replaced: NDArray[np.int64]) -> Any:
-    """Replace the rows with some numbers in `ITEM`."""
+    """Replace the rows with some numbers in `GROUP`."""
     import polars as pl
 
     if frame is None or more is None:
         return more if frame is None else frame
-    is_replaced = pl.col(ITEM).is_in(replaced.tolist())
+    is_replaced = pl.col(GROUP).is_in(replaced.tolist())
     return pl.concat([frame.filter(~is_replaced), more.filter(is_replaced)])
 
 
-def collect_items(
+def collect_groups(
     stream: RowStream,
     scaling: Scaling,
-    centers: ItemCenters,
+    centers: GroupCenters,
     step: Callable[[], object],
     engine: Engine = SERIAL_ENGINE,
-) -> ItemTotals:
+) -> GroupTotals:
     """Assign each row to its nearest centre, and collect what is known of each centre's rows.
 
     Parameters
@@ -209,15 +209,15 @@ def collect_items(
         The rows.
     scaling : Scaling
         How rows are scaled.
-    centers : ItemCenters
+    centers : GroupCenters
         Centres, in scaled units.
     step : callable
         Called after each block.
     engine : Engine
         The processes or the cluster that read the rows.
     """
-    totals = ItemTotals.start(centers.points.shape)
-    work = partial(ItemTotals.of, scaling=scaling, centers=centers)
+    totals = GroupTotals.start(centers.points.shape)
+    work = partial(GroupTotals.of, scaling=scaling, centers=centers)
     for found in map_blocks(partial(read_blocks, stream), work, stream.lengths(), 0, chunks.BLOCK, engine):
         totals = totals.merge(found)
         step()
@@ -236,10 +236,10 @@ class _Border(NamedTuple):
         """Add rows with higher numbers; of equally far rows the first ones stay."""
         k = len(self.number)
         far = np.flatnonzero(square > self.square[of, -1])
-        item = np.concatenate([np.repeat(np.arange(k), N_BORDER), of[far]])
+        group = np.concatenate([np.repeat(np.arange(k), N_BORDER), of[far]])
         squares = np.concatenate([self.square.ravel(), square[far]])
         numbers = np.concatenate([self.number.ravel(), number[far]])
-        order = np.lexsort((numbers, -squares, item))
-        start = np.searchsorted(item[order], np.arange(k))
+        order = np.lexsort((numbers, -squares, group))
+        start = np.searchsorted(group[order], np.arange(k))
         kept = order[start[:, None] + np.arange(N_BORDER)]
         return _Border(numbers[kept], squares[kept])

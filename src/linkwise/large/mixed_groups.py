@@ -1,6 +1,6 @@
-"""Divide items whose rows belong to different clusters.
+"""Divide groups whose rows belong to different clusters.
 
-An item is mixed if the answers put its border row apart from its medoid. Its rows are read once more. Those
+A group is mixed if the answers put its border row apart from its medoid. Its rows are read once more. Those
 beyond a cut on the way from the medoid to the border row follow the border row from then on. The cut lies in
 the middle half of the way, where there are fewest rows. Questions are about the same rows as before, so
 nothing in the session changes.
@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.large.checkpoints import Checkpoint, hash_inputs, hash_items, save_at_times
-from linkwise.large.item_table import ItemTable, project_rows
+from linkwise.large.checkpoints import Checkpoint, hash_groups, hash_inputs, save_at_times
+from linkwise.large.group_table import GroupTable, project_rows
 from linkwise.large.ranges import map_blocks
 from linkwise.large.state_files import State
 from linkwise.large.table_files import BLOCK, Block, TableFiles
@@ -29,24 +29,24 @@ DIVIDED = "divided.npz"  # state of the pass
 AROUND = 4  # bins on each side of a cut whose rows are counted
 
 
-def split_items(
-    items: ItemTable,
+def split_groups(
+    groups: GroupTable,
     tables: TableFiles,
     mixed: Sequence[int],
     folder: Path,
     progress: Progress | None = None,
     engine: Engine = SERIAL_ENGINE,
-) -> ItemTable:
-    """Divide mixed items, in one pass.
+) -> GroupTable:
+    """Divide mixed groups, in one pass.
 
     Parameters
     ----------
-    items : ItemTable
-        The items.
+    groups : GroupTable
+        The groups.
     tables : TableFiles
         All their files.
     mixed : sequence of int
-        Border rows that are no items yet, and were put apart from the medoids of theirs.
+        Border rows that are no groups yet, and were put apart from the medoids of theirs.
     folder : Path
         Folder for the state of the pass. If the pass was interrupted, it goes on.
     progress : callable, optional
@@ -56,15 +56,17 @@ def split_items(
 
     Returns
     -------
-    ItemTable
-        The items with those of a new step. Neither chunks nor workers change a bit of it.
+    GroupTable
+        The groups with those of a new step. Neither chunks nor workers change a bit of it.
     """
     border = np.sort(np.asarray(mixed, dtype=np.int64))
-    read = partial(tables.blocks, items.encoding.feature_columns)
-    work = partial(_count_places, items=items, border=border)
+    read = partial(tables.blocks, groups.encoding.feature_columns)
+    work = partial(_count_places, groups=groups, border=border)
     counts, lengths, n_read = np.zeros((len(border), N_BINS), dtype=np.int64), tables.lengths(), 0
     n_blocks = -(-sum(lengths.counts) // BLOCK)
-    checkpoint = Checkpoint(folder / DIVIDED, hash_inputs(hash_items(items, tables), border.tolist()), engine)
+    checkpoint = Checkpoint(
+        folder / DIVIDED, hash_inputs(hash_groups(groups, tables), border.tolist()), engine
+    )
     stored = checkpoint.load(lambda state: (state.arrays["counts"], state.values["n_read"]))
     if stored is not None:
         counts, n_read = stored
@@ -81,28 +83,28 @@ def split_items(
                 progress(-(-n_read // BLOCK), n_blocks)
     at = np.array([_choose_cut(each) for each in counts])
     n_beyond = np.array([each[cut:].sum() for each, cut in zip(counts, at, strict=True)])
-    summary, parents = items.summary, items.parents[border]
+    summary, parents = groups.summary, groups.parents[border]
     sizes, limits = summary.sizes.copy(), summary.limits.copy()
-    steps, cuts = items.steps.copy(), items.cuts.copy()
+    steps, cuts = groups.steps.copy(), groups.cuts.copy()
     np.subtract.at(sizes, parents, n_beyond)
-    sizes[border], cuts[border], steps[border] = n_beyond, at / N_BINS, items.n_steps + 1
+    sizes[border], cuts[border], steps[border] = n_beyond, at / N_BINS, groups.n_steps + 1
     way = np.sqrt(np.square(summary.X[border] - summary.X[parents]).sum(axis=1))
     limits[border] = (1 - cuts[border]) * way
-    return replace(items, summary=replace(summary, sizes=sizes, limits=limits), steps=steps, cuts=cuts)
+    return replace(groups, summary=replace(summary, sizes=sizes, limits=limits), steps=steps, cuts=cuts)
 
 
-def _count_places(block: Block, items: ItemTable, border: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the rows of mixed items by their place between the medoid and the border row."""
-    rows = items.encoding.apply(block.frame, block.locate)
+def _count_places(block: Block, groups: GroupTable, border: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the rows of mixed groups by their place between the medoid and the border row."""
+    rows = groups.encoding.apply(block.frame, block.locate)
     known = np.repeat(
-        [items.parts[span.file].known for span in block.spans], [span.n_rows for span in block.spans]
+        [groups.parts[span.file].known for span in block.spans], [span.n_rows for span in block.spans]
     )
-    of = items.place(rows, known).nearest
+    of = groups.place(rows, known).nearest
     counts = np.zeros((len(border), N_BINS), dtype=np.int64)
     for at, row in enumerate(border.tolist()):
-        parent = int(items.parents[row])
-        mine = items.summary.scaling.apply(rows[of == parent])
-        places = project_rows(mine, items.summary.X[parent], items.summary.X[row])
+        parent = int(groups.parents[row])
+        mine = groups.summary.scaling.apply(rows[of == parent])
+        places = project_rows(mine, groups.summary.X[parent], groups.summary.X[row])
         bins = np.clip(np.floor(N_BINS * places), 0, N_BINS - 1).astype(np.int64)
         counts[at] = np.bincount(bins, minlength=N_BINS)
     return counts
