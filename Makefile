@@ -110,11 +110,9 @@ front: front/node_modules  ## bundle the page after a change in app/page/static/
 	$(FRONT)/biome check --write --config-path=front/lint.json $(PAGE)
 	node front/build.js
 
-front-check: front/node_modules  ## types, lint, length and unit tests of the page, and whether its bundle is current
+front-check: front/node_modules  ## types, lint and unit tests of the page, and whether its bundle is current
 	$(FRONT)/tsc --project front/tsconfig.json
 	$(FRONT)/biome check --error-on-warnings --config-path=front/lint.json $(PAGE)
-	@awk 'FNR == 301 { print FILENAME " has more than 300 lines: split it by theme"; bad = 1 } END { exit bad }' \
-	  src/linkwise/app/page/static/src/*.js
 	node --test --test-reporter=dot tests/app/page/static/
 	node front/build.js --check
 

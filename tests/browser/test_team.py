@@ -9,7 +9,7 @@ from browser.presenters import READ_MS, pair, shown_as
 from browser.test_axe import Look, look, pytestmark  # noqa: F401  # `look` is a fixture
 from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Example
 from linkwise.session.session import Session
 
 PEOPLE = ("anna", "ben", "carl")

@@ -10,7 +10,7 @@ import pytest
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
 from linkwise.learn.cobras.cobras import COBRAS
-from linkwise.session.journal.values import AuditPlan
+from linkwise.session.journal.events import AuditPlan
 from linkwise.session.session import Session
 from linkwise.session.team.audit import describe_audit, draw_plan, estimate_share, measure_audit
 

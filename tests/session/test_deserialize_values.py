@@ -5,7 +5,7 @@ import json
 import pytest
 
 from linkwise.session.journal.deserialize import MOST_JSON, read_events
-from linkwise.session.journal.values import MOST_GUIDELINES
+from linkwise.session.journal.events import MOST_GUIDELINES
 from session.tables_by_hand import (
     ADD,
     ANSWER,

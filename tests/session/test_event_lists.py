@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from linkwise.constraints.facts import Fact
 from linkwise.session.journal.events import SETTINGS, Event, Place
-from linkwise.session.state.event_facts import drop_undone, settle_events
-from linkwise.session.state.event_lists import EventLists
+from linkwise.session.state.event_lists import EventLists, drop_undone, settle_events
 from linkwise.session.state.settings import Settings, apply_settings
 
 WHEN = "2026-01-01T00:00:00.000+00:00"

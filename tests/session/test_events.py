@@ -5,7 +5,7 @@ import pytest
 from linkwise.constraints.facts import Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.session.journal.events import Event
-from linkwise.session.state.event_facts import (
+from linkwise.session.state.event_lists import (
     drop_undone,
     evidence_of,
     facts_of,

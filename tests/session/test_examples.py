@@ -10,7 +10,7 @@ import pytest
 import linkwise as lw
 from linkwise import Session
 from linkwise.errors import ConstraintError, DataMismatchError, SessionDamagedError, SessionError
-from linkwise.session.journal.values import MOST_EXAMPLES, Example
+from linkwise.session.journal.events import MOST_EXAMPLES, Example
 from linkwise.session.state.settings import write_guidelines
 
 X = np.random.default_rng(0).normal(size=(12, 2))

@@ -8,7 +8,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import SessionError
 from linkwise.session import figure as module
-from linkwise.session.projection import project_on_components
+from linkwise.session.row_maps import project_on_components
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -20,7 +20,7 @@ import linkwise as lw
 from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.session import Session
-from linkwise.session.state.event_facts import facts_of, names_of
+from linkwise.session.state.event_lists import facts_of, names_of
 from session.session_examples import (
     ALL_LEARNERS,
     LEARNERS,

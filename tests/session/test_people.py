@@ -7,8 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.journal.events import Event
-from linkwise.session.journal.values import MOST_GUIDELINES
+from linkwise.session.journal.events import MOST_GUIDELINES, Event
 from linkwise.session.team.agreement import (
     count_by_source,
     describe_agreement,

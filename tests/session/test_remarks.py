@@ -8,7 +8,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.session.journal.values import MOST_NOTE, MOST_SECONDS, check_note, check_seconds, shorten_note
+from linkwise.session.journal.events import MOST_NOTE, MOST_SECONDS, check_note, check_seconds, shorten_note
 from linkwise.session.session import Session
 from linkwise.session.team.agreement import count_by_source, describe_pace, describe_source
 from session.session_examples import remark

@@ -12,7 +12,7 @@ from linkwise.learn.learner import Question
 from linkwise.session.journal.events import Event, Place
 from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.session.state import replay as module
-from linkwise.session.state.event_facts import settle_events
+from linkwise.session.state.event_lists import settle_events
 from linkwise.session.state.replay import Replay
 
 X = np.arange(12.0).reshape(6, 2)

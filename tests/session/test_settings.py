@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Example
 from linkwise.session.session import Session
 from linkwise.session.state.session_state import SessionState
 

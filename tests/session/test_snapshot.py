@@ -126,3 +126,13 @@ def test_to_read_it_again_asks_the_file_only_whether_it_has_changed(tmp_path):
         assert session.snapshot.event == 2
         session._journal.store._db.set_trace_callback(None)
     assert len(said) <= 2
+
+
+def test_suspects_that_are_read_later_are_those_of_then():
+    session = begin(error_rate=None)
+    answer(session, 12, wrong=(5, 9))
+    before, wanted = session.snapshot, session.suspects
+    for suspect in wanted:
+        session.undo(suspect.number)
+    answer(session, 2)
+    assert list(before.suspects) == wanted

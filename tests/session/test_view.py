@@ -14,7 +14,7 @@ from linkwise.constraints.facts import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
 from linkwise.learn.learner import Question
 from linkwise.session.session import Session
-from linkwise.session.state.event_facts import drop_undone, settle_events
+from linkwise.session.state.event_lists import drop_undone, settle_events
 
 X = np.arange(10.0).reshape(5, 2)
 

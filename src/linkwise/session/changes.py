@@ -15,10 +15,9 @@ from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.facts import Answer, Fact, GivenAnswer, check_answer
 from linkwise.errors import ConstraintError, SessionError, short_repr
-from linkwise.session.journal.events import LASTING, Event
-from linkwise.session.journal.journal import Journal
-from linkwise.session.journal.store import WriteConflict
-from linkwise.session.journal.values import (
+from linkwise.session.journal.events import (
+    LASTING,
+    Event,
     Example,
     check_example,
     check_guidelines,
@@ -26,8 +25,10 @@ from linkwise.session.journal.values import (
     check_source,
     drop_repeated,
 )
+from linkwise.session.journal.journal import Journal
+from linkwise.session.journal.store import WriteConflict
 from linkwise.session.recorder import Recorder
-from linkwise.session.state.event_facts import (
+from linkwise.session.state.event_lists import (
     CONTRADICTION,
     certain_evidence_of,
     drop_undone,

@@ -25,12 +25,11 @@ from linkwise.session.journal.description import (
     fingerprint,
     to_json_value,
 )
-from linkwise.session.journal.events import Event, EventKind
+from linkwise.session.journal.events import Event, EventKind, check_rates
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.registry import build_learner
 from linkwise.session.journal.store import WriteConflict, read_time
 from linkwise.session.journal.stored_clustering import StoredClustering
-from linkwise.session.journal.values import check_rates
 from linkwise.session.recorder import Recorder
 from linkwise.session.snapshot import Snapshots
 from linkwise.session.state.recode import match_rows, move_events

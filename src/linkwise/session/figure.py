@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from linkwise.errors import SessionError
 from linkwise.reasons.sentences import format_percent
-from linkwise.session.projection import project_on_components
+from linkwise.session.row_maps import project_on_components
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, shorten
 

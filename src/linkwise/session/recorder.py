@@ -15,7 +15,7 @@ from linkwise.errors import InfeasibleConstraintsError, SessionDamagedError, Ses
 from linkwise.session.journal.events import Event, EventKind
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
-from linkwise.session.state.event_facts import CONTRADICTION, evidence_of, name_rows_by_id
+from linkwise.session.state.event_lists import CONTRADICTION, evidence_of, name_rows_by_id
 from linkwise.session.state.session_state import SessionState
 
 ROUNDING = 1e-9  # of confidences

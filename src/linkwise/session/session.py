@@ -9,21 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Generic,
-    Literal,
-    NoReturn,
-    ParamSpec,
-    Self,
-    TypeVar,
-    overload,
-)
+from typing import Any, Literal, NoReturn, Self
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,11 +21,12 @@ from linkwise.learn.learner import Learner
 from linkwise.markup import draw_block
 from linkwise.session.changes import Changes
 from linkwise.session.data import SessionData
+from linkwise.session.delegation import ReadPart, call_part
 from linkwise.session.journal.description import check_ids, check_items, describe_session
+from linkwise.session.journal.events import check_rates
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.registry import build_learner
 from linkwise.session.journal.store import Store
-from linkwise.session.journal.values import check_rates
 from linkwise.session.recorder import Recorder
 from linkwise.session.snapshot import Snapshots
 from linkwise.session.state.session_state import SessionState
@@ -53,35 +42,6 @@ from linkwise.validation import check_rows
 __all__ = ["OpenQuestion", "Session", "Status"]
 
 DEFAULT_LEARNER = {"name": "KIN", "parameters": {"random_state": 0}}
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def call_part(part: str, method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Session, P], T]:
-    """Make a method of a session of a method of one of its parts; one thread at a time runs it."""
-
-    @wraps(method)
-    def call(self: Session, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._lock:
-            return method(getattr(self, part), *args, **kwargs)
-
-    return call
-
-
-class ReadPart(property, Generic[T]):
-    """A property of a session that calls a method of one of its parts."""
-
-    def __init__(self, part: str, method: Callable[[Any], T]) -> None:
-        super().__init__(call_part(part, method))
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __get__(self, session: None, kind: type, /) -> Self: ...
-        @overload
-        def __get__(self, session: Any, kind: type | None = None, /) -> T: ...
-        def __get__(self, session: Any, kind: type | None = None, /) -> Self | T: ...
 
 
 class Session:

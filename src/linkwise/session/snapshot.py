@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Groups
 from linkwise.learn.item_labels import Shown, read_labels
 from linkwise.learn.learner import Question
 from linkwise.markup import draw_block
-from linkwise.session.journal.events import Event
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.journal.journal import Journal
-from linkwise.session.journal.stored_clustering import StoredClustering
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.status import Status, build_status, describe_status
 from linkwise.session.state.suspects import SuspectAnswer, explain_suspects
@@ -46,8 +46,6 @@ class Snapshot:
         The probability that each row is in its cluster (see `Session.confidence`).
     status : Status
         Counts of answers, sizes of clusters, the advice of the learner and the error rate.
-    suspects : tuple of SuspectAnswer
-        The answers that are probably wrong, the most probable ones first.
     components : Groups
         The rows that answers join or separate.
     question : Question or None
@@ -74,7 +72,6 @@ class Snapshot:
     shades: Mapping[int, tuple[int, int]]
     confidence: NDArray[np.float64] | None
     status: Status
-    suspects: tuple[SuspectAnswer, ...]
     components: Groups
     question: Question | None
     question_id: str | None
@@ -85,6 +82,7 @@ class Snapshot:
     remaining_events: tuple[Event, ...] = field(repr=False)
     events: tuple[Event, ...] = field(repr=False)
     shown: Shown = field(repr=False)
+    believed: tuple[Evidence, Doubts] | None = field(repr=False)
 
     @cached_property
     def labels(self) -> Labels:
@@ -92,6 +90,14 @@ class Snapshot:
         labels = read_labels(self.shown).view()
         labels.flags.writeable = False
         return labels
+
+    @cached_property
+    def suspects(self) -> tuple[SuspectAnswer, ...]:
+        """The answers that are probably wrong, the most probable ones first."""
+        if self.believed is None:
+            return ()
+        evidence, doubts = self.believed
+        return tuple(explain_suspects(evidence, self.history, doubts))
 
     def _repr_html_(self) -> str:
         status, names = self.status, self.names
@@ -121,7 +127,6 @@ def take_snapshot(journal: Journal, state: SessionState, questions: Questionnair
         status=build_status(
             history, told.shown, evidence, told.reason, told.description, doubts, told.advice
         ),
-        suspects=() if doubts is None else tuple(explain_suspects(evidence, history, doubts)),
         components=evidence.groups(),
         question=question,
         question_id=questions.name(question),
@@ -132,6 +137,7 @@ def take_snapshot(journal: Journal, state: SessionState, questions: Questionnair
         remaining_events=tuple(state.remaining),
         events=tuple(journal.events),
         shown=clustering.shown,
+        believed=None if doubts is None else (evidence.copy(), doubts),  # the evidence grows
     )
 
 

@@ -20,12 +20,11 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.errors import DataMismatchError, SessionError, UnnamedAnswersError
 from linkwise.session.changes import Changes
-from linkwise.session.journal.events import SETTINGS, Event
+from linkwise.session.journal.events import SETTINGS, Event, check_source
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import Store, WriteConflict
-from linkwise.session.journal.values import check_source
 from linkwise.session.recorder import Recorder
-from linkwise.session.state.event_facts import (
+from linkwise.session.state.event_lists import (
     certain_facts,
     constraints_of,
     facts_of,

@@ -10,8 +10,8 @@ import pytest
 import linkwise as lw
 from fixed_labels import FixedAdvice, FixedLabels
 from linkwise.app.page.cards import view_numbers
+from linkwise.app.page.page_state import render_advice
 from linkwise.app.page.presenter import Presenter
-from linkwise.app.page.rendering import render_advice
 from linkwise.constraints.evidence import Evidence
 from linkwise.datasets import load, scale_to_unit
 from linkwise.learn.advice import StopAdvice

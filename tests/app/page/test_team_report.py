@@ -9,7 +9,7 @@ from linkwise.app.page.row_moves import MOST_EVENTS, MOST_LISTED, RecentMoves
 from linkwise.app.page.team_report import describe_team
 from linkwise.data.show.items import value_items
 from linkwise.learn.kin.kin import KIN
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Example
 from linkwise.session.session import Session
 from linkwise.session.state.moves import describe_moves, find_moves
 

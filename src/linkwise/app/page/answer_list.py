@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.app.page.requests import RefusedRequest
-from linkwise.session.journal.events import Event
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.snapshot import Snapshot
-from linkwise.session.state.event_facts import facts_of, find_undoable
+from linkwise.session.state.event_lists import facts_of, find_undoable
 from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.wording import answer_word
 

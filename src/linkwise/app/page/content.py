@@ -22,7 +22,7 @@ from linkwise.reasons.profiles import Profiles
 from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
 from linkwise.session.snapshot import Snapshot
-from linkwise.session.state.event_facts import is_aside
+from linkwise.session.state.event_lists import is_aside
 from linkwise.session.state.moves import measure_change
 from linkwise.session.team.leases import OpenQuestion
 from linkwise.session.team.review import ReviewCase

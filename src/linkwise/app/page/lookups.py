@@ -19,7 +19,7 @@ from linkwise.app.page.cluster_descriptions import (
 )
 from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
 from linkwise.app.page.content import PageContent
-from linkwise.app.page.rendering import describe_doubts, render_cluster, render_hits, render_pair, render_row
+from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
 from linkwise.app.page.requests import RefusedRequest, Request
 from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
@@ -113,7 +113,7 @@ def _render_case(content: PageContent, case: ReviewCase) -> dict[str, Any]:
     return {
         **render_pair(content.view, content.labels, case),
         "answers": [content.serialize(event) for event in case.answers],
-        "doubts": describe_doubts(content.view, case),
+        "doubts": describe_case(content.view, case),
         "believed": case.believed,
     }
 

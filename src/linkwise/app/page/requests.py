@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from linkwise.errors import SessionError
-from linkwise.session.journal.values import Remark, check_note, check_seconds
+from linkwise.session.journal.events import Remark, check_note, check_seconds
 
 Request = Mapping[str, Any]
 Choice = TypeVar("Choice", bound=str)

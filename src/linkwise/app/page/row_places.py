@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise.app.page.scatter import Places, project_rows, scale_places
 from linkwise.data.columns.roles import Kind
-from linkwise.session.neighbour_map import LEAST_ROWS, MOST_MAPPED, map_by_neighbours
+from linkwise.session.row_maps import LEAST_ROWS, MOST_MAPPED, map_by_neighbours
 from linkwise.types import Labels
 
 NO_AXES = "No axes: rows that are alike are near each other. Rows put together by answers attract each other."

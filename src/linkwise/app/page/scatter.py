@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise.data.columns.roles import Kind
 from linkwise.errors import DataError
 from linkwise.reasons.sentences import format_percent
-from linkwise.session.projection import project_on_components
+from linkwise.session.row_maps import project_on_components
 
 Places = NDArray[np.float32]
 COMPARED = {"record": "compared columns", "text": "texts", "image": "images", "series": "curves"}

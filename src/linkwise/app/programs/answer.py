@@ -19,7 +19,7 @@ from linkwise.constraints.facts import Answer
 from linkwise.errors import ConstraintError, ProgramError, SessionError, StaleAnswerError, short_repr
 from linkwise.learn.base import check_budget
 from linkwise.rng import rng_at
-from linkwise.session.journal.values import check_source, shorten_note
+from linkwise.session.journal.events import check_source, shorten_note
 from linkwise.session.session import Session
 from linkwise.session.team.leases import OpenQuestion
 from linkwise.types import Progress

@@ -13,8 +13,7 @@ from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer, Fact
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Event
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Status
 from linkwise.session.state.settings import write_guidelines
 from linkwise.session.state.status import count_suspects, describe_advice, describe_errors

@@ -24,8 +24,7 @@ from linkwise.app.terminal.keys import (
 from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError, StaleAnswerError
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Event
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Session, Status
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.moves import describe_moves, find_moves

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from linkwise.errors import SessionError
-from linkwise.session.journal.values import Remark, check_note
+from linkwise.session.journal.events import Remark, check_note
 
 
 class Draft:

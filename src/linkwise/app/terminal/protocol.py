@@ -19,8 +19,7 @@ from linkwise.app.terminal.cluster_query import list_clusters
 from linkwise.app.terminal.dialogue import Ending, Revision
 from linkwise.constraints.facts import Answer
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Event
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Status
 from linkwise.session.state.suspects import SuspectAnswer
 from linkwise.types import Labels

@@ -28,8 +28,7 @@ from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json
 from linkwise.constraints.facts import Answer
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Event
-from linkwise.session.journal.values import Example
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.session import Session
 from linkwise.session.state.settings import write_guidelines
 from linkwise.session.state.status import count_answers, count_suspects

@@ -23,18 +23,22 @@ from linkwise.constraints.facts import ANSWERS, Fact
 from linkwise.constraints.fallible import check_error_rate
 from linkwise.learn.advice import StopAdvice
 from linkwise.learn.learner import Reason
-from linkwise.session.journal.events import LASTING, SETTINGS, Event, EventKind, Place
-from linkwise.session.journal.registry import check_kinds, drop_machine_parameters, is_described
-from linkwise.session.journal.schema import Damage
-from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, StoredClustering
-from linkwise.session.journal.values import (
+from linkwise.session.journal.events import (
+    LASTING,
     MOST_EXAMPLES,
     MOST_GUIDELINES,
     MOST_NOTE,
+    SETTINGS,
+    Event,
+    EventKind,
+    Place,
     is_duration,
     read_examples,
     read_plan,
 )
+from linkwise.session.journal.registry import check_kinds, drop_machine_parameters, is_described
+from linkwise.session.journal.schema import Damage
+from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, StoredClustering
 from linkwise.text_files import is_unicode
 from linkwise.types import Labels
 

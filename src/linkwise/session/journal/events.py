@@ -1,11 +1,18 @@
-"""The events of a session, which of them still count, and the evidence that they give."""
+"""The events of a session, what they hold, and the checks that it passes before it is stored."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from numbers import Real
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from linkwise.constraints.facts import Answer, Fact
+from linkwise.constraints.checks import check_row
+from linkwise.constraints.error_rates import AssumedRate
+from linkwise.constraints.facts import Answer, Fact, check_answer
+from linkwise.constraints.fallible import check_error_rate
+from linkwise.errors import ConstraintError, SessionError, short_repr
+from linkwise.text_files import is_unicode
 
 EventKind = Literal[
     "answer", "add", "import", "done", "name", "change", "sure", "note", "undo",
@@ -127,3 +134,190 @@ WAITING: tuple[EventKind, ...] = ("add", "import", "guidelines", "examples", "au
 """Of these the learner need not hear until somebody reads."""
 LASTING: tuple[EventKind, ...] = ("cost", "audit")
 """These have happened and cannot be undone."""
+
+
+# ---------------------------------------------------------------- what events hold beside pairs
+MOST_NOTE = 2_000  # characters
+MOST_SECONDS = 1_000_000_000  # thirty years
+MOST_GUIDELINES = 10_000  # characters
+MOST_EXAMPLES = 30  # in one session: everybody reads them, and a program gets them with each question
+Pair = tuple[int, int]
+
+
+# ---------------------------------------------------------------- beside answers
+class Remark(TypedDict):
+    """What is stored beside an answer."""
+
+    seconds: float | None
+    note: str
+    reliability: NotRequired[float | None]
+
+
+def check_source(source: object) -> str:
+    """The name of a person or a program that answers, without superfluous spaces."""
+    if not isinstance(source, str):
+        raise TypeError(f"The source of an answer is not text: {short_repr(source)}. Pass its name.")
+    if not is_unicode(source):
+        raise SessionError(
+            f"The source {source!a} is not valid Unicode: it holds half a character. Type it again."
+        )
+    return " ".join(source.split())
+
+
+def check_rates(error_rate: object) -> AssumedRate:
+    """The share of wrong answers of each source, by the name that `check_source` gives it."""
+    if not isinstance(error_rate, Mapping):
+        return check_error_rate(error_rate)
+    shares: dict[object, object] = {}
+    for source, share in error_rate.items():
+        name = check_source(source) if isinstance(source, str) else source
+        if name in shares:
+            raise ValueError(f"error_rate has two entries for the source {name!r}. Use one.")
+        shares[name] = share
+    return check_error_rate(shares)
+
+
+def check_note(note: object) -> str:
+    """Check a note, and return it without spaces around it and with plain line breaks."""
+    if not isinstance(note, str):
+        raise TypeError(f"The note is not text: {short_repr(note)}. Pass text.")
+    if not is_unicode(note):
+        raise SessionError("The note is not valid Unicode: it holds half a character. Type it again.")
+    lines = _plain_lines(note)
+    if len(lines) > MOST_NOTE:
+        raise SessionError(f"The note has {len(lines)} characters. Shorten it to {MOST_NOTE} or fewer.")
+    return lines
+
+
+def check_seconds(seconds: object) -> float | None:
+    """Check the seconds that an answer took, and round them to milliseconds; None if they are unknown."""
+    if seconds is None:
+        return None
+    if not isinstance(seconds, Real) or isinstance(seconds, bool):
+        raise TypeError(f"seconds is not a number: {short_repr(seconds)}. Pass a number, or None.")
+    if not is_duration(seconds):
+        raise ValueError(
+            f"seconds is {short_repr(seconds)}. Pass a number from 0 to {MOST_SECONDS}, or None."
+        )
+    return round(float(seconds), 3)
+
+
+def is_duration(seconds: Any) -> bool:
+    """Whether a number can be the seconds that an answer took; NaN and infinities cannot."""
+    return bool(0 <= seconds <= MOST_SECONDS)
+
+
+def shorten_note(text: str) -> str:
+    """Make a note of any text of a program: escape half characters, and cut what is too long."""
+    plain = _plain_lines(text.encode(errors="backslashreplace").decode())
+    return plain if len(plain) <= MOST_NOTE else f"{plain[: MOST_NOTE - 2].rstrip()} …"
+
+
+# ---------------------------------------------------------------- guidelines and examples
+def check_guidelines(text: object) -> str:
+    """Check guidelines, and return them without spaces around them and with plain line breaks."""
+    if not isinstance(text, str):
+        raise TypeError(f"The guidelines are a {type(text).__name__}. Pass text.")
+    if not is_unicode(text):
+        raise SessionError("The guidelines are not valid Unicode: they hold half a character. Type it again.")
+    lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    if len(lines) > MOST_GUIDELINES:
+        raise SessionError(
+            f"The guidelines have {len(lines)} characters. Shorten them to {MOST_GUIDELINES} or fewer."
+        )
+    return lines
+
+
+def _plain_lines(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+class Example(NamedTuple):
+    """A pair that shows what belongs together. It counts as no answer.
+
+    Attributes
+    ----------
+    first, second : int
+        Positions of the two rows.
+    answer : {"yes", "no"}
+        Whether they belong together.
+    reason : str, default=""
+        Why, for whoever reads it.
+    """
+
+    first: int
+    second: int
+    answer: Answer
+    reason: str = ""
+
+
+def check_example(example: object, n_rows: int) -> Example:
+    """Check a tuple of two rows, an answer and perhaps a reason."""
+    if not isinstance(example, (tuple, list)) or len(example) not in (3, 4):
+        raise TypeError(
+            f"An example is not a tuple of three or four: {short_repr(example)}. "
+            "Pass (first, second, answer) or (first, second, answer, reason)."
+        )
+    first, second = (check_row(row, n_rows) for row in example[:2])
+    if first == second:
+        raise ConstraintError(f"Row {first} is compared with itself. Pass two different rows.")
+    answer = check_answer(example[2], first, second)
+    if answer == "unsure":
+        raise TypeError(
+            f"The example about rows {first} and {second} is 'unsure', which shows nothing. "
+            "Pass 'yes' or 'no'."
+        )
+    return Example(first, second, answer, check_note(example[3]) if len(example) == 4 else "")
+
+
+def drop_repeated(examples: Iterable[Example]) -> list[Example]:
+    """Keep the last example about each pair."""
+    by_pair: dict[frozenset[int], Example] = {}
+    for example in examples:
+        by_pair.pop(frozenset(example[:2]), None)
+        by_pair[frozenset(example[:2])] = example
+    if len(by_pair) > MOST_EXAMPLES:
+        raise SessionError(
+            f"These would be {len(by_pair)} examples, and a session has up to {MOST_EXAMPLES}. "
+            "Remove others first."
+        )
+    return list(by_pair.values())
+
+
+def read_examples(event: Event) -> tuple[Example, ...]:
+    """The examples that an event lists."""
+    return tuple(Example(*fields) for fields in event.value)
+
+
+# ---------------------------------------------------------------- audits
+class AuditPlan(NamedTuple):
+    """The pairs of an audit.
+
+    Attributes
+    ----------
+    source, by : str
+        Who is audited, and who answers.
+    after : int
+        Number of the last event when the pairs were chosen.
+    pairs : tuple of (int, int)
+        In the order in which they are asked, each with its lower row first.
+    is_doubtful : tuple of bool
+        Whether each was chosen for its doubt; the others were drawn at random.
+    """
+
+    source: str
+    by: str
+    after: int
+    pairs: tuple[Pair, ...]
+    is_doubtful: tuple[bool, ...]
+
+
+def read_plan(event: Event) -> AuditPlan:
+    """The audit that an event begins; its pairs were chosen after the event before it."""
+    pairs = tuple((i, j) for i, j in event.value["pairs"])
+    return AuditPlan(event.source, event.value["by"], event.number - 1, pairs, tuple(event.value["doubtful"]))
+
+
+def write_plan(plan: AuditPlan) -> dict[str, Any]:
+    """The value of the event that begins an audit."""
+    return {"by": plan.by, "pairs": [list(pair) for pair in plan.pairs], "doubtful": list(plan.is_doubtful)}

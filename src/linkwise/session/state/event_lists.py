@@ -1,17 +1,26 @@
-"""What follows from the events of a session alone, kept up to date as events are added.
+"""Which events still count, what each says by now, and the evidence that they give.
 
-An event that is only added costs little, however many there are. After an undo, and after an event about an
-earlier one, everything is derived anew.
+`EventLists` keeps them up to date as events are added, which costs little however many there are. After an
+undo, and after an event about an earlier one, everything is derived anew.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
-from linkwise.session.journal.events import WITH_TARGET, Event
-from linkwise.session.state.event_facts import Imported, apply_changes, drop_undone, find_starts, order_key
+from linkwise.constraints.closure import format_chain
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.error_rates import AssumedRate, rate_of_source
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.facts import ANSWERS, Answer, Fact
+from linkwise.constraints.fallible import FallibleEvidence, make_evidence
+from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
+from linkwise.session.journal.events import ABOUT_PAIRS, ASIDE, LASTING, REVISIONS, WITH_TARGET, Event, Place
 from linkwise.session.state.settings import Settings, apply_settings
+from linkwise.wording import strip_full_stop
 
 
 class EventLists:
@@ -90,3 +99,218 @@ class EventLists:
             if event.kind == "answer" and event.first is not None and event.second is not None:
                 pair = frozenset((event.first, event.second))
                 self.last_answers.setdefault(pair, {})[event.source] = event.number
+
+
+CONTRADICTION = "This contradicts earlier answers: {}. Remove it, or undo or change one of these answers."
+Imported = dict[frozenset[int], tuple[int, Answer]]
+"""The number of the event that imported each pair first, and its answer."""
+
+
+def drop_undone(events: Sequence[Event]) -> list[Event]:
+    """Drop the events that were undone; changes, confirmations and notes stay events of their own."""
+    undone = {e.target for e in events if e.kind == "undo"}
+    gone = undone | {e.number for e in events if e.kind in WITH_TARGET and e.target in undone}
+    return [e for e in events if e.kind != "undo" and e.number not in gone]
+
+
+def settle_events(events: Sequence[Event]) -> list[Event]:
+    """Keep the events about pairs that still count, and give each its latest answer and note."""
+    return apply_changes(drop_undone(events))
+
+
+def apply_changes(left: Sequence[Event], imported: Imported | None = None) -> list[Event]:
+    """Keep the events about pairs among those that are not undone; give each its latest answer and note.
+
+    Parameters
+    ----------
+    left : sequence of Event
+    imported : dict, optional
+        The pairs that earlier events imported; those of `left` are added to it.
+    """
+    latest = {e.target: e for e in left if e.kind in REVISIONS}
+    notes = {e.target: e for e in left if e.kind == "note"}
+    known = {} if imported is None else imported
+    revised = [_revise(e, latest.get(e.number)) for e in left if is_about_pairs(e)]
+    return _mark_gold([_annotate(e, notes.get(e.number)) for e in revised] if notes else revised, known)
+
+
+def find_starts(events: Sequence[Event], at: int = 0) -> dict[int, int]:
+    """For each event from a position on, the number of the last one before it on which questions depend."""
+    start = find_last_start(events[:at])
+    starts = {}
+    for event in events[at:]:
+        starts[event.number] = start
+        start = start if is_aside(event, events) else event.number
+    return starts
+
+
+def find_last_start(events: Sequence[Event]) -> int:
+    """The number of the last event on which questions depend; 0 before the first."""
+    return next((event.number for event in reversed(events) if not is_aside(event, events)), 0)
+
+
+def is_aside(event: Event, events: Sequence[Event]) -> bool:
+    """Whether no question depends on one of some events, which are all from the first on."""
+    if event.kind == "undo" and event.target is not None:
+        return events[event.target - 1].kind in ASIDE
+    return event.kind in ASIDE
+
+
+def order_key(event: Event, start: int) -> tuple[float | str, ...]:
+    """The key that orders settled events by their questions, in whatever order the answers arrived.
+
+    An answer without a place has the first place after the event `start` before it.
+    """
+    if event.kind != "answer" or event.first is None or event.second is None:
+        return (event.number, 0, event.source, event.number)
+    place = event.place or Place(start, 0)
+    answer = ANSWERS.index(event.answer or "unsure")
+    pair = sorted((event.first, event.second))
+    reliability = -1.0 if event.reliability is None else event.reliability
+    return (place.start, 1, place.position, *pair, answer, event.source, reliability, event.number)
+
+
+def _revise(event: Event, revision: Event | None) -> Event:
+    """Give an event its latest answer; whoever changes or confirms an answer means it."""
+    if revision is not None:
+        reliability = event.reliability if revision.answer == event.answer else None
+        is_sure = revision.answer != "unsure"
+        return replace(event, answer=revision.answer, facts=(), is_sure=is_sure, reliability=reliability)
+    return replace(event, facts=(), is_sure=True) if event.kind == "add" and event.facts else event
+
+
+def _annotate(event: Event, later: Event | None) -> Event:
+    """Give an event the note that was written later, if there is one."""
+    return event if later is None else replace(event, note=later.note, note_source=later.source)
+
+
+def _mark_gold(settled: list[Event], imported: Imported) -> list[Event]:
+    """Give answers to pairs that were imported before they were asked the right answer.
+
+    A learner never asks such a pair, and only a question that was one of several has a place.
+    """
+    for event in settled:
+        for fact in event.facts if event.kind == "import" else ():
+            if fact.answer != "unsure":
+                imported.setdefault(frozenset(fact.pair), (event.number, fact.answer))
+    return [_mark_if_gold(event, imported) for event in settled] if imported else settled
+
+
+def _mark_if_gold(event: Event, imported: Imported) -> Event:
+    if event.kind != "answer" or event.place is None or event.first is None or event.second is None:
+        return event
+    number, answer = imported.get(frozenset((event.first, event.second)), (0, None))
+    return event if answer is None or number > event.place.start else replace(event, gold=answer)
+
+
+def is_about_pairs(event: Event) -> bool:
+    """Whether an event says something about pairs, and is not a revision."""
+    return event.kind in ABOUT_PAIRS
+
+
+def find_undoable(remaining: Sequence[Event]) -> Event | None:
+    """The event that an undo without a number takes back: the last one, but for those that somebody chose.
+
+    A learner and an error rate were chosen when the session was opened, so they are undone by their numbers.
+    """
+    return next((e for e in reversed(remaining) if e.kind not in (*LASTING, "learner", "rate")), None)
+
+
+def names_of(events: Sequence[Event]) -> dict[int, str]:
+    """Names of clusters by the row that each was given to, the latest last; a removed name is empty."""
+    names: dict[int, str] = {}
+    for event in drop_undone(events):
+        if event.kind == "name" and event.first is not None:
+            names.pop(event.first, None)
+            names[event.first] = event.source
+    return names
+
+
+def facts_of(event: Event) -> tuple[Fact, ...]:
+    """The pairs of an event, with their answers."""
+    if event.kind in ("import", "done"):
+        return event.facts
+    if event.first is None or event.second is None or event.answer is None:
+        raise SessionDamagedError(
+            f"Event {event.number} of the session ({event.kind}) has no pair or no answer"
+        )
+    is_asked = event.kind == "answer" and event.gold is None
+    return (
+        Fact(event.first, event.second, event.answer, event.source, is_asked, event.when, event.reliability),
+    )
+
+
+def evidence_of(n_rows: int, events: Sequence[Event], error_rate: AssumedRate = 0) -> Evidence:
+    """The evidence that settled events give if a share of the answers may be wrong."""
+    evidence = make_evidence(n_rows, None, error_rate)
+    for event in events:
+        try:
+            add_event(evidence, event)
+        except (ConstraintError, TypeError) as error:  # no session writes such an event
+            raise SessionDamagedError(
+                f"Event {event.number} of the session is wrong. {strip_full_stop(error)}"
+            ) from error
+    return evidence
+
+
+def add_event(evidence: Evidence, event: Event) -> None:
+    """Add the facts of a settled event. If answers may be wrong, its certain facts become constraints."""
+    if isinstance(evidence, FallibleEvidence):
+        certain = certain_facts(event)
+        if certain:
+            evidence.add_constraints(constraints_of(evidence.n_rows, certain))
+    for fact in fallible_facts(event) if evidence.is_fallible else facts_of(event):
+        evidence.add(
+            *fact.pair,
+            fact.answer,
+            asked=fact.asked,
+            source=fact.source,
+            when=fact.when,
+            reliability=fact.reliability,
+        )
+
+
+def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:
+    """The facts of a settled event that are right even if answers may be wrong."""
+    is_certain = event.is_sure or event.kind in ("import", "done")
+    if not is_certain and rate_of_source(error_rate, event.source) != 0:
+        return ()
+    return tuple(fact for fact in facts_of(event) if fact.answer != "unsure")
+
+
+def fallible_facts(event: Event) -> tuple[Fact, ...]:
+    """The facts of a settled event that count as answers.
+
+    An answer that is certain is among them: it answers a question, too.
+    """
+    facts = facts_of(event)
+    if event.kind in ("import", "done"):
+        return tuple(fact for fact in facts if fact.answer == "unsure")
+    return facts
+
+
+def certain_evidence_of(n_rows: int, events: Sequence[Event], error_rate: AssumedRate = None) -> Evidence:
+    """The certain facts of settled events alone, in a session whose answers may be wrong."""
+    evidence = Evidence(n_rows)
+    for event in events:
+        for fact in certain_facts(event, error_rate):
+            evidence.add(*fact.pair, fact.answer)
+    return evidence
+
+
+def constraints_of(n_rows: int, facts: Sequence[Fact]) -> Constraints:
+    """The constraints that yes and no facts give."""
+    pairs = {answer: [fact.pair for fact in facts if fact.answer == answer] for answer in ("yes", "no")}
+    return Constraints(n_rows, pairs["yes"], pairs["no"])
+
+
+@contextmanager
+def name_rows_by_id(ids: Sequence[str] | None, message: str = CONTRADICTION) -> Iterator[None]:
+    """Name the rows of a contradiction by the ids that the person knows, in a message that has its place."""
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not error.chain:
+            raise
+        words = format_chain(error.chain, str if ids is None else ids.__getitem__)
+        raise InfeasibleConstraintsError(message.format(words), error.chain) from None

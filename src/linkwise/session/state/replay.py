@@ -28,7 +28,7 @@ from linkwise.learn.run import Run
 from linkwise.session.journal.events import Event
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.colours import Identities, Shade, match_numbers, number_rows, show_numbers
-from linkwise.session.state.event_facts import add_event, constraints_of, evidence_of, facts_of
+from linkwise.session.state.event_lists import add_event, constraints_of, evidence_of, facts_of
 from linkwise.session.state.suspects import find_doubts
 from linkwise.types import Labels, Progress
 

@@ -18,13 +18,13 @@ from linkwise.learn.learner import Learner
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.journal.description import seed_of_learner
-from linkwise.session.journal.events import Event
+from linkwise.session.journal.events import Event, Example
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.registry import build_learner
 from linkwise.session.journal.stored_clustering import Doubts, ErrorRate, StoredClustering
-from linkwise.session.journal.values import Example
 from linkwise.session.state.colours import N_FAMILIES, Shade
-from linkwise.session.state.event_facts import (
+from linkwise.session.state.event_lists import (
+    EventLists,
     add_event,
     certain_evidence_of,
     evidence_of,
@@ -32,7 +32,6 @@ from linkwise.session.state.event_facts import (
     is_aside,
     names_of,
 )
-from linkwise.session.state.event_lists import EventLists
 from linkwise.session.state.replay import Replay
 from linkwise.session.state.settings import Settings, begin_settings
 from linkwise.session.state.suspects import (

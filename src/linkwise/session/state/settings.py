@@ -13,10 +13,11 @@ from typing import Any
 
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.errors import DataMismatchError
-from linkwise.session.journal.events import SETTINGS, Event
-from linkwise.session.journal.values import (
+from linkwise.session.journal.events import (
     MOST_EXAMPLES,
+    SETTINGS,
     AuditPlan,
+    Event,
     Example,
     read_examples,
     read_plan,

@@ -17,10 +17,12 @@ from linkwise.constraints.facts import Answer, Fact, Suspect
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.session.journal.events import Event
 from linkwise.session.journal.stored_clustering import GRADES, MOST_RATE, Doubts, ErrorRate, Grade
-from linkwise.session.state.event_facts import add_event, fallible_facts
+from linkwise.session.state.event_lists import add_event, fallible_facts
 
 VERY_LIKELY = 0.9  # chance of an error from which an answer is very likely wrong
 LEAST_CHANCE: dict[Grade, float] = {"likely wrong": 0.5, "very likely wrong": VERY_LIKELY}
+Key = tuple[int, int, Answer]
+"""The rows of a fact, the lower one first, and its answer."""
 OPPOSITE: dict[Answer, Answer] = {"yes": "no", "no": "yes", "unsure": "unsure"}
 
 
@@ -104,7 +106,7 @@ def find_doubts(evidence: Evidence, settled: Sequence[Event]) -> Doubts | None:
     events = [event for event in settled for _ in fallible_facts(event)]
     n_certain = len(evidence) - len(events)
     rates = _estimate_rates(evidence, events, n_certain)
-    given = {_normalise(fact) for fact in evidence}
+    given = {_key_of(fact) for fact in evidence}
     found = [
         (events[suspect.number - n_certain].number, GRADES[suspect.chance >= VERY_LIKELY])
         for suspect in evidence.suspects()
@@ -151,17 +153,17 @@ def _list_given(evidence: Evidence, events: Sequence[Event], n_certain: int) -> 
             yield Given(*fact.pair, fact.answer == "yes", is_certain)
 
 
-def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Fact]) -> tuple[Fact, ...]:
+def _find_contradiction(evidence: Evidence, fact: Fact, given: set[Key]) -> tuple[Fact, ...]:
     """The shortest chain of given answers that implies the opposite of another one, if there is one."""
     relation = evidence.relation(*fact.pair)
-    is_given = all(_normalise(each) in given for each in relation.because)
+    is_given = all(_key_of(each) in given for each in relation.because)
     return relation.because if is_given and relation.verdict == OPPOSITE[fact.answer] else ()
 
 
 def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubts) -> list[SuspectAnswer]:
     """Add to each suspect its answer, and the chain of answers that speaks against it."""
     by_number = {event.number: event for event in settled if event.kind in ("answer", "add")}
-    given = {_normalise(fact) for fact in evidence}
+    given = {_key_of(fact) for fact in evidence}
     found = []
     for number, grade in doubts.suspects:
         event = by_number.get(number)
@@ -172,7 +174,7 @@ def explain_suspects(evidence: Evidence, settled: Sequence[Event], doubts: Doubt
     return found
 
 
-def _normalise(fact: Fact) -> Fact:
-    """The same fact with its lower row first."""
-    first, second = sorted(fact.pair)
-    return Fact(first, second, fact.answer)
+def _key_of(fact: Fact) -> Key:
+    """What tells two facts apart, whichever of their rows comes first."""
+    one, other = fact.first, fact.second
+    return (one, other, fact.answer) if one < other else (other, one, fact.answer)

@@ -25,7 +25,7 @@ from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.facts import Answer
 from linkwise.markup import draw_block
 from linkwise.session.journal.events import Event
-from linkwise.session.state.event_facts import facts_of
+from linkwise.session.state.event_lists import facts_of
 from linkwise.session.state.status import ENOUGH, describe_percent, describe_range, describe_share
 from linkwise.wording import count_noun
 

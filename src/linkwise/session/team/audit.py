@@ -33,8 +33,7 @@ from linkwise.constraints.error_rates import SourceRate
 from linkwise.constraints.facts import Answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.rng import rng_at
-from linkwise.session.journal.events import REVISIONS, Event
-from linkwise.session.journal.values import AuditPlan
+from linkwise.session.journal.events import REVISIONS, AuditPlan, Event
 from linkwise.session.team.agreement import wilson_interval
 from linkwise.wording import count_noun
 

@@ -190,6 +190,10 @@ class Leases:
         others = [each for each in self._postponed.get(to, ()) if each.lease.question.id != lease.question.id]
         self._postponed[to] = [*others, Postponed(lease, until)]
 
+    def has_postponed(self, to: str) -> bool:
+        """Whether somebody has put a question off, which may have come back by now."""
+        return to in self._postponed
+
     def find_postponed(self, to: str, n_answers: int) -> list[Lease]:
         """The questions that somebody put off, and that do not come back yet."""
         left = [each for each in self._postponed.get(to, ()) if each.until > n_answers]

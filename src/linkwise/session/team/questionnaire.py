@@ -14,10 +14,9 @@ from linkwise.constraints.facts import Answer, GivenAnswer, check_answer, check_
 from linkwise.errors import SessionError, StaleAnswerError, short_repr
 from linkwise.learn.batches import Expectation, expect
 from linkwise.learn.learner import Question
-from linkwise.session.journal.events import Place
+from linkwise.session.journal.events import Place, Remark, check_note, check_seconds, check_source
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.store import WriteConflict
-from linkwise.session.journal.values import Remark, check_note, check_seconds, check_source
 from linkwise.session.recorder import Recorder
 from linkwise.session.state.session_state import SessionState
 from linkwise.session.team.extra_questions import WHY, choose_gold, choose_second_opinions, count_due_opinions
@@ -338,8 +337,11 @@ class Questionnaire:
         list of (int, int)
             The two rows of each question.
         """
+        name = check_source(to)
+        if not self.leases.has_postponed(name):
+            return []
         self._state.catch_up()
-        return [lease.expectation.pair for lease in self._find_postponed(check_source(to))]
+        return [lease.expectation.pair for lease in self._find_postponed(name)]
 
     def _find_postponed(self, name: str) -> list[Lease]:
         """The questions that somebody put off, that are still worth asking, and that do not come back yet."""

@@ -7,9 +7,8 @@ from typing import Any
 from linkwise.constraints.facts import Fact, GivenAnswer, check_answer
 from linkwise.constraints.fallible import FallibleEvidence
 from linkwise.errors import SessionError
-from linkwise.session.journal.events import Place
+from linkwise.session.journal.events import AuditPlan, Place, check_note, check_source, write_plan
 from linkwise.session.journal.journal import Journal
-from linkwise.session.journal.values import AuditPlan, check_note, check_source, write_plan
 from linkwise.session.recorder import Recorder
 from linkwise.session.state.session_state import SessionState
 from linkwise.session.team.agreement import SourceAgreement, measure_agreement

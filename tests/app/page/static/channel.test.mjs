@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openChannel } from "../../../src/linkwise/app/page/static/src/channel.js";
+import { openChannel } from "../../../../src/linkwise/app/page/static/src/channel.js";
 import { FakeModel } from "./fakes.mjs";
 
 test("a reply reaches the request with its id, with its file", async () => {

@@ -5,14 +5,14 @@ import {
   findClusters,
   ORDERS,
   sortClusters,
-} from "../../../src/linkwise/app/page/static/src/cluster_order.js";
+} from "../../../../src/linkwise/app/page/static/src/cluster_order.js";
 import {
   describeAnswered,
   describeChoice,
   describeDrag,
   describeFound,
   describeUnlisted,
-} from "../../../src/linkwise/app/page/static/src/cluster_wording.js";
+} from "../../../../src/linkwise/app/page/static/src/cluster_wording.js";
 
 const NAMES = ["Reds", "dark red", "Cluster 1", "Cluster 12", "Cluster 112", "row 12", "a12b", "(x+y)"];
 const CLUSTERS = [

@@ -5,7 +5,7 @@ import {
   createColourTable,
   hasFamilies,
   slotName,
-} from "../../../src/linkwise/app/page/static/src/colours.js";
+} from "../../../../src/linkwise/app/page/static/src/colours.js";
 
 test("each shade of a family has a slot, and after four they repeat", () => {
   const shades = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller } from "../../../src/linkwise/app/page/static/src/controller.js";
-import { repeatRequest } from "../../../src/linkwise/app/page/static/src/repeat_request.js";
-import { BUSY, EARLY } from "../../../src/linkwise/app/page/static/src/wording.js";
+import { Controller } from "../../../../src/linkwise/app/page/static/src/controller.js";
+import { repeatRequest } from "../../../../src/linkwise/app/page/static/src/repeat_request.js";
+import { BUSY, EARLY } from "../../../../src/linkwise/app/page/static/src/wording.js";
 import { createDisplay, createItem, createState } from "./fakes.mjs";
 
 /** A controller whose replies are given by hand, at a question that was read. */

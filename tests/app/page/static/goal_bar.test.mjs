@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeGoal } from "../../../src/linkwise/app/page/static/src/goal_bar.js";
+import { describeGoal } from "../../../../src/linkwise/app/page/static/src/goal_bar.js";
 
 test("what is done of the budget, how fast, and how long the rest takes", () => {
   assert.equal(

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { createMovedRows, findMovedRows, thinOut } from "../../../src/linkwise/app/page/static/src/moved_rows.js";
+import {
+  createMovedRows,
+  findMovedRows,
+  thinOut,
+} from "../../../../src/linkwise/app/page/static/src/moved_rows.js";
 
 test("rows with another label have moved", () => {
   const [before, after] = [Uint8Array.of(0, 1, 255, 255, 2), Uint8Array.of(0, 2, 255, 1, 255)];

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curvePath } from "../../../src/linkwise/app/page/static/src/items.js";
-import { indexRows } from "../../../src/linkwise/app/page/static/src/nearest_row.js";
-import { createStamps } from "../../../src/linkwise/app/page/static/src/pixel_painter.js";
-import { fitRows, panBy, toPixels, toUnits, zoomAt } from "../../../src/linkwise/app/page/static/src/viewport.js";
+import { curvePath } from "../../../../src/linkwise/app/page/static/src/items.js";
+import { indexRows } from "../../../../src/linkwise/app/page/static/src/nearest_row.js";
+import { createStamps } from "../../../../src/linkwise/app/page/static/src/pixel_painter.js";
+import {
+  fitRows,
+  panBy,
+  toPixels,
+  toUnits,
+  zoomAt,
+} from "../../../../src/linkwise/app/page/static/src/viewport.js";
 
 /** Numbers in [-1, 1] that are the same every time. */
 function drawPlaces(n) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller } from "../../../src/linkwise/app/page/static/src/controller.js";
-import { describeNote, formatSeconds } from "../../../src/linkwise/app/page/static/src/note_wording.js";
-import { Stopwatch } from "../../../src/linkwise/app/page/static/src/stopwatch.js";
-import { describeCounts } from "../../../src/linkwise/app/page/static/src/team.js";
+import { Controller } from "../../../../src/linkwise/app/page/static/src/controller.js";
+import { describeNote, formatSeconds } from "../../../../src/linkwise/app/page/static/src/note_wording.js";
+import { Stopwatch } from "../../../../src/linkwise/app/page/static/src/stopwatch.js";
+import { describeCounts } from "../../../../src/linkwise/app/page/static/src/team.js";
 import { createDisplay, createState } from "./fakes.mjs";
 
 test("the time while the page is hidden does not count", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CLEAR, gradeDifference, placeMarks } from "../../../src/linkwise/app/page/static/src/scale.js";
+import { CLEAR, gradeDifference, placeMarks } from "../../../../src/linkwise/app/page/static/src/scale.js";
 
 const PLACES = Array.from({ length: 61 }, (_, i) => i / 60);
 

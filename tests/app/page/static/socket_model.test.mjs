@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SocketModel } from "../../../src/linkwise/app/page/static/src/socket_model.js";
+import { SocketModel } from "../../../../src/linkwise/app/page/static/src/socket_model.js";
 
 /** A model and its sockets; `statuses` is what the server answers to HEAD requests. */
 function setUp(statuses = {}) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as words from "../../../src/linkwise/app/page/static/src/team_wording.js";
+import * as words from "../../../../src/linkwise/app/page/static/src/team_wording.js";
 
 const ANNA = { answers: 12, unsure: 0, added: 0, gold: 0, gold_right: 0, median_seconds: null };
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toBytes, toTypedArray } from "../../../src/linkwise/app/page/static/src/numbers.js";
-import { describeNumber } from "../../../src/linkwise/app/page/static/src/question_wording.js";
-import * as wording from "../../../src/linkwise/app/page/static/src/wording.js";
+import { toBytes, toTypedArray } from "../../../../src/linkwise/app/page/static/src/numbers.js";
+import { describeNumber } from "../../../../src/linkwise/app/page/static/src/question_wording.js";
+import * as wording from "../../../../src/linkwise/app/page/static/src/wording.js";
 
 test("numbers and shares", () => {
   assert.equal(wording.formatCount(1, "row"), "1 row");

@@ -1,8 +1,9 @@
-"""Places of rows by their neighbours, for plots: t-SNE of scikit-learn, in which clusters pull.
+"""Places of rows in the plane, for plots: by their principal components, or by their neighbours.
 
-Rows of one cluster are moved nearer by as much as both are certain to be in it, so that rows that answers put
-together lie together, and a row that is uncertain lies where its values put it. The map begins at other
-places, such as principal components, and is turned so that it resembles them.
+The second is t-SNE of scikit-learn, in which clusters pull. Rows of one cluster are moved nearer by as much
+as both are certain to be in it. So rows that answers put together lie together, and a row that is uncertain
+lies where its values put it. The map begins at other places, such as principal components, and is turned so
+that it resembles them.
 
 Above 2000 rows those are mapped that have answers, and some at random. Each other row lies beside the mapped
 row that is nearest by its values. Cost: O(m²) for m mapped rows; 2000 take some seconds.
@@ -11,10 +12,11 @@ row that is nearest by its values. Cost: O(m²) for m mapped rows; 2000 take som
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from linkwise import native, parallel
@@ -126,3 +128,37 @@ def _turn_towards(places: NDArray[np.float64], start: NDArray[np.float64]) -> ND
     left, _, right = np.linalg.svd(around.T @ wanted)
     turned: NDArray[np.float64] = around @ (left @ right)
     return turned
+
+
+FIT_ROWS = 100_000  # with more rows, the axes are fitted to a sample of this size
+
+
+class Projection(NamedTuple):
+    """Rows on their first two principal components.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_rows, 2), float64
+        Coordinates of the rows; the second is 0 where the rows have one component.
+    shares : tuple of float
+        The share of the variance of the rows along each of the two.
+    """
+
+    places: NDArray[np.float64]
+    shares: tuple[float, float]
+
+
+def project_on_components(X: NDArray[Any]) -> Projection:
+    """Find the first two principal components; above 100 000 rows the axes are those of a sample."""
+    rows = X
+    if len(X) > FIT_ROWS:
+        rows = X[np.random.default_rng(0).choice(len(X), FIT_ROWS, replace=False)]
+    n_axes = min(2, *rows.shape)
+    places = np.zeros((len(X), 2))
+    if not np.ptp(rows, axis=0).any():
+        places[:, :n_axes] = X[:, :n_axes]
+        return Projection(places, (0.0, 0.0))
+    found = PCA(n_axes, random_state=0).fit(rows)
+    places[:, :n_axes] = found.transform(X)
+    first, second = [*found.explained_variance_ratio_.tolist(), 0.0][:2]
+    return Projection(places, (first, second))

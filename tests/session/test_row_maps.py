@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from linkwise.session import neighbour_map
-from linkwise.session.neighbour_map import choose_mapped, map_by_neighbours, measure_pulled
-from linkwise.session.projection import project_on_components
+from linkwise.session import row_maps
+from linkwise.session.row_maps import choose_mapped, map_by_neighbours, measure_pulled, project_on_components
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 6
@@ -48,7 +47,7 @@ def test_clusters_pull_by_as_much_as_they_are_certain():
 
 
 def test_rows_beyond_the_most_lie_beside_the_nearest(monkeypatch):
-    monkeypatch.setattr(neighbour_map, "MOST_MAPPED", 60)
+    monkeypatch.setattr(row_maps, "MOST_MAPPED", 60)
     named = [3, 7, 119]
     mapped = choose_mapped(120, named, np.random.default_rng(0))
     assert len(mapped) == len(set(mapped.tolist())) == 60
@@ -75,8 +74,8 @@ def test_rows_that_say_little(rows):
 
 SCRIPT = f"""
 import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from session.test_neighbour_map import CERTAIN, LABELS, START, X
-from linkwise.session.neighbour_map import map_by_neighbours
+from session.test_row_maps import CERTAIN, LABELS, START, X
+from linkwise.session.row_maps import map_by_neighbours
 import hashlib
 print(hashlib.sha256(map_by_neighbours(X, LABELS, CERTAIN, START).tobytes()).hexdigest())
 """
