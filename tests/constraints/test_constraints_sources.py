@@ -50,7 +50,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("y", SAME, ids=repr)
+@pytest.mark.parametrize("y", SAME, ids=[f"{type(y).__module__}-{n}" for n, y in enumerate(SAME)])
 def test_labels_may_have_any_type(y):
     assert relations(Constraints.from_labels(y)) == relations(Constraints(5, [(0, 1)], [(0, 2)]))
 

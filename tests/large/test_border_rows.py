@@ -6,7 +6,7 @@ import pytest
 
 from linkwise.large import border_rows
 from linkwise.large.border_rows import list_entries
-from linkwise.large.group_totals import ITEM, N_BORDER, GroupCenters, GroupTotals
+from linkwise.large.group_totals import GROUP, N_BORDER, GroupCenters, GroupTotals
 from linkwise.learn.kin import kernels
 
 K = 30
@@ -23,7 +23,7 @@ def make_totals(far):
     border[:, 0] = 100 + np.arange(K)
     squares = np.full((K, N_BORDER), -1.0)
     squares[:, 0] = np.square(far)
-    rows = pl.DataFrame({"x": np.concatenate([points[:, 0], points[:, 0] + far]), ITEM: np.arange(2 * K)})
+    rows = pl.DataFrame({"x": np.concatenate([points[:, 0], points[:, 0] + far]), GROUP: np.arange(2 * K)})
     totals = GroupTotals.start((K, 1))._replace(
         sizes=np.full(K, 50),
         medoid=np.arange(K),
