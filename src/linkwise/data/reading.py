@@ -12,9 +12,8 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
-from linkwise.data.column_names import to_names
 from linkwise.errors import DataError
-from linkwise.wording import shorten
+from linkwise.wording import join_names, shorten
 
 Unit = Literal["words", "letters"]
 """What texts are compared by."""
@@ -374,3 +373,17 @@ def _check_weights(weights: Any) -> dict[str, float] | Literal["none"] | None:
         if not is_number or not isfinite(weight) or weight < 0:
             raise DataError(f"The weight of '{name}' is {weight!r:.60}. Set a number of at least 0.")
     return {str(name): float(weight) for name, weight in weights.items()}
+
+
+# ---------------------------------------------------------------- names of columns
+def to_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Convert column names to a tuple; a single string is one name."""
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
+
+
+def unknown_column(name: str, names: Sequence[str]) -> str:
+    """Describe a column that does not exist, and suggest the closest name."""
+    folded = {other.casefold(): other for other in reversed(names)}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    hint = f" Did you mean '{folded[near[0]]}'?" if near else ""
+    return f"There is no column '{name}'.{hint} The columns are: {join_names(names, 30)}."

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.column_names import check_names
-from linkwise.data.columns.named_columns import list_names
+from linkwise.data.columns.named_columns import check_names, list_names
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large.border_rows import list_entries
@@ -119,7 +118,7 @@ def _choose_names(tables: TableFiles, reading: Reading) -> list[str]:
     """The columns that are read: all but those that are dropped."""
     there = list(tables.schema)
     names = list_names(there, reading)
-    check_names(there, *names[:-1])
+    check_names(there, names)
     return [name for name in there if name not in names.drop]
 
 

@@ -59,7 +59,9 @@ def test_other_columns_are_encoded_as_without_it():
 
 def test_new_rows_below_the_first_ones():
     encoded = encode(from_frame(pl.DataFrame({"income": INCOME}), log=["income"]))
-    with pytest.raises(DataError, match="is compared by its logarithm, and rows 1, counted from 0"):
+    with pytest.raises(
+        DataError, match=r"is compared by its logarithm\. In rows 1, counted from 0, it is not above 0"
+    ):
         encoded.transform(pl.DataFrame({"income": [1.0, 0.0]}))
 
 

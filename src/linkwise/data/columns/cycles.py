@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_missing
-from linkwise.data.column_names import unknown_column
 from linkwise.data.columns.roles import to_numbers, to_words, value_kind
 from linkwise.data.columns.vectors import append_columns
+from linkwise.data.reading import unknown_column
 from linkwise.errors import DataError, short_repr
 from linkwise.wording import join_names
 

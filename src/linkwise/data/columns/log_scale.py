@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.column_names import unknown_column
 from linkwise.data.columns.roles import Column, to_numbers, value_kind
+from linkwise.data.reading import unknown_column
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:

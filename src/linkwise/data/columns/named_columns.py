@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.data.column_names import check_names
 from linkwise.data.columns.ids import find_id
 from linkwise.data.read.dates import check_dates
-from linkwise.data.reading import Reading, Weights
+from linkwise.data.reading import Reading, Weights, unknown_column
+from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def resolve_names(frame: nw.DataFrame[Any], reading: Reading) -> NamedColumns:
     """
     names = list_names(frame.columns, reading)
     check_name_lengths(frame.columns)
-    check_names(frame.columns, *names[:-1])
+    check_names(frame.columns, names)
     check_dates(frame, names.drop)  # before `find_id` reads values, which Python must be able to hold
     used = {*(names.columns or ()), *names.drop, *names.show, *names.hide, *names.text, *names.image}
     return names._replace(id_column=find_id(frame, names.id_column, used))
@@ -95,6 +96,31 @@ def list_names(there: list[str], reading: Reading) -> NamedColumns:
         tuple(reading.hide or ()),
         takes_all,
     )
+
+
+def check_names(there: list[str], names: NamedColumns) -> None:
+    """Check that all named columns exist, and that each has one use."""
+    single = [] if names.id_column is None else [names.id_column]
+    known = set(there)
+    for name in (
+        *single, *names.text, *names.image, *(names.columns or ()), *names.drop, *names.show, *names.hide,
+    ):  # fmt: skip
+        if name not in known:
+            raise DataError(unknown_column(name, there))
+    uses: dict[str, set[str]] = {
+        "the id": set(single),
+        "a feature": set(names.columns or ()),
+        "the text": set(names.text),
+        "a picture": set(names.image),
+        "dropped": set(names.drop),
+        "only shown": set(names.show),
+        "hidden": set(names.hide),
+    }
+    for one, other in combinations(uses, 2):
+        if (one, other) == ("a feature", "hidden"):
+            continue
+        for name in uses[one] & uses[other]:
+            raise DataError(f"Column '{name}' is to be {one} and {other}. Use it in one option.")
 
 
 def leave_out_weightless(names: NamedColumns, weights: Weights | None) -> NamedColumns:

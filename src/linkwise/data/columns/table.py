@@ -190,7 +190,8 @@ def understand(
     if reading.is_of_series:
         found, told = understand_curves(frame, names)
     elif is_of_records:
-        frame, parts = expand_lists(frame, used.columns or ())
+        if used.columns:
+            frame, parts = expand_lists(frame, used.columns)
         frame, found, told = understand_records(frame, used, parts, reading)
     else:
         found, told = understand_texts(frame, used)

@@ -91,7 +91,12 @@ def understand_records(
     return (
         frame,
         found,
-        [*notes, *variant_notes.values(), *propose_categories(frame, found), *describe_cycles(cycles)],
+        [
+            *notes,
+            *variant_notes.values(),
+            *propose_categories(frame, found),
+            *(describe_cycles(cycles) if cycles else ()),
+        ],
     )
 
 

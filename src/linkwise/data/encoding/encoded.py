@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.column_names import unknown_column
 from linkwise.data.columns.cycles import Cycle, CycleKind, add_cycles, cycle_of, read_places, to_coordinates
 from linkwise.data.columns.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.columns.table import Table
 from linkwise.data.columns.variants import match_spellings
 from linkwise.data.columns.vectors import expand_lists
+from linkwise.data.reading import unknown_column
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 

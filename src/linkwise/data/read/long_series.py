@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.column_names import to_names, unknown_column
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.frames import to_polars
 from linkwise.data.read.parse import parse_columns
+from linkwise.data.reading import to_names, unknown_column
 from linkwise.errors import DataError
 from linkwise.limits import check_cells
 from linkwise.wording import count_noun, join_names
