@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from browser.presenters import Bundled, describe_moved, pair, press, shown_as
-from linkwise.app.page.presenter import Presenter
+from linkwise.app.page.lookups import LOOKUPS
 from linkwise.data.show.items import Items, image_items, series_items, text_items
 from linkwise.learn.cobras.cobras import COBRAS
 from linkwise.session.session import Session
@@ -240,13 +240,13 @@ def test_the_rows_that_moved_are_shown_and_announced(served, browse):
 
 
 def test_an_outcome_in_the_history_comes_with_the_list(served, browse, monkeypatch):
-    look_up = Presenter.ACTIONS["history"]
+    look_up = LOOKUPS["history"]
 
-    def look_up_slowly(presenter, request):
+    def look_up_slowly(content, request):
         time.sleep(0.3)
-        return look_up(presenter, request)
+        return look_up(content, request)
 
-    monkeypatch.setitem(Presenter.ACTIONS, "history", look_up_slowly)
+    monkeypatch.setitem(LOOKUPS, "history", look_up_slowly)
     session, X = small([(0, 1, "must-link")])
     page = browse(served(lambda: plain(session, X)))
     page.keyboard.press("h")

@@ -75,3 +75,8 @@ def test_an_unknown_option_names_the_nearest():
 def test_options_that_do_not_fit(options, said):
     with pytest.raises(DataError, match=said):
         from_frame(FRAME, **options)
+
+
+def test_a_single_name_is_a_list_of_one():
+    assert Reading(text="body", columns="size") == Reading(text=("body",), columns=("size",))
+    assert Reading(show="titles.csv").side_file == "titles.csv"

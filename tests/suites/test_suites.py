@@ -596,7 +596,7 @@ def test_labels_and_methods_are_there_once(place, capsys):
 
 def test_finished_tasks_have_tables_before_the_others(place, capsys):
     assert run("--finished") == 2
-    assert "No task is finished by all methods. Let their runs end, or leave" in capsys.readouterr().err
+    assert "No task is finished by all methods. Let their runs end, or remove" in capsys.readouterr().err
     assert run("--tasks", "lines") == 0
     (place / "out/mine/scores.csv").unlink()
     capsys.readouterr()

@@ -180,6 +180,11 @@ class Reading:
     hide: Sequence[str] | None = None
     kind: Literal["image", "text"] | None = None
 
+    def __post_init__(self) -> None:
+        for name in (*_NAMES, "columns", "series_by"):
+            if name != "show" and isinstance(value := getattr(self, name), str):  # a text in `show` is a file
+                object.__setattr__(self, name, (value,))
+
     @classmethod
     def of(cls, **options: Unpack[ReadingOptions]) -> Reading:
         """Build a reading from keywords, in which a single name may stand for a list of names.

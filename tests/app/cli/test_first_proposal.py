@@ -19,7 +19,7 @@ SETS = {
     "articles": ("articles.npy", ["--show", "titles.csv"]),  # the cosine is chosen without an option
     "contacts": (
         "contacts.csv",
-        ["--id", "record", "--text", "name,street,town,phone", "--text-by", "letters", "--method", "records"],
+        ["--text", "name,street,town,phone", "--text-by", "letters", "--method", "records"],
     ),
 }
 
@@ -99,7 +99,7 @@ def test_a_command_for_a_file_that_cannot_be_read_keeps_what_was_given(tmp_path,
     data.write_text("\n".join(["row,a,b", *(f"k{n},{n % 5},{n * n % 7 or ''}" for n in range(20))]))
     refused = linkwise("ask", data, "--scale", "standard")
     assert refused.exit_code == 3
-    assert find_command(refused)[3:] == ["--id", "row", "--scale", "standard", "--impute", "median"]
+    assert find_command(refused)[3:] == ["--scale", "standard", "--impute", "median"]
     named = data.with_name("named.csv")
     named.write_text(data.read_text().replace("row,", "mark,id,").replace("\nk", "\nm,k"), encoding="utf-8")
     assert find_command(linkwise("ask", named))[3:] == ["--impute", "median"]

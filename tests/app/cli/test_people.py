@@ -187,10 +187,10 @@ def test_examples_of_pairs_are_shown_with_the_guidelines_and_in_the_status(linkw
 
 def test_the_proposed_command_keeps_the_people(linkwise, tmp_path, monkeypatch):
     data = tmp_path / "rows.csv"
-    data.write_text("nr,size\n" + "\n".join(f"{n},{n * 7 % 10}" for n in range(1, 21)))
+    data.write_text("place,size\n" + "\n".join(f"{n},{n * 7 % 10}" for n in range(1, 21)))
     monkeypatch.setattr(
         "linkwise.app.cli.commands.serve.serve_page", lambda source, where: source.begin().close()
     )
     done = linkwise("serve", data, "--annotators", "anna,ben", "--overlap", "0.2", "--no-browser")
     assert done.exit_code == 0, done.stderr
-    assert f"linkwise serve {data} --id nr --annotators anna,ben --overlap 0.2" in words(done)
+    assert f"linkwise serve {data} --id place --annotators anna,ben --overlap 0.2" in words(done)
