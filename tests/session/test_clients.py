@@ -334,3 +334,16 @@ def test_threads_may_share_a_session(path):
         assert [(e.first, e.second) for e in session.events] == asked
         assert set(readings) <= {(len(X), len(X), len(Y))}
         assert present(session) == present(alone)
+
+
+def test_a_drawing_of_a_session_shows_nobody_its_question(two):
+    mine, other = two
+    old = mine.question
+    other.answer("no")
+    assert mine._repr_html_()
+    lw.plot(mine)
+    with pytest.raises(StaleAnswerError, match="not stored") as refused:
+        mine.answer("yes")
+    assert pair(refused.value.question) == pair(other.question) != pair(old)
+    mine.answer("yes", question_id=mine.snapshot.question_id)
+    assert [e.answer for e in other.history] == ["no", "yes"]

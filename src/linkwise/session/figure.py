@@ -97,7 +97,8 @@ def plot(session: Session, ax: Axes | None = None) -> Axes:
 
 def _list_groups(session: Session) -> list[_Group]:
     """The largest clusters by number, after all other rows."""
-    now = session.snapshot
+    with session._lock:
+        now = session._snapshots.take()  # a figure shows no question
     labels, names, shades = now.labels, now.names, now.shades
     found, sizes = np.unique(labels[labels != NO_CLUSTER], return_counts=True)
     order = found[np.argsort(-sizes, kind="stable")].tolist()

@@ -376,6 +376,7 @@ class Session:
             yield step
 
     def _repr_html_(self) -> str:
-        if self._journal.store.is_closed:
-            return draw_block("A session that is closed", ["Open it again with Session.open(path, X)."])
-        return self.snapshot._repr_html_()
+        with self._lock:
+            if self._journal.store.is_closed:
+                return draw_block("A session that is closed", ["Open it again with Session.open(path, X)."])
+            return self._snapshots.take()._repr_html_()  # which shows no question
