@@ -23,9 +23,9 @@ class Option(NamedTuple):
     help : str
         What it means, in a phrase.
     type : type, "folder" or tuple of str
-        What its value is, or the words that it may be.
+        Its type, or the allowed words.
     metavar : str
-        What stands for the value in the help.
+        The placeholder of the value in the help.
     default : object
         What holds without it; None where there is no default that a person would type.
     is_stored : bool

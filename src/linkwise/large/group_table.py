@@ -63,7 +63,7 @@ class GroupTable:
     cuts : ndarray of shape (n_items,)
         The part of a mixed group has its rows beyond so much of the way from the medoid to the border row.
     stamps : tuple of FileStamp
-        What each file was like when its rows became groups.
+        The stamp of each file at the time when its rows became groups.
     """
 
     summary: Summary

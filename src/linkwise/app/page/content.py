@@ -37,7 +37,7 @@ class PageContent:
     Attributes
     ----------
     now : Snapshot
-        What follows from the events, as of the last call of `refresh`.
+        The snapshot of the session at the last call of `refresh`.
     event : int
         Number of the last event then; -1 if everything is to be read again.
     counter : int

@@ -42,9 +42,9 @@ class CommandOption(NamedTuple):
     heading : str
         The heading under which the help lists it.
     type : type or tuple of str
-        What its value is, or the words that it may be; bool for a flag without a value.
+        Its type, or the allowed words; bool for a flag without a value.
     metavar : str
-        What stands for the value in the help.
+        The placeholder of the value in the help.
     least, most : float or None
         Bounds of a number.
     parse : callable or None

@@ -62,7 +62,7 @@ def write_labels(
 ) -> None:
     """``id,cluster``, one line a row, and ``name`` where clusters have names.
 
-    What looks like a formula stands behind an apostrophe.
+    A value that looks like a formula gets an apostrophe in front.
     """
     refuse_lone_surrogates(ids, "the ids")
     refuse_lone_surrogates(list((names or {}).values()), "the names of clusters")
@@ -148,7 +148,7 @@ class AnswerRecord(NamedTuple):
     kind : {"answer", "gold", "add"}
         Whether the pair was asked, asked although it is known (gold), or volunteered.
     believed : {"yes", "no", ""}
-        What holds for the pair by all answers; empty if nothing follows from them.
+        The relation of the pair by all answers; empty if none follows.
     suspect : {"likely wrong", "very likely wrong", ""}
         Whether the answer is probably wrong.
     seconds : float or None

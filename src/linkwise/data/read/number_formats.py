@@ -300,9 +300,11 @@ def _choose_mark(parts: pl.DataFrame) -> list[Decimal]:
     """
     number = parts["number"].drop_nulls()
     marked = number.filter(number.str.contains(r"[.,]"))
-    if len(marked) < _MARKED and parts["plus"].is_null().all():
+    commas = marked.str.contains(",", literal=True)
+    is_mixed = commas.any() and not commas.all()
+    if is_mixed or (len(marked) < _MARKED and parts["plus"].is_null().all()):
         return []
-    return ["." if marked.str.contains(",", literal=True).all() else ","]
+    return ["." if commas.all() else ","]
 
 
 def _find_unit(parts: pl.DataFrame) -> str | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MARKERS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".")
 _MOMENT = r"^\d{4}[-/]\d{2}[-/]\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 _COMPACT = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"  # 20240131
+_COMPACT_RANGE = (19_000_101, 20_991_231)
 _LEADING_ZERO = r"^[+-]?0\d+$"
 _MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE)  # a number, truth or date
 _READING = re.compile(r" is read as ([^:]+): ")
@@ -82,7 +83,7 @@ def parse_columns(
     for start in range(0, len(names), _AT_ONCE):
         some = frame.select(names[start : start + _AT_ONCE])
         clean = _clean_numbers(some) if numbers else {}
-        compact = _find_compact_dates(some.select(list(clean)))
+        compact = _find_compact_dates(some, clean)
         clean.update(compact)
         notes += [_note_reading("dates", some[name], found) for name, found in compact.items()]
         parsed.update(clean)
@@ -176,17 +177,20 @@ def _clean_numbers(text: pl.DataFrame) -> dict[str, pl.Series]:
     }
 
 
-def _find_compact_dates(text: pl.DataFrame) -> dict[str, pl.Series]:
+def _find_compact_dates(text: pl.DataFrame, numbers: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
     """Columns of whole numbers that are all dates, such as 20240131."""
     import polars as pl
 
-    if text.is_empty():
+    whole = {name: found.drop_nulls() for name, found in numbers.items() if found.dtype.is_integer()}
+    near = [name for name, known in whole.items() if len(known) and known.is_between(*_COMPACT_RANGE).all()]
+    if not near:
         return {}
+    text = text.select(near)
     stripped = text.select(_empty_to_null(pl.all().str.strip_chars()))
     every = stripped.select(pl.all().str.contains(_COMPACT).all()).row(0)
     named = [name for name, is_date in zip(text.columns, every, strict=True) if is_date]
     many = [name for name in named if stripped[name].n_unique() >= _FEW_DATES or "date" in name.lower()]
-    found = {name: parse_moments(stripped[name]) for name in many if stripped[name].null_count() < len(text)}
+    found = {name: parse_moments(stripped[name]) for name in many}
     return {name: dates for name, dates in found.items() if dates is not None}
 
 
