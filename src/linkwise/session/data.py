@@ -357,6 +357,6 @@ class SessionData:
         ClusterColumns
             The cluster of each row.
         """
-        now = self._snapshots.take()
+        now = self._snapshots.read()
         called = [now.names.get(label) for label in now.labels.tolist()]
         return ClusterColumns(now.labels.astype(np.int64), called, now.confidence)

@@ -51,7 +51,7 @@ def _is_side_file(value: object) -> bool:
     return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
 
 
-def _are_items(value: object) -> bool:
+def _are_groups(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() - {"n_border"} != {"n", "n_rows", "hash"}:
         return False
     are_counts = all(type(value[name]) is int and value[name] > 0 for name in ("n", "n_rows"))
@@ -118,8 +118,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "choices"
     if "show" in source and not _is_side_file(source["show"]):
         return "show"
-    if "items" in source and not _are_items(source["items"]):
-        return "items"
+    if "groups" in source and not _are_groups(source["groups"]):
+        return "groups"
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):
         return EARLIER
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES

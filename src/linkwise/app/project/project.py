@@ -284,8 +284,8 @@ def _open_project(
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
         return _resume_project(data, path, reading, choice, kept, old, progress, verb)
-    n_items = choose_n_groups(data, kept.n_items)
-    if n_items is None:
+    n_groups = choose_n_groups(data, kept.n_groups)
+    if n_groups is None:
         check_exists(data)
         check_no_engine(data, kept)
     if not os.access(path.parent, os.W_OK):
@@ -293,7 +293,7 @@ def _open_project(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
     groups = None
-    if n_items is None:
+    if n_groups is None:
         source = _describe_source(data, path, reading)
         try:
             rows = read_shown_rows(data, source, path.parent, progress)
@@ -308,9 +308,9 @@ def _open_project(
         notes = rows.notes
     else:
         with open_engine(kept) as engine:
-            groups, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress, engine)
+            groups, source = summarize_data(data, path, reading, n_groups, choice.seed or 0, progress, engine)
         rows = groups.rows
-        is_chosen = kept.n_items is None
+        is_chosen = kept.n_groups is None
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
     table, encoded = rows.table, rows.encoded
     ids = row_ids(table)
@@ -349,7 +349,7 @@ def _resume_project(
         source, described = origin_of(stored, path), stored.learner
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
-        groups = resume_groups(path, source, kept.n_items, is_changed=changed is not None)
+        groups = resume_groups(path, source, kept.n_groups, is_changed=changed is not None)
         command = (verb, data, *session_words(data, path))
         old_state = describe_stored(stored, command, data, path, is_of_groups=groups is not None)
         idle = describe_idle_workers(data, path, kept, groups)
