@@ -96,7 +96,7 @@ def test_a_damaged_number_of_border_rows(linkwise, path, wrong):
         store.put_meta({"source": source})
     found = linkwise("status", path)
     assert found.exit_code == 5
-    assert "is damaged: 'items' in the source" in " ".join(found.stderr.split())
+    assert "is damaged: 'groups' in the source" in " ".join(found.stderr.split())
 
 
 def test_the_person_is_told_when_the_session_is_opened(linkwise, path, kinds, tmp_path):

@@ -47,8 +47,11 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
-    digest = value["sha256"]
-    return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
+    return _is_path(value["file"]) and _is_checksum(value["sha256"])
+
+
+def _is_checksum(value: object) -> bool:
+    return isinstance(value, str) and SHA256.fullmatch(value) is not None
 
 
 def _are_groups(value: object) -> bool:
@@ -108,7 +111,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("demo", _is_name)):
+    for name, right in (("file", _is_path), ("sha256", _is_checksum), ("demo", _is_name)):
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:

@@ -22,6 +22,7 @@ from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
     is_data,
+    is_unchanged,
     read_pairs_file,
     read_rows,
     read_shown_rows,
@@ -62,6 +63,7 @@ from linkwise.app.project.row_labels import divide_groups
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
+from linkwise.data.joining import needs_table
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
@@ -520,32 +522,39 @@ def open_with_current_labels(
 
 def open_with_data(
     path: Path, data: Path | None = None, progress: Progress | None = None
-) -> tuple[Session, Path, Rows]:
+) -> tuple[Session, Path, Reading, Rows | None]:
     """Open a session together with its data; the caller closes it.
 
-    The learner prepares only if the labels or the confidences that are stored are not current.
+    The learner prepares only if the labels or the confidences that are stored are not current. The rows are
+    read only then, or if the file is not, byte for byte, the one that the session was begun with, or if
+    clusters cannot be put beside what stands in it.
     """
     data = data or data_of_session(path)
-    with Session.open(path) as kept:
-        source = origin_of(kept, path)
-    if "choices" not in source:
-        raise UsageError(
-            f"{path} was begun from Python, so the file does not tell how to read {data}. "
-            "Join the clusters in Python: session.join(frame)"
-        )
-    if is_of_groups(source):
-        raise UsageError(
-            f"{path} is about groups, and its rows may not fit into memory. Write the cluster of each row to"
-            " a folder, and join by id: --labels FOLDER"
-        )
-    rows = read_shown_rows(data, source, path.parent, progress)
-    X, ids = rows.encoded.X, row_ids(rows.table)
-    session = Session.open(path)
-    is_same = session.find_difference(X) is None and ids == (session.ids if session.has_ids else None)
-    if is_same and _knows_all(session):
-        return session, data, rows
-    session.close()
-    return Session.open(path, X, ids=ids, progress=progress), data, rows
+    with ExitStack() as stack:
+        session = stack.enter_context(Session.open(path))
+        source = origin_of(session, path)
+        if "choices" not in source:
+            raise UsageError(
+                f"{path} was begun from Python, so the file does not tell how to read {data}. "
+                "Join the clusters in Python: session.join(frame)"
+            )
+        if is_of_groups(source):
+            raise UsageError(
+                f"{path} is about groups, and its rows may not fit into memory. Write the cluster of each row"
+                " to a folder, and join by id: --labels FOLDER"
+            )
+        reading, knows_all = recall_reading(source), _knows_all(session)
+        is_enough = knows_all and "show" not in source and not needs_table(data, reading)
+        if is_enough and is_unchanged(data, source):
+            stack.pop_all()
+            return session, data, reading, None
+        rows = read_shown_rows(data, source, path.parent, progress)
+        X, ids = rows.encoded.X, row_ids(rows.table)
+        is_same = session.find_difference(X) is None and ids == (session.ids if session.has_ids else None)
+        if is_same and knows_all:
+            stack.pop_all()
+            return session, data, reading, rows
+    return Session.open(path, X, ids=ids, progress=progress), data, reading, rows
 
 
 def _knows_all(session: Session) -> bool:

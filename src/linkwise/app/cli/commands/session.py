@@ -115,7 +115,7 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         counted = (
             f"{session.n_rows - n_border} groups{beside}; counts are of {'these' if beside else 'groups'}"
         )
-        facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
+        facts.append(("rows", f"{source['groups']['n_rows']} in {counted}"))
     facts += [("method", learner_phrase(shown.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
