@@ -13,6 +13,7 @@ from linkwise.data.cells import format_cell
 from linkwise.data.columns.ids import unique_ids
 from linkwise.data.columns.log_scale import check_log
 from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
+from linkwise.data.columns.proposals import Proposal
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role
 from linkwise.data.columns.uses import (
     describe_hidden,
@@ -51,6 +52,8 @@ class Table:
         The folder from which relative paths of pictures begin.
     written : dict of str to narwhals.Series
         For each column whose numbers are written with a unit or other marks: the text that a person sees.
+    proposals : tuple of Proposal
+        What the values suggested and `reading` has taken.
     """
 
     ids: tuple[str, ...] | None
@@ -60,6 +63,7 @@ class Table:
     reading: Reading = field(default=Reading(), repr=False)
     written: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False)
     folder: Path = Path()
+    proposals: tuple[Proposal, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)
