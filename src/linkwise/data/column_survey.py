@@ -96,6 +96,27 @@ def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
     ColumnSurvey
         The shares, which follow from the data alone.
     """
+    largest_first = measure_shares(encoded)
+    blocks = frozenset(filter(None, map(block_of, encoded.features)))
+    is_linked = any(one.option == "text_by" for one in table.proposals)
+    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
+    copies = None if is_linked else find_near_copies(frame, table.reading.id_column)
+    return ColumnSurvey(largest_first, blocks=blocks, copies=copies)
+
+
+def measure_shares(encoded: Encoded) -> dict[str, float]:
+    """Measure how much each column counts.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The rows as numbers.
+
+    Returns
+    -------
+    dict of str to float
+        As `ColumnSurvey.shares`.
+    """
     # the samples of a curve count as one
     names = ["curve" if one.role == "sample" else block_of(one) or one.source for one in encoded.features]
     shares = dict.fromkeys(names, 0.0)
@@ -105,13 +126,7 @@ def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
     if 0 < total < np.inf:
         for name, spread in zip(names, spreads.tolist(), strict=True):
             shares[name] += spread / total
-    largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    blocks = frozenset(filter(None, map(block_of, encoded.features)))
-    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
-    is_linked = any(one.option == "text_by" for one in table.proposals)
-    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
-    copies = None if is_linked else find_near_copies(frame, table.reading.id_column)
-    return ColumnSurvey(largest_first, blocks=blocks, copies=copies)
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 def _percent(share: float) -> str:

@@ -15,6 +15,7 @@ from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
+from linkwise.data.columns.proposals import recall_proposals
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading
@@ -23,6 +24,8 @@ from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress
+
+PROPOSED = "proposed"  # names of the options in a source that the values of the file suggested
 
 
 def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
@@ -102,6 +105,10 @@ def read_shown_rows(
     rows = read_rows(data, recall_reading(source), progress=progress, propose=propose)
     if rows.table.proposals:
         source |= describe_source(rows.table.reading, data)
+        source[PROPOSED] = [one.option for one in rows.table.proposals]
+    elif not data.is_dir():
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        rows = rows._replace(table=replace(rows.table, proposals=proposals))
     if side is None:
         return rows
     try:

@@ -63,7 +63,9 @@ from linkwise.app.project.row_labels import divide_groups
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
+from linkwise.data.column_survey import measure_shares
 from linkwise.data.reading import Reading
+from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.group_table import GroupTable
@@ -123,6 +125,13 @@ class Project:
     def table(self) -> Table:
         """Ids and columns of the rows."""
         return self.rows.table
+
+    @property
+    def columns(self) -> tuple[ColumnView, ...]:
+        """The columns as a person sees them before the first question; none of a folder or of groups."""
+        if self.data.is_dir() or self.group_table is not None:
+            return ()
+        return view_columns(self.table, measure_shares(self.encoded))
 
     @property
     def encoded(self) -> Encoded:

@@ -93,14 +93,27 @@ def propose_options(
     options = _find_options(frame, given) if len(frame) >= 2 else {}
     if folder is not None:
         options |= _find_pictures(frame, replace(given, **options), folder)
-    found = []
-    for option, value in options.items():
-        before = getattr(given, option) or ()
-        names = value if isinstance(value, list) else [value] if option == "id_column" else []
-        columns = tuple(name for name in names if name not in before)
-        reason = _REASONS[option]
-        found.append(Proposal(option, value, columns, reason(columns) if callable(reason) else reason))
-    return tuple(found)
+    return tuple(
+        _write_proposal(option, value, getattr(given, option) or ()) for option, value in options.items()
+    )
+
+
+def recall_proposals(reading: Reading, options: Sequence[str]) -> tuple[Proposal, ...]:
+    """Return earlier proposals by the names of their options, as far as the reading still has them."""
+    values = {option: getattr(reading, option) for option in options}
+    return tuple(
+        _write_proposal(option, list(value) if isinstance(value, tuple) else value, ())
+        for option, value in values.items()
+        if value is not None
+    )
+
+
+def _write_proposal(option: str, value: Any, before: Sequence[str]) -> Proposal:
+    """A proposal with its reason, which is about the columns that it adds."""
+    names = value if isinstance(value, list) else [value] if option == "id_column" else []
+    columns = tuple(name for name in names if name not in before)
+    reason = _REASONS[option]
+    return Proposal(option, value, columns, reason(columns) if callable(reason) else reason)
 
 
 def take_proposals(reading: Reading, proposals: Sequence[Proposal]) -> Reading:
@@ -133,6 +146,10 @@ def _name_cycle(option: str) -> str:
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
 
+OPTIONS = (
+    "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
+    "cycles", "drop", "show", "impute",
+)  # fmt: skip
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
     "text": _about("holds texts", "hold texts"),
