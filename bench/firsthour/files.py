@@ -3,8 +3,9 @@
 A `[[source]]` is a repository at a commit, and a `[[source.file]]` one of its files:
 
 - `label`: what holds the true classes. A column by name, or by position if the file has no header; "class" in
-  files of time series; "folder" for pictures in a folder for each class; an array of an archive. The copy that
-  linkwise reads lacks it. A file with neither `label` nor `truth` is opened, and its clusters are not judged.
+  files of time series; "folder" for pictures in a folder for each class; an array of an archive. The copy
+  that linkwise reads lacks it. A file with neither `label` nor `truth` is opened, and its clusters are not
+  judged.
 - `truth`: a file beside it, in which each line names rows of one thing. `id` is the column that names rows;
   without it they are named by position.
 - `chosen` and `method`: how an expert would read the file, as fields of `Reading`.
@@ -44,7 +45,12 @@ class PublicFile(NamedTuple):
     truth: dict[str, Any] | None = None
     delimiter: str = ","
     method: str | None = None
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, Any] | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the classes of its rows are known."""
+        return self.label is not None or self.truth is not None
 
     def find(self, checkouts: Path, path: str | None = None) -> Path:
         """Where the file lies in a folder of checkouts, or another file of its repository."""
@@ -132,7 +138,7 @@ def _copy_pictures(file: PublicFile, original: Path, copy: Path) -> list[str]:
     copy.mkdir()
     for name, path in pictures.items():
         shutil.copyfile(path, copy / name)
-    return [pictures[name].parent.name for name in sorted(pictures)]
+    return [pictures[name].parent.name for name in sorted(pictures) if not name.endswith(".gif")]
 
 
 # ---------------------------------------------------------------- files of the truth

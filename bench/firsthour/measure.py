@@ -1,159 +1,144 @@
-"""Open public files as their owners would, without options: is a question reached, and how good is it?
+"""Open public files as their owners would, without options: is a question reached, and how good is it.
 
     python -m bench run firsthour --checkouts DIR
     python -m bench run firsthour --checkouts DIR --files iris tips
 
 DIR holds <owner>+<name>/<path> for each file of `manifest.toml`. Whoever measures fetches them.
 
-`opening.csv` has, for each file without options, whether a question was reached, the seconds of processor time
-until then, from the start of the command, and everything that linkwise said. `table.csv` has the ARI after true
-answers: with what linkwise proposes applied, and as an expert would read the file.
+`opening.csv` has, for each file without options, whether a question was reached, the seconds of processor
+time that this took without the start of Python, and everything that linkwise said. `table.csv` has the ARI
+after true answers, without options and as an expert would read the file.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-import resource
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 
 from sklearn.metrics import adjusted_rand_score
 
-from bench.firsthour.files import PublicFile, copy_without_labels, read_manifest
-from bench.harness import add_common_options, format_table, out_folder, run_cells
+from bench.firsthour.files import Classes, PublicFile, copy_without_labels, read_manifest
+from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.results import write_csv
 from bench.suites.cell_store import Cell, Row
+from linkwise.app.cli.commands.ask import describe_opening
 from linkwise.app.project.method_choice import MethodChoice
-from linkwise.app.project.project import open_project
-from linkwise.data.columns.proposed_options import propose_options
-from linkwise.data.read.formats import read_frame
+from linkwise.app.project.options import SessionOptions
+from linkwise.app.project.project import Project, open_project
 from linkwise.data.reading import Reading
 
 AT = (0, 20, 50)  # answers
-WAYS = ("proposed", "chosen")
+WAYS = ("alone", "chosen")
+FIELDS = ("file", "way")
+MEASURED = ("reached", "seconds", "options", "said", *map(str, AT))
 USES = ("KIN", "RecordLinkage", "Session", "linkwise.data", "linkwise.app.project")
 
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
-    return USES
+    return (*USES, "linkwise.app.cli.commands.ask")
 
 
-# ---------------------------------------------------------------- the opening
-def measure_opening(cell: Cell, checkouts: Path) -> Row:
-    """Run the command without options until its first question, and keep what it says."""
-    file = read_manifest()[cell[0]]
-    with TemporaryDirectory() as scratch:
-        copy, _ = copy_without_labels(file, checkouts, Path(scratch))
-        before = _used_seconds()
-        command = [sys.executable, "-m", "linkwise", "ask", copy.name, "--terminal"]
-        done = subprocess.run(
-            command, cwd=scratch, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-        )
-        seconds = _used_seconds() - before
-    opening, question, _ = done.stdout.partition("Question 1")
-    told = opening if done.returncode == 0 else done.stderr
-    told = re.sub(r"\s+", " ", told).strip()
-    is_reached = done.returncode == 0 and bool(question)
-    return {"reached": "yes" if is_reached else "no", "seconds": f"{seconds:.1f}", "said": told}
-
-
-def _used_seconds() -> float:
-    """Seconds of processor time of all child processes so far."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-# ---------------------------------------------------------------- the clusters
-def measure_clusters(cell: Cell, checkouts: Path, at: Sequence[int]) -> Row:
-    """ARI after some numbers of true answers, and what stopped linkwise where something did."""
+def measure(cell: Cell, checkouts: Path) -> Row:
+    """Open a file and answer rightly; any error of linkwise is a result."""
     name, way = cell
     file = read_manifest()[name]
-    nothing: Row = dict.fromkeys(("options", *map(str, at), "problem"), "")
+    row: Row = dict.fromkeys(MEASURED, "") | {"reached": "no"}
     with TemporaryDirectory() as scratch:
         copy, classes = copy_without_labels(file, checkouts, Path(scratch))
+        started = process_time()
         try:
-            reading, method = choose_options(file, copy, way)
-            row = nothing | {"options": " ".join(f"{k}={v}" for k, v in reading.settings().items())}
-            project = open_project(copy, Path(scratch) / "a.linkwise", reading, MethodChoice(method))
-        except Exception as error:  # any failure is a result here
-            return nothing | {"problem": f"{type(error).__name__}: {error}"[:300]}
+            project = open_file(file, copy, way)
+        except Exception as error:
+            return row | {"said": shorten(f"{type(error).__name__}: {error}", scratch)}
         with project.session as session:
-            if classes is None or len(session.labels) != len(classes):
-                n_rows = "none" if classes is None else len(classes)
-                return row | {"problem": f"{len(session.labels)} rows, {n_rows} with a class"}
-            known = [position for position, one in enumerate(classes) if one]
-            for n in range(max(at) + 1):
-                if n in at:
-                    found = [int(session.labels[position]) for position in known]
-                    row[str(n)] = f"{adjusted_rand_score([classes[p] for p in known], found):.3f}"
-                if n < max(at) and (question := session.question) is not None:
-                    first, second = classes[question.first], classes[question.second]
-                    session.answer("unsure" if not first or not second else first == second)
+            is_reached = session.question is not None
+            row["seconds"] = f"{process_time() - started:.1f}"
+            row["reached"] = "yes" if is_reached else "no"
+            title, notes = describe_opening(project)
+            row["said"] = shorten(" ".join((title, *notes)), scratch)
+            settings = project.table.reading.settings()
+            row["options"] = " ".join(f"{option}={value}" for option, value in settings.items())
+            return row | judge(project, classes)
+
+
+def open_file(file: PublicFile, copy: Path, way: str) -> Project:
+    """Begin a session without options, or as an expert would."""
+    session = copy.parent / "a.linkwise"
+    if way == "alone":
+        return open_project(copy, session, Reading(), MethodChoice())
+    chosen, method = Reading.of(**(file.chosen or {})), MethodChoice(file.method)
+    return open_project(copy, session, chosen, method, SessionOptions(as_is=True))
+
+
+def judge(project: Project, classes: Classes) -> Row:
+    """ARI over the rows whose class is known; nothing if linkwise has other rows than the file."""
+    session, row = project.session, Row()
+    if classes is None or len(session.labels) != len(classes):
+        return row
+    known = [at for at, one in enumerate(classes) if one]
+    for n in range(max(AT) + 1):
+        if n in AT:
+            found = [int(session.labels[at]) for at in known]
+            row[str(n)] = f"{adjusted_rand_score([classes[at] for at in known], found):.3f}"
+        if n < max(AT) and (question := session.question) is not None:
+            first, second = classes[question.first], classes[question.second]
+            session.answer("unsure" if not first or not second else first == second)
     return row
 
 
-def choose_options(file: PublicFile, copy: Path, way: str) -> tuple[Reading, str | None]:
-    """How the file is read in one way, and the method."""
-    if way == "chosen":
-        return Reading.of(**file.chosen), file.method
-    if copy.is_dir():
-        return Reading(), None
-    proposed = propose_options(read_frame(copy).typed)
-    return Reading.of(**proposed), "records" if "text_by" in proposed else None
+def shorten(said: str, scratch: str) -> str:
+    """What linkwise said, in one line and without the folder of the copy."""
+    return " ".join(said.replace(f"{scratch}/", "").split())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the cells that are not current, and write both tables."""
     known = read_manifest()
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--checkouts", type=Path, required=True, metavar="DIR", help="folder of the files")
+    parser.add_argument(
+        "--checkouts", type=Path, metavar="DIR", help="folder of the files  [default: checkouts in --data]"
+    )
     parser.add_argument("--files", nargs="+", default=list(known), choices=known, metavar="NAME")
     add_common_options(parser)
     given = parser.parse_args(arguments)
-    folder = out_folder(given, "firsthour")
-    missing = [name for name in given.files if not known[name].find(given.checkouts).exists()]
+    checkouts = given.checkouts or (find_source(given).folder or Path()) / "checkouts"
+    missing = [name for name in given.files if not known[name].find(checkouts).exists()]
     if missing:
-        raise SystemExit(f"{given.checkouts} lacks the files of {', '.join(missing)}. Fetch them first.")
-    options = {"uses": entries, "jobs": given.jobs, "reuse": given.reuse}
-    openings = run_cells(
-        folder / "openings.csv",
-        ("file",),
-        [(name,) for name in given.files],
-        partial(measure_opening, checkouts=given.checkouts),
-        **options,
+        raise SystemExit(f"{checkouts} lacks the files of {', '.join(missing)}. Fetch them first.")
+    folder = out_folder(given, "firsthour")
+    cells = [(name, way) for name in given.files for way in (WAYS if known[name].is_judged else WAYS[:1])]
+    work = partial(measure, checkouts=checkouts)
+    rows = run_cells(
+        folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=given.jobs, reuse=given.reuse
     )
-    judged = [name for name in given.files if known[name].label is not None or known[name].truth]
-    cells = [(name, way) for name in judged for way in WAYS]
-    work = partial(measure_clusters, checkouts=given.checkouts, at=AT)
-    runs = run_cells(folder / "runs.csv", ("file", "way"), cells, work, **options)
-    write_tables(folder, openings, runs)
+    write_tables(folder, {(row["file"], row["way"]): row for row in rows})
     return 0
 
 
-def write_tables(folder: Path, openings: Sequence[Row], runs: Sequence[Row]) -> None:
+def write_tables(folder: Path, rows: dict[tuple[str, str], Row]) -> None:
     """Write what was measured of each file, and print it with the means."""
-    fields = ("file", "reached", "seconds", "said")
-    write_csv(folder / "opening.csv", fields, ([row[field] for field in fields] for row in openings))
-    found = {(row["file"], row["way"]): row for row in runs}
+    alone = [row for (_, way), row in rows.items() if way == "alone"]
+    fields = ("file", "reached", "seconds", "options", "said")
+    write_csv(folder / "opening.csv", fields, ([row[field] for field in fields] for row in alone))
     head = ("file", *(f"{way} {n}" for way in WAYS for n in AT))
     lines = [
-        (row["file"], *(found.get((row["file"], way), {}).get(str(n), "") for way in WAYS for n in AT))
-        for row in openings
+        (row["file"], *(rows[row["file"], way][str(n)] for way in WAYS for n in AT))
+        for row in alone
+        if (row["file"], "chosen") in rows
     ]
-    complete = [line for line in lines if all(line[1:])]
+    complete = [line for line in lines if all(line)]
     if complete:
-        means = [sum(float(line[i]) for line in complete) / len(complete) for i in range(1, len(head))]
+        means = [sum(float(line[at]) for line in complete) / len(complete) for at in range(1, len(head))]
         lines.append((f"mean of {len(complete)}", *(f"{mean:.3f}" for mean in means)))
     write_csv(folder / "table.csv", head, lines)
     print(format_table(head, lines))
-    n_reached = sum(row["reached"] == "yes" for row in openings)
-    print(f"{n_reached} of {len(openings)} files reach a question without options.")
+    n_reached = sum(row["reached"] == "yes" for row in alone)
+    print(f"{n_reached} of {len(alone)} files reach a question without options.")
 
 
 if __name__ == "__main__":
