@@ -1,7 +1,5 @@
 """The share that each column takes of the distance, and the options that the values alone suggest."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -19,9 +17,9 @@ from linkwise.errors import DataError
 TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]
 
 
-def survey(frame, *, impute=None, **how):
+def survey(frame, **how):
     table = from_frame(frame, **how)
-    return survey_columns(table, encode(table, impute=impute), impute=impute)
+    return survey_columns(table, encode(table))
 
 
 def propose(**columns):
@@ -114,18 +112,12 @@ def test_values_that_overflow_have_no_shares():
         (TEXTS * 10, {}),  # four different texts are categories
         ([f"{text} {n}" for n, text in enumerate(TEXTS * 10)], {"text": ["b"]}),
         (["Retail", "retail", "Bank", "bank "] * 10, {"merge_variants": True}),
-        ([None, 1, 2, 4, 5, 8, 8, 9] * 5, {"impute": "median"}),
-        ([None, "x", "y", "x"] * 10, {"impute": "median"}),
+        ([None, 1, 2, 4, 5, 8, 8, 9] * 5, {}),
+        ([None, "x", "y", "x"] * 10, {}),
     ],
 )
 def test_the_values_of_a_column_suggest_an_option(column, proposed):
-    if "impute" in proposed:  # without it there is no matrix
-        assert propose_options(from_frame(pl.DataFrame({"a": range(40), "b": column})).frame) == {
-            "id_column": "a",
-            **proposed,
-        }
-    else:
-        assert propose(b=column) == proposed
+    assert propose(b=column) == proposed
 
 
 def test_numbers_that_count_the_rows_are_left_out_beside_an_id():
@@ -174,7 +166,7 @@ def test_what_is_given_is_not_proposed():
     frame = pl.DataFrame(
         {"t": [f"T{n:03}" for n in range(40)], "kind": ["x", "X", None, "y"] * 10, "n": range(3, 123, 3)}
     )
-    assert survey(frame, impute="category", id_column="t", merge_variants=True).options == {}
+    assert survey(frame, id_column="t", merge_variants=True).options == {}
     assert survey(frame, columns=["n"]).options == {"id_column": "t"}
     assert survey(frame, columns=["n"], drop=["t"]).options == {}
 
@@ -195,11 +187,10 @@ def test_what_is_proposed_can_be_read(columns):
     frame = pl.DataFrame({f"c{at}": column for at, column in enumerate(columns)}, strict=False)
     try:
         table = from_frame(frame)
-        encode(table, impute="median")
+        encode(table)
     except DataError:
         return
     options = propose_options(table.frame)
-    impute = options.pop("impute", None)
     again = from_frame(frame, **options)
-    encode(again, impute=impute)
-    assert propose_options(again.frame, replace(again.reading, impute=impute)) == {}
+    encode(again)
+    assert propose_options(again.frame, again.reading) == {}

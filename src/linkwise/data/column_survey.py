@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any
@@ -16,7 +16,6 @@ from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
 from linkwise.data.columns.proposed_options import propose_options
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import Encoded, block_of
-from linkwise.data.reading import Impute
 from linkwise.errors import DataError
 
 MOST_NAMED = 8  # columns whose shares are named
@@ -92,7 +91,7 @@ class ColumnSurvey:
         )
 
 
-def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = None) -> ColumnSurvey:
+def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
     """Measure how much each column counts, and propose how to read the table.
 
     Parameters
@@ -101,8 +100,6 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = No
         The table.
     encoded : Encoded
         The same rows as numbers.
-    impute : {"median", "category"}, optional
-        The argument with which `encode` made them, which is then not proposed.
 
     Returns
     -------
@@ -121,7 +118,7 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = No
     largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
     blocks = frozenset(filter(None, map(block_of, encoded.features)))
     frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
-    options = propose_options(frame, replace(table.reading, impute=impute or table.reading.impute))
+    options = propose_options(frame, table.reading)
     options |= _propose_pictures(table, options)
     id_column = table.reading.id_column or options.get("id_column")
     return ColumnSurvey(largest_first, options, blocks, find_near_copies(frame, id_column))

@@ -55,9 +55,6 @@ class Encoding:
         Role of each column that is read, in their order.
     features : tuple of Feature
         The meaning of each number.
-    fills : dict of str to float or str
-        Number or word that a missing value of a column counts as; a missing value of another column is an
-        error.
     reading : Reading
         How the table was read.
     notes : tuple of str
@@ -68,7 +65,6 @@ class Encoding:
 
     columns: tuple[Column, ...]
     features: tuple[Feature, ...]
-    fills: Mapping[str, float | str]
     reading: Reading
     notes: tuple[str, ...]
     spaces: Mapping[str, TextSpace] = field(default_factory=dict, repr=False)
@@ -91,15 +87,12 @@ class Encoding:
         Raises
         ------
         DataError
-            A value is missing, infinite or too large, and the error says where.
+            A value is infinite or too large, and the error says where.
         """
         import narwhals as nw
 
         def refuse(name: str, rows: NDArray[np.intp], what: str) -> NoReturn:
             where = locate(int(rows[0]))
-            if what == "missing":
-                what = f"no value in column '{name}', and the groups were made without --impute"
-                raise DataError(f"{where} has {what}. {WAY_OUT}")
             if what == "infinite":
                 raise DataError(f"{where} holds an infinite value in column '{name}'. {WAY_OUT}")
             raise DataError(f"{where} holds a value in column '{name}' that is {what}. {WAY_OUT}")
@@ -108,7 +101,7 @@ class Encoding:
         if self.reading.is_of_series:
             return self._encode_curves(table, locate)
         others = {name: partial(_place_texts, space) for name, space in self.spaces.items()}
-        X = encode_rows(self.features, table, self.fills, refuse, others)
+        X = encode_rows(self.features, table, refuse, others)
         size = np.abs(X)
         if X.size and size.max() > LARGEST:
             row, place = divmod(int(size.argmax()), len(self.features))
@@ -142,7 +135,6 @@ class Encoding:
         return {
             "columns": [asdict(column) for column in self.columns],
             "features": [asdict(feature) for feature in self.features],
-            "fills": dict(self.fills),
             "reading": self.reading.settings(),
             "notes": list(self.notes),
         }
@@ -154,9 +146,7 @@ class Encoding:
             Feature(**{**one, "categories": tuple(one["categories"])}) for one in stored["features"]
         )
         columns = tuple(Column(**one) for one in stored["columns"])
-        found = cls(
-            columns, features, stored["fills"], Reading.of(**stored["reading"]), tuple(stored["notes"])
-        )
+        found = cls(columns, features, Reading.of(**stored["reading"]), tuple(stored["notes"]))
         found._check()
         return found
 

@@ -17,7 +17,7 @@ from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.checks import is_sequence, list_names
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
-from linkwise.errors import DataError, short_repr
+from linkwise.errors import short_repr
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import describe_tests
 from linkwise.reasons.rule_set import RuleSet
@@ -312,12 +312,7 @@ def _read_rows(
         raise ValueError(f"X is a {type(X).__name__}, which names its columns. Remove feature_names.")
     if model is None and named and not isinstance(X, Encoded):
         table = X if isinstance(X, Table) else from_frame(X)
-        try:
-            encoded = encode(table, scale="none", categories="codes")
-        except DataError as error:
-            raise DataError(
-                f"{error} Then give explain the result of encode(table, scale='none', categories='codes')."
-            ) from error
+        encoded = encode(table, scale="none", categories="codes")
         return encoded.X, encoded.features, table.notes
     if isinstance(X, Table):
         raise TypeError(

@@ -46,9 +46,7 @@ class Advice(NamedTuple):
         return (*self.notes[:-1], f"{self.notes[-1]} {self.command}")
 
 
-def advise(
-    rows: Rows, data: Path, session: tuple[object, ...], reading: Reading, impute: Any, verb: str
-) -> Advice:
+def advise(rows: Rows, data: Path, session: tuple[object, ...], reading: Reading, verb: str) -> Advice:
     """Survey the rows of a file, and write the command that reads them as proposed.
 
     Parameters
@@ -61,14 +59,12 @@ def advise(
         Words that name the session file in the command.
     reading : Reading
         What the command line said, which the command says again.
-    impute : str or None
-        How missing values were filled in.
     verb : {"ask", "serve"}
         The command.
     """
     if data.is_dir():
         return Advice()
-    survey: ColumnSurvey = survey_columns(rows.table, rows.encoded, impute=impute)
+    survey: ColumnSurvey = survey_columns(rows.table, rows.encoded)
     notes, is_bare = survey.notes, not reading.side_file and _are_bare_numbers(rows, survey)
     if is_bare:
         few = f"Nobody can judge two rows by {len(rows.encoded.features)} numbers."
@@ -170,8 +166,6 @@ def _describe_proposal(options: Mapping[str, Any]) -> str:
         reasons.append(f"{join_names(f'{name!r}' for name in columns)} may follow a cycle")
     if options.get("drop"):
         reasons.append(f"{join_names(f'{name!r}' for name in options['drop'])} only counts the rows")
-    if options.get("impute"):
-        reasons.append("values are missing")
     told = " and ".join([", ".join(reasons[:-1]), reasons[-1]] if len(reasons) > 1 else reasons)
     return f"As {told}"
 

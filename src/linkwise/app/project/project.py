@@ -263,8 +263,8 @@ def open_project(
         project.session.call_after_close(stack.pop_all().close)
     if count_facts(project.session) or project.group_table is not None:
         return project
-    impute, words = project.session.source.get("impute"), (*session_words(data, path), *more)
-    return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
+    words = (*session_words(data, path), *more)
+    return replace(project, advice=advise(project.rows, data, words, reading, verb))
 
 
 def session_words(data: Path, path: Path) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""Propose how to read a table, from what its columns hold: ids, texts, curves, spellings, missing values.
+"""Propose how to read a table, from what its columns hold: ids, texts, curves, spellings.
 
 The names of columns decide nothing but whether they count (t01, t02, ...) and whether numbers may be codes.
 """
@@ -53,7 +53,7 @@ def propose_options(frame: nw.DataFrame[Any], given: Reading = NOTHING_GIVEN) ->
     -------
     dict
         ``id_column``, ``text``, ``text_by``, ``columns``, ``series``, ``merge_variants``, ``as_categories``,
-        ``log``, ``cycles``, ``drop`` and ``impute``, those of them that the values suggest.
+        ``log``, ``cycles`` and ``drop``, those of them that the values suggest.
     """
     if len(frame) < 2:
         return {}
@@ -113,8 +113,6 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
         proposed["log"] = [*named, *tails]
     if given.metric != "cosine":
         proposed |= _propose_cycles(frame, found, given)
-    if given.impute is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
-        proposed["impute"] = "median"
     return proposed
 
 
@@ -218,7 +216,7 @@ def _are_curves(frame: nw.DataFrame[Any], found: Sequence[Column]) -> bool:
     return bool(between_neighbours < _SMOOTH * between_any < np.inf)
 
 
-# ---------------------------------------------------------------- spellings and gaps
+# ---------------------------------------------------------------- spellings
 def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
     """Whether a column is a category once spellings of one value are merged."""
     if column.role not in ("category", "text"):
@@ -229,10 +227,3 @@ def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
         return False
     merged = decide_column(merge_variants(series, variants), column.name, list(frame.columns), None)
     return merged.role == "category"
-
-
-def _has_gaps(series: nw.Series[Any]) -> bool:
-    """Whether a value is missing."""
-    if value_kind(series) == "words":
-        return None in to_words(series)
-    return bool(np.isnan(to_numbers(series)).any())
