@@ -6,7 +6,7 @@ encoded block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,7 +26,7 @@ from linkwise.data.encoding.encoded import (
     list_cycles,
 )
 from linkwise.data.encoding.series import scale_curves
-from linkwise.data.encoding.texts import TextSpace
+from linkwise.data.encoding.texts import TextSpace, spread_unknown
 from linkwise.data.reading import Reading
 from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
@@ -100,7 +100,9 @@ class Encoding:
         table = nw.from_native(frame, eager_only=True)
         if self.reading.is_of_series:
             return self._encode_curves(table, locate)
-        others = {name: partial(_place_texts, space) for name, space in self.spaces.items()}
+        id_column = self.reading.id_column
+        ids = None if id_column is None else list(map(str, to_words(table[id_column])))
+        others = {name: partial(_place_texts, space, name, ids) for name, space in self.spaces.items()}
         X = encode_rows(self.features, table, refuse, others)
         size = np.abs(X)
         if X.size and size.max() > LARGEST:
@@ -182,8 +184,14 @@ class Encoding:
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
-def _place_texts(space: TextSpace, series: nw.Series[Any]) -> NDArray[np.float64]:
-    return space.place(to_words(series))
+def _place_texts(
+    space: TextSpace, source: str, ids: Sequence[str] | None, series: nw.Series[Any]
+) -> NDArray[np.float64]:
+    """Place texts; among letters, an empty one by its id, and without ids at the origin."""
+    X = space.place(to_words(series))
+    if space.unit == "letters" and ids is not None:
+        spread_unknown(X, source, ids)
+    return X
 
 
 # ---------------------------------------------------------------- streams

@@ -108,7 +108,7 @@ def encode(
     if table.kind == "series":
         return _encode_series(table, scale)
     unit = table.reading.text_by or "words"
-    parts = [encode_texts(to_words(table.frame[name]), name, unit) for name in texts]
+    parts = [encode_texts(to_words(table.frame[name]), name, unit, table.ids) for name in texts]
     for name in pictures:
         check_paths(table.frame[name])
         parts.append(encode_pictures(find_pictures(table.frame[name], table.folder), name))
