@@ -219,7 +219,9 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in COMPARED]
     if given.columns is None or "all" in given.columns:
-        sparse = [column.name for column in compared if _is_mostly_empty(frame.get_column(column.name))]
+        chosen = {*(given.log or ()), *(given.as_categories or ())}  # they would not go with a column shown
+        free = [column.name for column in compared if column.name not in chosen]
+        sparse = [name for name in free if _is_mostly_empty(frame.get_column(name))]
         if sparse and len(sparse) < len(compared):
             proposed["show"] = [*given.shown_columns, *sparse]
             found = [column for column in found if column.name not in sparse]
