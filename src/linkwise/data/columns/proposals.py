@@ -219,7 +219,8 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in COMPARED]
     if given.columns is None or "all" in given.columns:
-        chosen = {*(given.log or ()), *(given.as_categories or ())}  # they would not go with a column shown
+        named = given.columns, given.hide, given.log, given.as_categories
+        chosen = {name for names in named for name in names or ()}  # which cannot be shown alone
         free = [column.name for column in compared if column.name not in chosen]
         sparse = [name for name in free if _is_mostly_empty(frame.get_column(name))]
         if sparse and len(sparse) < len(compared):
