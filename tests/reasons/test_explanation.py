@@ -276,7 +276,7 @@ X, Y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
         (lambda: lw.explain(Y[:5], X), ValueError, "shape \\(5,\\), but X has 6 rows"),
         (lambda: lw.explain([Y, Y], X), ValueError, "Pass one label for each row"),
         (lambda: lw.explain([0.5, *Y[1:]], X), ValueError, "label of row 0 is 0.5"),
-        (lambda: lw.explain([np.nan, *Y[1:]], X), ValueError, "label of row 0 is nan"),
+        (lambda: lw.explain([np.nan] * len(Y), X), ValueError, "label of row 0 is missing: nan"),
         (lambda: lw.explain(Y, X, feature_names=["a"]), ValueError, "1 names, but X has 2 columns"),
         (lambda: lw.explain(Y, X, feature_names=["a", "a"]), ValueError, "'a' twice"),
         (lambda: lw.explain(Y, pd.DataFrame(X), feature_names=["a", "b"]), ValueError, "names its columns"),
@@ -310,3 +310,24 @@ def test_a_rule_may_name_what_is_missing():
     found = lw.explain([0, 0, 1, 1], from_frame(frame, columns=frame.columns))
     assert found.fidelity == 1
     assert "missing" in str(found)
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda y: [label if known else None for label, known in y],
+        lambda y: pd.Series([label if known else None for label, known in y], dtype="string"),
+        lambda y: pl.Series([label if known else None for label, known in y]),
+        lambda y: np.ma.array([label for label, _ in y], mask=[not known for _, known in y]),
+    ],
+    ids=["list", "pandas", "polars", "masked"],
+)
+def test_rows_without_a_label_are_left_out(hide):
+    X = np.arange(12.0)[:, None]
+    y = [("low" if x < 6 else "high", row % 4 != 3) for row, x in enumerate(X[:, 0])]
+    wanted = lw.Constraints(12, must_link=[(0, 2), (0, 3)], cannot_link=[(0, 11), (0, 10)])
+    rules = lw.explain(hide(y), X, constraints=wanted)
+    assert rules.fidelity == 1.0
+    assert rules.n_rows == len(rules.labels) == 9
+    assert rules.notes == ("Left out for want of a label: 3 rows.",)
+    assert set(rules.labels) == {"low", "high"}
