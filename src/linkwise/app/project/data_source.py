@@ -15,6 +15,7 @@ from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
+from linkwise.data.columns.proposals import recall_proposals
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading
@@ -24,6 +25,7 @@ from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.types import Progress
 
 CHECKSUM = "sha256"  # of a file, in what a session stores about it
+PROPOSED = "proposed"  # names of the options in a source that the values of the file suggested
 
 
 def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
@@ -51,8 +53,13 @@ def read_rows(
     reading: Reading,
     categories: Categories = "columns",
     progress: Progress | None = None,
+    *,
+    propose: bool = False,
 ) -> Rows:
-    """Read a file or a folder and encode its rows, as they are shown without another table."""
+    """Read a file or a folder and encode its rows, as they are shown without another table.
+
+    With `propose` the table takes what its values suggest for options that are not given.
+    """
     reading = replace(reading, show=reading.shown_columns or None)
     if check_exists(data).is_dir():
         if not reading.settings().keys() <= {"kind", *OF_FOLDERS}:
@@ -66,7 +73,7 @@ def read_rows(
     if reading.kind is not None:
         raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
     try:
-        table = read_table(data, reading)
+        table = read_table(data, reading, propose=propose)
     except ImportError as error:
         raise UsageError(str(error)) from error
     try:
@@ -79,12 +86,18 @@ def read_rows(
 
 
 def read_shown_rows(
-    data: Path, source: dict[str, Any], folder: Path, progress: Progress | None = None
+    data: Path,
+    source: dict[str, Any],
+    folder: Path,
+    progress: Progress | None = None,
+    *,
+    propose: bool = False,
 ) -> Rows:
     """Read rows with the side table that is shown in place of their columns, if the source names one.
 
     Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
-    same. The source also gets the checksum of the data, by which `is_unchanged` knows them again.
+    same. The source also gets the checksum of the data, by which `is_unchanged` knows them again, and with
+    `propose` what the values suggest.
     """
     side, digest = None, ""
     source.pop(CHECKSUM, None)
@@ -93,7 +106,13 @@ def read_shown_rows(
     if "show" in source:  # before the data, which may take long
         side = Path(os.path.normpath(folder / source["show"]["file"]))
         digest = _check_side_file(side, source["show"].get(CHECKSUM))
-    rows = read_rows(data, recall_reading(source), progress=progress)
+    rows = read_rows(data, recall_reading(source), progress=progress, propose=propose)
+    if rows.table.proposals:
+        source |= describe_source(rows.table.reading, data)
+        source[PROPOSED] = [one.option for one in rows.table.proposals]
+    elif not data.is_dir():
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        rows = rows._replace(table=replace(rows.table, proposals=proposals))
     if side is None:
         return rows
     try:
@@ -135,7 +154,7 @@ def _check_side_file(side: Path, digest: str | None) -> str:
 _ANEW = "begin anew with another table and take the answers over: --show FILE --session NEW --from OLD"
 
 
-def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
+def columns_of_rules(rows: Rows) -> Encoded | None:
     """The columns in their own units in which rules are made: those that a person sees, if there are any."""
     if rows.items.kind == "text":  # words tell more
         return None
@@ -145,7 +164,7 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
         return None
     columns = tuple(column for column in rows.table.columns if column.role != "image")
     table = replace(rows.table, reading=replace(rows.table.reading, log=None), columns=columns)
-    return encode(table, scale="none", impute=impute, categories="codes")
+    return encode(table, scale="none", categories="codes")
 
 
 def check_exists(data: Path) -> Path:

@@ -158,9 +158,9 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
     ),
     "impute": CommandOption(
         "--impute",
-        "fill missing values (category: a new category)",
+        "fill missing categories with the most frequent  [default: their own]",
         OF_COMPARISON,
-        type=("median", "category"),
+        type=("median",),
     ),
     "text": CommandOption(
         "--text",
@@ -265,6 +265,9 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
     ),
     "hide": CommandOption("--hide", "columns to compare but not see", OF_CARDS, metavar="C,D", parse=_names),
 }
+
+
+AS_IS = CommandOption("--as-is", "take no options from what the file holds", OF_FILE, type=bool)
 
 
 # ---------------------------------------------------------------- a reading on the command line
@@ -479,6 +482,7 @@ class SessionOptions(WorkerOptions):
         metavar="N",
         least=0,
     )
+    as_is: bool | None = field(default=None, metadata={"option": AS_IS})
     replay: bool | None = option(
         "--replay",
         "let new options of data apply to all answers",
