@@ -134,6 +134,24 @@ def _about(one: str, several: str) -> Callable[[Sequence[str]], str]:
     return write
 
 
+_BRIEF_REASONS = {
+    "id_column": "each row has its own value",
+    "text": "texts",
+    "image": "paths of pictures",
+    "series": "each row is a curve",
+    "as_categories": "codes, not amounts",
+    "log": "a few values are far larger",
+    "cycles": "the place in a cycle counts, too",
+    "drop": "only counts the rows",
+    "show": "more than half is missing",
+}
+
+
+def explain_briefly(proposal: Proposal) -> str:
+    """Say in a few words why something is proposed for a column that stands beside the words."""
+    return _BRIEF_REASONS.get(proposal.option, "")
+
+
 def _column_of_cycle(option: str) -> str:
     """The column of an option such as ``sent=hour`` or ``sent``."""
     return option.rpartition("=")[0] or option
