@@ -20,7 +20,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Rows, Table, encode, from_frame
 from linkwise.data.show.rows import encode_in_units
 from linkwise.data.sources import is_frame
-from linkwise.errors import DataError, short_repr
+from linkwise.errors import short_repr
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import describe_tests
 from linkwise.reasons.rule_set import RuleSet
@@ -327,12 +327,7 @@ def _read_rows(
         raise ValueError(f"X is a {type(X).__name__}, which names its columns. Remove feature_names.")
     if model is None and named and not isinstance(X, Encoded):
         table = X if isinstance(X, Table) else from_frame(X)
-        try:
-            encoded = encode(table, scale="none", categories="codes")
-        except DataError as error:
-            raise DataError(
-                f"{error} Then give explain the result of encode(table, scale='none', categories='codes')."
-            ) from error
+        encoded = encode(table, scale="none", categories="codes")
         return encoded.X, encoded.features, table.notes
     if isinstance(X, Table):
         raise TypeError(
@@ -343,7 +338,7 @@ def _read_rows(
     rows = check_rows(values) if model is None else check_rows(values, model, reset=False)
     if isinstance(X, Encoded):
         return rows, X.features, X.notes
-    names = list(X.columns) if named else feature_names
+    names = list(getattr(X, "column_names", X.columns)) if named else feature_names
     if names is not None and not is_sequence(names):
         raise TypeError(
             f"feature_names is {short_repr(names)}. Pass a list with the name of every column of X."
