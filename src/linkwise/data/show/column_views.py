@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.proposals import Proposal
+from linkwise.data.columns.proposals import Proposal, explain_briefly
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, to_numbers, value_kind
 from linkwise.data.columns.table import Table
 from linkwise.data.read.parse import parse_columns
-from linkwise.data.reading import Impute, Reading
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,18 +28,6 @@ _KIND_OF_ROLE: dict[Role, Kind] = {
     "numeric": "number", "category": "category", "date": "date", "document": "text", "text": "text",
     "image": "picture", "sample": "curve", "curve": "curve", "vector": "list",
 }  # fmt: skip
-_REASONS: dict[str, str] = {  # of proposals about a single column, as short as a table needs them
-    "id_column": "a value of its own in each row",
-    "text": "holds texts",
-    "image": "holds paths of pictures",
-    "series": "each row is a curve",
-    "as_categories": "codes, not amounts",
-    "log": "a few very large values, so by logarithm",
-    "cycles": "its cycles count, too",
-    "drop": "counts the rows",
-    "show": "empty in more than half of the rows",
-    "columns": "the other columns count, too",
-}
 _KIND_OF_VALUES: dict[str, Kind] = {
     "number": "number", "bool": "category", "date": "date", "duration": "date", "words": "category",
 }  # fmt: skip
@@ -112,7 +100,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         series = parsed.get_column(column.name)
         proposals = [one for one in table.proposals if _is_about(one, column, samples)]
         kind, use = _find_kind(table, column, series), _find_use(table, column)
-        reason = "; ".join(_REASONS[one.option] for one in proposals) or _describe(column)
+        reason = "; ".join(filter(None, map(explain_briefly, proposals))) or _describe(column)
         cells = table.frame.get_column(column.name).to_list()
         known = next((cell for cell in cells if not is_missing(cell)), None)
         written = table.written.get(column.name)
@@ -186,9 +174,11 @@ def _find_use(table: Table, column: Column) -> Use:
 def _find_kind(table: Table, column: Column, series: nw.Series[Any]) -> Kind:
     if column.name in (table.reading.log or ()):
         return "amount"
-    kind = _KIND_OF_ROLE.get(column.role) or _KIND_OF_VALUES.get(value_kind(series), "other")
-    is_long = kind == "category" and column.role != "category" and 2 * series.n_unique() > len(series)
-    return "text" if is_long and value_kind(series) == "words" else kind
+    if column.role in _KIND_OF_ROLE:
+        return _KIND_OF_ROLE[column.role]
+    what = value_kind(series)
+    is_long = what == "words" and 2 * series.n_unique() > len(series)
+    return "text" if is_long else _KIND_OF_VALUES.get(what, "other")
 
 
 def _list_kinds(kind: Kind, series: nw.Series[Any], *, is_code: bool) -> tuple[Kind, ...]:
@@ -278,16 +268,8 @@ def read_by_views(table: Table, views: Sequence[ColumnView]) -> Reading:
         merge_variants=old.merge_variants if records else None,
         metric=old.metric if records else None,
         scale=old.scale if records else None,
-        impute=_choose_impute(table, records),
+        impute=old.impute if records else None,
     )
-
-
-def _choose_impute(table: Table, records: Sequence[str]) -> Impute | None:
-    """How missing values are filled in, which columns with gaps need."""
-    if not records:
-        return None
-    has_gaps = any(is_missing(cell) for name in records for cell in table.frame.get_column(name).to_list())
-    return table.reading.impute or ("median" if has_gaps else None)
 
 
 def _keep_weights(reading: Reading, compared: Sequence[str]) -> Any:
