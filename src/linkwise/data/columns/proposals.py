@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 NOTHING_GIVEN = Reading()
+PROPOSED = "proposed"  # what a session calls the names of the options that were taken
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
 _MOST_WORDS = 3  # of an average name
