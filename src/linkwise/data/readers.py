@@ -31,9 +31,11 @@ def read_table(
     Parameters
     ----------
     path : path
-        .csv, .tsv, .tab or .txt (a line of column names first), .parquet, .jsonl, .ndjson or
-        .json (one JSON object a line, or one array of objects), .npy (a 2-D array of numbers), .npz (its
-        array named X, or the only 2-D one; ids from a 1-D array named ids or id), .xlsx (with openpyxl).
+        .csv, .tsv, .tab, .txt, .dat or .data (columns with a delimiter or spaces), .xlsx (with openpyxl),
+        .jsonl, .ndjson, .json or .geojson (objects or columns), .parquet, .arrow, .feather or .ipc, .npy or
+        .npz (its array named X, or the only one with rows; ids from a 1-D array named ids or id; or a sparse
+        matrix), .mtx, .arff, .ts, .db, .sqlite or .sqlite3. Each may be packed as .gz, .bz2, .xz or .zip.
+        The content tells the kind of a file with another ending, or none.
     reading : Reading, optional
         How to read it.
     **options : optional
@@ -75,10 +77,10 @@ def read_table(
         raise TypeError(f"path is a {type(path).__name__}. Pass a file, or a table to from_frame.")
     path = Path(path)
     chosen = choose_reading(reading, options)
-    ending = check_ending(path)
+    check_ending(path)
     try:
-        contents = read_file(path, ending, chosen)
-        chosen, frame = contents.reading, contents.frame
+        contents = read_file(path, chosen)
+        chosen, frame, ending = contents.reading, contents.frame, contents.ending
         notes = contents.notes
         written: Mapping[str, nw.Series[Any]] = {}
         if chosen.series_by is not None:
