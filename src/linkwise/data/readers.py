@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from linkwise.data.columns.named_columns import NamedColumns, resolve_names
-from linkwise.data.columns.proposals import propose_options, take_proposals
+from linkwise.data.columns.proposals import Proposal, propose_file_options, propose_options, take_proposals
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.formats import WITH_TEXTS, check_ending, parse_plain, parse_text, read_file
@@ -88,29 +88,23 @@ def read_table(
     chosen = choose_reading(reading, options)
     check_ending(path)
     try:
-        contents = read_file(path, chosen)
-        chosen, frame, ending = contents.reading, contents.frame, contents.ending
-        notes = contents.notes
-        if chosen.series_by is not None:
-            by = name_series_by(chosen.series_by, frame.columns, chosen.id_column)
-            parse = partial(parse_plain, ending=ending, delimiter=chosen.delimiter)
-            frame, more = pivot_series(frame, by, parse)
-            chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
-
-        def type_columns(reading: Reading) -> Typed:
-            names = resolve_names(frame, reading)
-            if ending not in WITH_TEXTS or reading.series_by is not None:
-                return Typed(names, frame)
-            keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
-            typed, told, written = parse_text(frame, keep, ending, reading.delimiter)
-            check_dates(typed, names.drop)
-            return Typed(names, typed, told, written)
-
-        typed = type_columns(chosen)
-        proposals = propose_options(typed.frame, chosen, path.parent) if propose else ()
-        if proposals:
+        proposals: tuple[Proposal, ...] = ()
+        for is_last in (not propose, True):
+            contents = read_file(path, chosen)
+            chosen, frame, notes = contents.reading, contents.frame, contents.notes
+            if chosen.series_by is not None:
+                by = name_series_by(chosen.series_by, frame.columns, chosen.id_column)
+                parse = partial(parse_plain, ending=contents.ending, delimiter=chosen.delimiter)
+                frame, more = pivot_series(frame, by, parse)
+                chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
+            typed = _type_columns(frame, contents.ending, chosen)
+            if is_last or not (proposals := propose_file_options(typed.frame, chosen)):
+                break
             chosen = take_proposals(chosen, proposals)
-            typed = type_columns(chosen)  # ids, texts and paths stay as they are written
+        if propose and (others := propose_options(typed.frame, chosen, path.parent)):
+            proposals += others
+            chosen = take_proposals(chosen, others)
+            typed = _type_columns(frame, contents.ending, chosen)  # ids and texts stay as they are written
         table = understand(
             typed.frame,
             typed.names,
@@ -133,6 +127,17 @@ class Typed(NamedTuple):
     frame: nw.DataFrame[Any]
     notes: Sequence[str] = ()
     written: Mapping[str, nw.Series[Any]] = MappingProxyType({})
+
+
+def _type_columns(frame: nw.DataFrame[Any], ending: str, reading: Reading) -> Typed:
+    """Parse the columns of text but those that stay as they are written."""
+    names = resolve_names(frame, reading)
+    if ending not in WITH_TEXTS or reading.series_by is not None:
+        return Typed(names, frame)
+    keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
+    typed, told, written = parse_text(frame, keep, ending, reading.delimiter)
+    check_dates(typed, names.drop)
+    return Typed(names, typed, told, written)
 
 
 def from_frame(

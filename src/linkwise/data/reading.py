@@ -142,8 +142,8 @@ class Reading:
         .zip; the array of a .npz; the table of a database, or an SQL query that begins with ``SELECT``. A
         file with several parts needs it, unless one of them is the only table.
     no_header : bool or None
-        Whether a text file or a spreadsheet has no line of column names; the columns are called column 1,
-        column 2, ... then. By default this is chosen, with a note, where the first line is certainly a row.
+        Whether a text file has no line of column names; the columns are called field 1,
+        field 2, ... then. By default this is chosen, with a note, where the first line is certainly a row.
     skip_lines : int or None
         Number of lines before the line of column names. By default lines of another width at the beginning
         of a text file are skipped, with a note. Any number, 0 too, ends this search and the one for a header.

@@ -93,7 +93,8 @@ def read_arff(raw: bytes) -> AttributeTable:
 
 
 def _read_attributes(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
-    names, kinds = [], []
+    names: list[str] = []
+    kinds: list[str] = []
     for number, line in lines:
         line = line.strip().lstrip("\ufeff")
         if not line or line.startswith("%") or line.lower().startswith("@relation"):

@@ -112,10 +112,10 @@ def _read_arrow(raw: bytes) -> pl.DataFrame:
     if raw.startswith(b"FEA1"):
         raise DataError("The file is in the first form of Feather. Save it again with pandas.to_feather.")
     if not raw.startswith(b"ARROW1"):
-        frame = pl.read_ipc_stream(raw)
+        frame = pl.read_ipc_stream(io.BytesIO(raw))
     else:
         lazy = pl.scan_ipc(io.BytesIO(raw))
         check_columns(len(lazy.collect_schema()))
-        frame = pl.read_ipc(raw, memory_map=False)
+        frame = pl.read_ipc(io.BytesIO(raw))
     check_cells(frame.height, frame.width)
     return frame

@@ -30,6 +30,7 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": 
 _DETECTION_CHARACTERS = 1_000_000  # characters looked at to find the delimiter
 _CHUNK = 1_000_000  # cells turned into columns at a time, to bound the memory that Python texts take
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_REST = re.compile(r"[ \t]+(?=\r|\n|\Z)")
 _SPACES = re.compile(r'"(?:[^"]|"")*"|[ \t]*(\r\n|\r|\n)[ \t]*|[ \t]+')
 _MOST_UNEVEN = 0.9  # share of lines that another delimiter may cut into the same number of fields
 
@@ -132,7 +133,8 @@ def _choose_delimiter(text: str, given: str | None, tabs_first: bool) -> str:
     if given is None:
         with allow_long_cells():
             found = detect_delimiter(text, tabs_first)
-            return " " if _is_spaced(text, *_evenness(_first_lines(text), found)) else found
+            bare = _LINE_REST.sub("", _first_lines(text))
+            return " " if _is_spaced(text, *_evenness(bare, found)) else found
     if len(given) != 1 or given in '"\r\n':
         raise DataError(f"delimiter={given!r} is not one character. Use a comma, a tab or another character.")
     return given
@@ -216,8 +218,10 @@ def _is_spaced(text: str, evenness: float, width: int) -> bool:
         return False
     rows = [row for _, row in first_records(_unify_spaces(some), " ")][:100]
     widths = {len(row) for row in rows[1:]}
-    if len(rows) < 2 or len(widths) != 1 or len(rows[1]) < 2:
+    if len(rows) < 2 or len(widths) != 1 or min(len(rows[0]), len(rows[1])) < 2:
         return False
+    if len(rows[1]) == 2 and "  " not in some and "\t" not in some:  # such as streets with their numbers
+        return all(_is_number(cell) for row in rows[1:] for cell in row)
     if len(rows[0]) != len(rows[1]) and (evenness >= _MOST_UNEVEN or len(rows[0]) != len(rows[1]) - 1):
         return False
     if evenness >= _MOST_UNEVEN and len(rows[1]) <= width:

@@ -144,8 +144,8 @@ _OF_FILES = {  # options, and the files that they are for
     "encoding": _TEXTS,
     "keep_nested": (*JSON_ENDINGS, *COLUMNAR),
     "sheet": (SHEET, ARCHIVE, ".npz", *DATABASES),
-    "no_header": (*DELIMITED, SHEET),
-    "skip_lines": (*DELIMITED, SHEET),
+    "no_header": DELIMITED,
+    "skip_lines": DELIMITED,
 }
 
 

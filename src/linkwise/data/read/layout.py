@@ -159,7 +159,7 @@ def name_unnamed(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
     width = len(rows[0])
     if is_labelled_curves(rows):
         return ["class", *(f"t{number}" for number in range(1, width))], True
-    return [f"column {number}" for number in range(1, width + 1)], False
+    return [f"field {number}" for number in range(1, width + 1)], False
 
 
 def is_labelled_curves(rows: Sequence[Sequence[str]]) -> bool:

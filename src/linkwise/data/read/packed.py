@@ -7,16 +7,16 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from linkwise.array_archives import READ_BYTES
 from linkwise.errors import DataError
 from linkwise.limits import check_expansion
 from linkwise.wording import join_names, shorten
 
-COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 ARCHIVE = ".zip"
 PACKED = (*COMPRESSED, ARCHIVE)
 _MAGIC = {  # how files begin

@@ -155,8 +155,8 @@ def empty_cells(frame: pl.DataFrame, missing: Sequence[str]) -> tuple[pl.DataFra
             n_gaps = int(is_gap.sum() or 0)
             if n_gaps:
                 found[value if value in everywhere else f"{series.name}={value}"] += n_gaps
-                series = series.to_frame().select(pl.when(~is_gap.fill_null(False)).then(pl.col(series.name)))
-                series = series.to_series()
+                is_kept = ~is_gap.fill_null(False)
+                series = series.to_frame().select(pl.when(is_kept).then(pl.col(series.name))).to_series()
         columns.append(series)
     absent = [value for value, n_cells in found.items() if not n_cells]
     if absent:
@@ -169,7 +169,8 @@ def empty_cells(frame: pl.DataFrame, missing: Sequence[str]) -> tuple[pl.DataFra
 
 def split_missing(missing: Sequence[str], columns: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
     """Split the values that count as missing into those for all columns, and those for one."""
-    everywhere, alone = [], {}
+    everywhere: list[str] = []
+    alone: dict[str, list[str]] = {}
     for one in missing:
         name, equals, value = one.rpartition("=")
         if not equals:
