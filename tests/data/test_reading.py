@@ -22,7 +22,7 @@ FRAME = pl.DataFrame(
 READINGS = [
     Reading(),
     Reading(columns=("size", "shop"), impute="median", scale="standard", weights={"size": 2.0}),
-    Reading(text=("said",), columns=("all",), impute="category", text_by="letters"),
+    Reading(text=("said",), columns=("all",), impute="median", text_by="letters"),
     Reading(drop=("said",), as_categories=("size",), hide=("shop",)),
     Reading(kind="image", skip_broken=True),
 ]
@@ -49,8 +49,9 @@ def test_keywords_and_a_reading_are_the_same(tmp_path):
 
 def test_scale_and_missing_values_of_a_reading_are_those_of_the_encoder():
     frame = FRAME.drop("said")
-    with pytest.raises(DataError, match="Values are missing"):
-        encode(from_frame(frame))
+    gaps = frame.with_columns(shop=pl.Series([None, *frame["shop"][1:]]))
+    assert encode(from_frame(gaps)).feature_names[-1] == "shop=missing"
+    assert encode(from_frame(gaps, impute="median")).feature_names[-1] == "shop=c"
     table = from_frame(frame, impute="median", scale="standard")
     sizes = encode(table).X[:, 0]
     assert (sizes.mean(), sizes.std()) == pytest.approx((0, 1))
@@ -67,7 +68,7 @@ def test_an_unknown_option_names_the_nearest():
     [
         ({"scale": "large"}, "scale is 'large'. Set it to 'unit', 'standard' or 'none'"),
         ({"metric": "cosine", "scale": "unit"}, "metric cosine scales each row .* Remove scale"),
-        ({"series": True, "metric": "euclidean"}, "series compares curves sample by sample. Remove metric"),
+        ({"series": True, "metric": "cosine"}, "series compares curves sample by sample. Remove metric"),
         ({"text": "said", "impute": "median"}, "text compares rows by their words alone. Remove impute"),
         ({"weights": {"size": -1}}, "weight of 'size' is -1. Set a number of at least 0"),
     ],
@@ -75,6 +76,14 @@ def test_an_unknown_option_names_the_nearest():
 def test_options_that_do_not_fit(options, said):
     with pytest.raises(DataError, match=said):
         from_frame(FRAME, **options)
+
+
+@pytest.mark.parametrize("rows", [{"text": "said"}, {"columns": ["size", "shop"]}, {"series": True}])
+@pytest.mark.parametrize("option", [{"text_by": "words"}, {"metric": "euclidean"}, {"weights": "none"}])
+def test_an_option_that_asks_for_what_holds_anyway_changes_nothing(rows, option):
+    frame = FRAME.select("id", a="size", b=pl.col("size") * 2, c="size") if "series" in rows else FRAME
+    usual, given = (encode(from_frame(frame.tail(11), **rows, **more)).X for more in ({}, option))
+    assert np.array_equal(usual, given)
 
 
 def test_a_single_name_is_a_list_of_one():

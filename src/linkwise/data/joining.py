@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.constraints.checks import write_id
 from linkwise.data.columns.table import Table
 from linkwise.data.read.formats import DELIMITED as TEXT_ENDINGS
 from linkwise.data.read.formats import read_file
@@ -26,6 +27,7 @@ from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
 from linkwise.data.read.spreadsheets import write_sheet
 from linkwise.data.reading import Reading
 from linkwise.data.show.items import SideTable
+from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.text_encodings import to_utf8
 from linkwise.text_files import (
@@ -149,8 +151,8 @@ def to_table(frame: Any) -> nw.DataFrame[Any]:
     """Wrap a table without changing a cell."""
     import narwhals as nw
 
-    if isinstance(frame, Table):
-        return frame.frame
+    if isinstance(frame, Table | Rows):
+        return (frame.table if isinstance(frame, Rows) else frame).frame
     if isinstance(frame, np.ndarray):
         return to_narwhals(frame)
     try:
@@ -173,7 +175,7 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
     if id_column not in table.columns:
         raise DataError(f"There is no column {id_column!r}. The columns are {join_names(table.columns)}.")
     position = {name: row for row, name in enumerate(ids)}
-    given = [str(value) for value in table[id_column].to_list()]
+    given = [str(write_id(value)) for value in table[id_column].to_list()]
     unknown = [value for value in given if value not in position]
     if unknown:
         raise DataError(
@@ -188,8 +190,8 @@ def check_order(frame: Any, ids: Sequence[str]) -> None:
     table, order, known = to_table(frame), list(ids), set(ids)
     moved: dict[str, str] = {}  # columns with the ids in another order, and the first row that differs
     for name in table.columns if len(table) == len(order) else ():
-        if str(table[name][0]) in known:
-            given = [str(value) for value in table[name].to_list()]
+        if str(write_id(table[name][0])) in known:
+            given = [str(write_id(value)) for value in table[name].to_list()]
             if given == order:
                 return
             if set(given) == known:
@@ -225,19 +227,28 @@ def _append_columns(
 
 
 # ---------------------------------------------------------------- files
-def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) -> Joined:
+def needs_table(data: Path, reading: Reading) -> bool:
+    """Whether clusters go beside the rows as they were read, and not beside those that stand in the file."""
+    return reading.series_by is not None or not data.is_file()
+
+
+def join_file(
+    data: Path, reading: Reading, columns: ClusterColumns, ending: str, frame: nw.DataFrame[Any] | None = None
+) -> Joined:
     """Put the clusters beside the columns of a file.
 
     Parameters
     ----------
     data : path
         The file or folder.
-    table : Table
-        What `data` was read as.
+    reading : Reading
+        How it was read, with its delimiter.
     columns : ClusterColumns
         The cluster of each row.
     ending : str
         What the name of the new file ends in, such as ``.csv``.
+    frame : DataFrame, optional
+        The rows that were read, for data of which `needs_table` is true.
 
     Returns
     -------
@@ -254,12 +265,13 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         openpyxl is missing, which a spreadsheet needs.
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
-    if table.reading.series_by is not None:
-        joined = _write_frame(to_polars(table.frame), columns, ending, ",")
+    if needs_table(data, reading):
+        assert frame is not None
+        joined = _write_frame(to_polars(frame), columns, ending, ",")
+        if reading.series_by is None:
+            return joined
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
-    if not data.is_file():
-        return _write_frame(to_polars(table.frame), columns, ending, ",")
-    contents = read_file(data, _read_as_written(table.reading, ending))
+    contents = read_file(data, _read_as_written(reading, ending))
     own, reading = contents.ending, contents.reading
     said = [] if reading.encoding in (None, "utf-8") else [UTF8_NOTE.format(reading.encoding)]
     if contents.is_plain:

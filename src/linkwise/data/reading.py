@@ -18,7 +18,7 @@ from linkwise.wording import join_names, shorten
 Unit = Literal["words", "letters"]
 """What texts are compared by."""
 Scale = Literal["unit", "standard", "none"]
-Impute = Literal["median", "category"]
+Impute = Literal["median"]
 Weights = Mapping[str, float] | Literal["none"]
 Metric = Literal["euclidean", "cosine"]
 
@@ -27,7 +27,7 @@ OF_COLUMNS = ("metric", *OF_RECORDS, "scale", "impute")  # what texts and pictur
 _NAMES = ("drop", "text", "image", "show", "hide", "as_categories", "log", "cycles", "missing")
 _WORDS: dict[str, tuple[str, ...]] = {
     "scale": ("unit", "standard", "none"),
-    "impute": ("median", "category"),
+    "impute": ("median",),
     "metric": ("euclidean", "cosine"),
     "text_by": ("words", "letters"),
 }
@@ -97,7 +97,7 @@ class Reading:
         or vertical bar.
     scale : {"unit", "standard", "none"} or None
         The scale of numeric columns, as for `encode`. If it is set, rows of norm 1 are compared by distance.
-    impute : {"median", "category"} or None
+    impute : {"median"} or None
         The value for a missing cell, as for `encode`.
     text : sequence of str or None
         Columns of texts that the rows are compared by, and by nothing else unless `columns` names it.
@@ -316,7 +316,7 @@ class Reading:
 
     @property
     def _without_effect(self) -> set[str]:
-        """Options whose value is that of no option."""
+        """Options whose value asks for nothing, or for what holds anyway."""
         values = self.settings().items()
         return {name for name, value in values if value is False or (name, value) in _NO_EFFECT}
 
@@ -372,6 +372,22 @@ class Reading:
         return stored
 
 
+def store_reading(reading: Reading) -> dict[str, Any]:
+    """Describe all that decides how rows are read, in types that JSON has; `recall_reading` reads it."""
+    return {
+        "choices": replace(reading, show=reading.shown_columns or None).to_json(),
+        "scale": reading.scale or reading.usual_scale,
+        "impute": reading.impute,
+    }
+
+
+def recall_reading(source: Mapping[str, Any]) -> Reading:
+    """Return how the data of a session are read, without the table that is shown in their place."""
+    reading = Reading.of(**source["choices"])
+    scale = None if source["scale"] == reading.usual_scale else source["scale"]
+    return replace(reading, scale=scale, impute=source["impute"])
+
+
 def choose_reading(reading: Reading | None, options: ReadingOptions) -> Reading:
     """Return a reading with the options that keywords set besides, after checking that they go together."""
     chosen = Reading.of(**options)
@@ -381,7 +397,12 @@ def choose_reading(reading: Reading | None, options: ReadingOptions) -> Reading:
     return chosen
 
 
-_NO_EFFECT: tuple[tuple[str, Any], ...] = (("weights", "none"), ("weights", {}))
+_NO_EFFECT: tuple[tuple[str, Any], ...] = (
+    ("weights", "none"),
+    ("weights", {}),
+    ("text_by", "words"),
+    ("metric", "euclidean"),
+)
 
 
 def _check_is_option(name: str) -> None:

@@ -160,9 +160,9 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
     ),
     "impute": CommandOption(
         "--impute",
-        "fill missing values (category: a new category)",
+        "fill missing categories with the most frequent  [default: their own]",
         OF_COMPARISON,
-        type=("median", "category"),
+        type=("median",),
     ),
     "text": CommandOption(
         "--text",
@@ -496,8 +496,8 @@ class SessionOptions(WorkerOptions):
         metavar="FILE|TEXT",
         parse=_guidelines,
     )
-    n_items: int | None = option(
-        "--items",
+    n_groups: int | None = option(
+        "--groups",
         "ask about N groups of rows, or 0 for all rows",
         OF_LARGE_DATA,
         type=int,

@@ -8,15 +8,15 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import PROPOSED, recall_reading
-from linkwise.data.columns.proposals import OPTIONS
+from linkwise.data.columns.proposals import OPTIONS, PROPOSED
+from linkwise.data.reading import recall_reading
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
 LONGEST_PATH = 4096
 LONGEST_ENCODING = 40
 SCALES = (None, "unit", "standard", "none")
-IMPUTES = (None, "median", "category")
+IMPUTES = (None, "median")
 SHA256 = re.compile("[0-9a-f]{64}")
 HASH = re.compile("[0-9a-f]{32}")
 
@@ -52,11 +52,14 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
-    digest = value["sha256"]
-    return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
+    return _is_path(value["file"]) and _is_checksum(value["sha256"])
 
 
-def _are_items(value: object) -> bool:
+def _is_checksum(value: object) -> bool:
+    return isinstance(value, str) and SHA256.fullmatch(value) is not None
+
+
+def _are_groups(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() - {"n_border"} != {"n", "n_rows", "hash"}:
         return False
     are_counts = all(type(value[name]) is int and value[name] > 0 for name in ("n", "n_rows"))
@@ -118,7 +121,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("demo", _is_name)):
+    for name, right in (("file", _is_path), ("sha256", _is_checksum), ("demo", _is_name)):
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:
@@ -128,8 +131,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "choices"
     if "show" in source and not _is_side_file(source["show"]):
         return "show"
-    if "items" in source and not _are_items(source["items"]):
-        return "items"
+    if "groups" in source and not _are_groups(source["groups"]):
+        return "groups"
     if PROPOSED in source and not _are_options(source[PROPOSED]):
         return PROPOSED
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 NOTHING_GIVEN = Reading()
+PROPOSED = "proposed"  # what a session calls the names of the options that were taken
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
 _MOST_WORDS = 3  # of an average name
@@ -141,6 +142,24 @@ def _about(one: str, several: str) -> Callable[[Sequence[str]], str]:
     return write
 
 
+_BRIEF_REASONS = {
+    "id_column": "each row has its own value",
+    "text": "texts",
+    "image": "paths of pictures",
+    "series": "each row is a curve",
+    "as_categories": "codes, not amounts",
+    "log": "a few values are far larger",
+    "cycles": "the place in a cycle counts, too",
+    "drop": "only counts the rows",
+    "show": "more than half is missing",
+}
+
+
+def explain_briefly(proposal: Proposal) -> str:
+    """Say in a few words why something is proposed for a column that stands beside the words."""
+    return _BRIEF_REASONS.get(proposal.option, "")
+
+
 def _column_of_cycle(option: str) -> str:
     """The column of an option such as ``sent=hour`` or ``sent``."""
     return option.rpartition("=")[0] or option
@@ -156,7 +175,7 @@ def _name_cycle(option: str) -> str:
 _MEANS = ("stands for a missing value", "stand for missing values")
 OPTIONS = (
     "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
-    "cycles", "drop", "show", "impute", "missing", "where", "transpose",
+    "cycles", "drop", "show", "missing", "where", "transpose",
 )  # fmt: skip
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
@@ -177,7 +196,6 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "is empty in more than half of the rows, so it is shown and not compared",
         "are empty in more than half of the rows, so they are shown and not compared",
     ),
-    "impute": "values are missing",
     "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being far from all others",
     "where": "the last row holds the totals of the others and is left out",
     "transpose": "each row holds the values of a gene, so the columns are compared",
@@ -231,7 +249,10 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in COMPARED]
     if given.columns is None or "all" in given.columns:
-        sparse = [column.name for column in compared if _is_mostly_empty(frame.get_column(column.name))]
+        named = given.columns, given.hide, given.log, given.as_categories
+        chosen = {name for names in named for name in names or ()}  # which cannot be shown alone
+        free = [column.name for column in compared if column.name not in chosen]
+        sparse = [name for name in free if _is_mostly_empty(frame.get_column(name))]
         if sparse and len(sparse) < len(compared):
             proposed["show"] = [*given.shown_columns, *sparse]
             found = [column for column in found if column.name not in sparse]
@@ -254,8 +275,6 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
         proposed["log"] = [*named, *tails]
     if given.metric != "cosine":
         proposed |= _propose_cycles(frame, found, given)
-    if given.impute is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
-        proposed["impute"] = "median"
     return proposed
 
 
@@ -384,13 +403,6 @@ def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
 def _is_mostly_empty(series: nw.Series[Any]) -> bool:
     """Whether more than half of the values are missing."""
     return sum(map(is_missing, series.to_list())) > len(series) / 2
-
-
-def _has_gaps(series: nw.Series[Any]) -> bool:
-    """Whether a value is missing."""
-    if value_kind(series) == "words":
-        return None in to_words(series)
-    return bool(np.isnan(to_numbers(series)).any())
 
 
 # ---------------------------------------------------------------- pictures

@@ -16,11 +16,16 @@ classes of five sets of news and TREC texts is 0.61 with 10 topics, 0.59 with 20
 Short texts such as names and addresses can be compared by groups of two and three letters within words
 instead. Texts with an error of typing are then alike, although they share few words. Such texts have up to
 100 directions, for they tell hundreds of people apart rather than a few topics.
+
+In records an empty cell is unknown, so two of them are neither alike nor different. Each has a place of its
+own, drawn by its row, half as far from another (squared) as texts that share nothing. At one place they would
+be alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,9 +43,15 @@ LEAST_TEXTS = 2  # that a word must be in: a word of one text alone says nothing
 LARGEST_SHARE = 0.5  # of the texts that a word may be in
 _DENSE = 200  # texts or words up to which all directions are computed, exactly
 _NOTHING = 1e-9
+_UNKNOWN = 0.5  # squared length of the place of an empty cell: two are then at a squared distance of 1
 
 
-def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit = "words") -> Encoded:
+def encode_texts(
+    texts: Sequence[str | None],
+    source: str = "text",
+    unit: Unit = "words",
+    ids: Sequence[str] | None = None,
+) -> Encoded:
     """Encode texts as points of unit length.
 
     Parameters
@@ -51,19 +62,33 @@ def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit =
         The name of their column.
     unit : {"words", "letters"}, default="words"
         Whether texts are compared by their words, or by groups of two and three letters within words.
+    ids : sequence of str, optional
+        The id of each row, which draws the place of an empty cell among letters. By default its position.
 
     Returns
     -------
     Encoded
         One column for each topic, at most 20, or 100 of letters. A text without any of the compared words is
-        the origin.
+        the origin. One without any of the compared letters has a place of its own.
 
     Raises
     ------
     DataError
         The texts hold no words, or all hold the same words.
     """
-    return learn_texts(texts, source, unit)[0]
+    encoded = learn_texts(texts, source, unit)[0]
+    if unit == "letters":
+        spread_unknown(encoded.X, source, list(map(str, range(len(texts)))) if ids is None else ids)
+    return encoded
+
+
+def spread_unknown(X: NDArray[np.float64], source: str, ids: Sequence[str]) -> None:
+    """Move each row at the origin, in place, to a corner of a cube that its id and its column draw."""
+    n_topics = X.shape[1]
+    for row in np.flatnonzero(~X.any(axis=1)).tolist():
+        digest = blake2b(f"{source}\0{ids[row]}".encode(), digest_size=32).digest()
+        signs = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))[:n_topics] * 2.0 - 1.0
+        X[row] = signs * np.sqrt(_UNKNOWN / n_topics)
 
 
 class TextSpace(NamedTuple):
@@ -223,5 +248,6 @@ def _note_empty_texts(rows: NDArray[np.intp], unit: Unit) -> list[str]:
     one = len(rows) == 1
     return [
         f"{count_noun(len(rows), 'text')} hold{'s' * one} none of these {unit}: {'row' if one else 'rows'}"
-        f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as alike."
+        f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as"
+        f" {'alike' if unit == 'words' else 'unknown, neither alike nor different'}."
     ]

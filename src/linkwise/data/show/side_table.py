@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,7 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
             **second,
         }
 
-    return rows._replace(items=Items(shown.kind, fields, shown.content, shown.pixels, side))
+    return replace(rows, items=Items(shown.kind, fields, shown.content, shown.pixels, side))
 
 
 # ---------------------------------------------------------------- joining
@@ -222,7 +223,7 @@ def _encode_columns(frame: nw.DataFrame[Any], key: str | None) -> Encoded | None
     """The columns in their own units; None if none can be encoded."""
     try:
         table = understand(frame, NamedColumns(key, None, ()), Reading())
-        return encode(table, scale="none", impute="median", categories="codes")
+        return encode(table, scale="none", categories="codes")
     except DataError:
         return None
 
