@@ -293,7 +293,7 @@ def join_file(
 def _read_as_written(reading: Reading, ending: str) -> Reading:
     """How to read a file again for the new one, which keeps nested fields where it can."""
     keeps = reading.keep_nested is False and ending in (".parquet", *ARROW)
-    return replace(reading, missing=None, keep_nested=True) if keeps else replace(reading, missing=None)
+    return replace(reading, keep_nested=True) if keeps else reading
 
 
 def _note_changes(reading: Reading, own: str) -> list[str]:
