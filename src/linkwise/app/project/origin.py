@@ -79,7 +79,7 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
     "sheet": _is_name,
     "weights": _are_weights,
-    "text_by": lambda value: isinstance(value, str) and value == "letters",
+    "text_by": lambda value: isinstance(value, str) and value in ("letters", "meaning", "words,meaning"),
     "metric": lambda value: value in ("euclidean", "cosine"),
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
