@@ -1,7 +1,5 @@
 """The share that each column takes of the distance, and the options that the values alone suggest."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,9 +9,10 @@ from sklearn.datasets import load_digits
 
 from linkwise.data import encode, from_frame, survey_columns
 from linkwise.data.column_survey import ColumnSurvey
-from linkwise.data.columns import proposed_options
-from linkwise.data.columns.proposed_options import propose_options
+from linkwise.data.columns import proposals
+from linkwise.data.columns.proposals import propose_options
 from linkwise.data.columns.roles import decide_column
+from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
 TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]
@@ -21,11 +20,17 @@ TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "
 
 def survey(frame, *, impute=None, **how):
     table = from_frame(frame, **how)
-    return survey_columns(table, encode(table, impute=impute), impute=impute)
+    return survey_columns(table, encode(table, impute=impute))
+
+
+def propose_for(frame, **how):
+    """What is proposed for a frame, as a dictionary; `how` it is read so far."""
+    table = from_frame(frame, **how)
+    return {one.option: one.value for one in propose_options(table.frame, Reading.of(**how))}
 
 
 def propose(**columns):
-    return survey(pl.DataFrame({"a": np.arange(40) % 7 / 3, **columns})).options
+    return propose_for(pl.DataFrame({"a": np.arange(40) % 7 / 3, **columns}))
 
 
 def mean_squared_distance(X):
@@ -61,7 +66,7 @@ def test_a_column_that_takes_more_than_half_is_warned_of():
 
 @pytest.mark.parametrize("share", [0.5 + 1e-9, 0.5049])
 def test_half_with_a_rounding_error_is_not_more_than_half(share):
-    assert len(ColumnSurvey({"body": share, "price": 1 - share}, {}, frozenset({"body"})).notes) == 1
+    assert len(ColumnSurvey({"body": share, "price": 1 - share}, frozenset({"body"})).notes) == 1
 
 
 @pytest.mark.parametrize("n_rows", [7, 12, 20])
@@ -109,23 +114,18 @@ def test_values_that_overflow_have_no_shares():
     [
         ([f"T{n:03}" for n in range(40)], {"id_column": "b"}),
         (list(range(100, 140)), {"id_column": "b"}),
-        ([f"T {n:03}" for n in range(40)], {}),  # a space: rather a text
+        ([f"T {n:03}" for n in range(40)], {"id_column": "b"}),
+        ([f"{text} {n}" for n, text in enumerate(TEXTS * 10)], {"text": ["b"]}),  # words that others have
         ([f"T{n // 2:03}" for n in range(40)], {}),  # not unique
         (TEXTS * 10, {}),  # four different texts are categories
-        ([f"{text} {n}" for n, text in enumerate(TEXTS * 10)], {"text": ["b"]}),
         (["Retail", "retail", "Bank", "bank "] * 10, {"merge_variants": True}),
-        ([None, 1, 2, 4, 5, 8, 8, 9] * 5, {"impute": "median"}),
-        ([None, "x", "y", "x"] * 10, {"impute": "median"}),
+        ([None, None, None, 4, None, 8, None, 9] * 5, {"show": ["b"]}),
+        ([None, None, "y", None] * 10, {}),  # a constant
+        ([None, None, "y", None, "x"] * 8, {"show": ["b"]}),
     ],
 )
 def test_the_values_of_a_column_suggest_an_option(column, proposed):
-    if "impute" in proposed:  # without it there is no matrix
-        assert propose_options(from_frame(pl.DataFrame({"a": range(40), "b": column})).frame) == {
-            "id_column": "a",
-            **proposed,
-        }
-    else:
-        assert propose(b=column) == proposed
+    assert propose(b=column) == proposed
 
 
 def test_numbers_that_count_the_rows_are_left_out_beside_an_id():
@@ -150,10 +150,10 @@ def test_a_run_of_smooth_columns_is_a_curve_and_pixels_are_none():
     t = np.linspace(0, 1, 24)
     curves = np.sin(2 * np.pi * (t + np.random.default_rng(0).uniform(size=(30, 1))))
     frame = pl.DataFrame({f"t{at:02}": curves[:, at] for at in range(24)})
-    assert propose_options(from_frame(frame).frame) == {"series": True}
+    assert propose_for(frame) == {"series": True}
     shuffled = frame.select(np.random.default_rng(0).permutation(frame.columns).tolist())
-    assert propose_options(from_frame(shuffled).frame) == {}
-    assert propose_options(from_frame(load_digits().data).frame) == {}
+    assert propose_for(shuffled) == {}
+    assert propose_for(load_digits().data) == {}
 
 
 def test_the_names_of_a_wide_table_are_listed_once(monkeypatch):
@@ -164,7 +164,7 @@ def test_the_names_of_a_wide_table_are_listed_once(monkeypatch):
         lists.append(names)
         return decide_column(series, name, names, named)
 
-    monkeypatch.setattr(proposed_options, "decide_column", decide)
+    monkeypatch.setattr(proposals, "decide_column", decide)
     propose_options(from_frame(np.random.default_rng(0).normal(size=(5, 30))).frame)
     assert len(lists) == 30
     assert len({id(names) for names in lists}) == 1
@@ -174,9 +174,9 @@ def test_what_is_given_is_not_proposed():
     frame = pl.DataFrame(
         {"t": [f"T{n:03}" for n in range(40)], "kind": ["x", "X", None, "y"] * 10, "n": range(3, 123, 3)}
     )
-    assert survey(frame, impute="category", id_column="t", merge_variants=True).options == {}
-    assert survey(frame, columns=["n"]).options == {"id_column": "t"}
-    assert survey(frame, columns=["n"], drop=["t"]).options == {}
+    assert propose_for(frame, impute="category", id_column="t", merge_variants=True) == {}
+    assert propose_for(frame, columns=["n"]) == {"id_column": "t"}
+    assert propose_for(frame, columns=["n"], drop=["t"]) == {}
 
 
 CELLS = st.one_of(
@@ -189,17 +189,40 @@ CELLS = st.one_of(
 )
 
 
-@given(st.lists(CELLS, min_size=1, max_size=5))
-def test_what_is_proposed_can_be_read(columns):
-    """Wherever a table can be read at all, it can be read as proposed."""
+GIVEN = st.one_of(
+    st.just({}),
+    st.sampled_from(
+        [
+            {"scale": "standard"},
+            {"impute": "median"},
+            {"metric": "euclidean"},
+            {"weights": "none"},
+            {"series": True},
+            {"merge_variants": True},
+            {"weights": {"c0": 2.0}},
+        ]
+    ),
+    st.builds(
+        lambda use, column: {use: [column]},
+        st.sampled_from(["drop", "show", "hide", "columns", "text", "as_categories", "log"]),
+        st.sampled_from(["c0", "c1", "c2"]),
+    ),
+)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=5), GIVEN)
+def test_what_is_proposed_can_be_read(columns, options):
+    """Wherever a table can be read at all, it can be read as proposed, whatever else is given."""
     frame = pl.DataFrame({f"c{at}": column for at, column in enumerate(columns)}, strict=False)
     try:
-        table = from_frame(frame)
-        encode(table, impute="median")
+        table = from_frame(frame, **options)
+        encode(table, impute=None if table.kind != "record" else "median")
     except DataError:
         return
-    options = propose_options(table.frame)
-    impute = options.pop("impute", None)
-    again = from_frame(frame, **options)
-    encode(again, impute=impute)
-    assert propose_options(again.frame, replace(again.reading, impute=impute)) == {}
+    again = from_frame(frame, propose=True, **options)
+    encode(again)
+    assert propose_options(again.frame, again.reading) == ()
+    given_ones = Reading.of(**options).settings()
+    for name, value in given_ones.items():
+        kept = getattr(again.reading, name)
+        assert kept == value or set(value) <= set(kept)

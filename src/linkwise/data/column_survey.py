@@ -1,23 +1,16 @@
-"""What takes part in the distance between rows, how a table is better read, and whether it fits linkwise."""
+"""What takes part in the distance between rows, and whether the rows fit linkwise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from linkwise.data.columns.near_copies import NearCopies, find_near_copies
-from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
-from linkwise.data.columns.proposed_options import propose_options
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import Encoded, block_of
-from linkwise.data.reading import Impute
-from linkwise.errors import DataError
 
 MOST_NAMED = 8  # columns whose shares are named
 _MOST_OF_IT = 0.505  # share from which one column decides: two of equal weight differ by rounding
@@ -25,7 +18,7 @@ _MOST_OF_IT = 0.505  # share from which one column decides: two of equal weight 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSurvey:
-    """The shares that columns take of the distance between rows, and what is proposed.
+    """The shares that columns take of the distance between rows.
 
     Attributes
     ----------
@@ -33,9 +26,6 @@ class ColumnSurvey:
         For each column, or block of texts, pictures or lists, its share of the mean squared distance between
         two random rows, the largest first. They add up to 1, or are all 0 if numbers are too large to
         measure.
-    options : dict
-        Arguments of `read_table` and `encode` by which these rows are probably better compared, such as
-        ``{"text": ["body"], "id_column": "ticket"}``; empty if the table is read well.
     blocks : frozenset of str
         The names in `shares` that are blocks of texts, pictures or lists.
     copies : NearCopies or None
@@ -43,7 +33,6 @@ class ColumnSurvey:
     """
 
     shares: Mapping[str, float]
-    options: Mapping[str, Any]
     blocks: frozenset[str] = frozenset()
     copies: NearCopies | None = None
 
@@ -92,8 +81,8 @@ class ColumnSurvey:
         )
 
 
-def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = None) -> ColumnSurvey:
-    """Measure how much each column counts, and propose how to read the table.
+def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
+    """Measure how much each column counts.
 
     Parameters
     ----------
@@ -101,13 +90,32 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = No
         The table.
     encoded : Encoded
         The same rows as numbers.
-    impute : {"median", "category"}, optional
-        The argument with which `encode` made them, which is then not proposed.
 
     Returns
     -------
     ColumnSurvey
-        The shares and the proposal, which follow from the data alone.
+        The shares, which follow from the data alone.
+    """
+    largest_first = measure_shares(encoded)
+    blocks = frozenset(filter(None, map(block_of, encoded.features)))
+    is_linked = any(one.option == "text_by" for one in table.proposals)
+    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
+    copies = None if is_linked else find_near_copies(frame, table.reading.id_column)
+    return ColumnSurvey(largest_first, blocks=blocks, copies=copies)
+
+
+def measure_shares(encoded: Encoded) -> dict[str, float]:
+    """Measure how much each column counts.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The rows as numbers.
+
+    Returns
+    -------
+    dict of str to float
+        As `ColumnSurvey.shares`.
     """
     # the samples of a curve count as one
     names = ["curve" if one.role == "sample" else block_of(one) or one.source for one in encoded.features]
@@ -118,34 +126,7 @@ def survey_columns(table: Table, encoded: Encoded, *, impute: Impute | None = No
     if 0 < total < np.inf:
         for name, spread in zip(names, spreads.tolist(), strict=True):
             shares[name] += spread / total
-    largest_first = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    blocks = frozenset(filter(None, map(block_of, encoded.features)))
-    frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
-    options = propose_options(frame, replace(table.reading, impute=impute or table.reading.impute))
-    options |= _propose_pictures(table, options)
-    id_column = table.reading.id_column or options.get("id_column")
-    return ColumnSurvey(largest_first, options, blocks, find_near_copies(frame, id_column))
-
-
-def _propose_pictures(table: Table, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare by the first column with paths of pictures that are there, beside what is compared."""
-    others = {*(table.reading.show or ()), *(table.reading.hide or ()), options.get("id_column")}
-    reasons = {column.name: column.reason for column in table.columns if column.role in ("text", "left out")}
-    free = [name for name, reason in reasons.items() if name not in others and reason not in _CHOSEN]
-    if "image" in table.roles.values() or table.kind == "series" or {"series", "text_by"} & options.keys():
-        return {}
-    column = next((name for name in free if holds_pictures(table.frame[name])), None)
-    if column is None or find_spec("PIL") is None:
-        return {}
-    with suppress(DataError):
-        find_pictures(table.frame[column], table.folder)
-        has_text = bool(options.get("text") or table.reading.text)
-        keeps_columns = table.reading.columns is None and not has_text
-        return {"image": [column], **({"columns": ["all"]} if keeps_columns else {})}
-    return {}
-
-
-_CHOSEN = ("dropped", "not among the columns named")
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 def _percent(share: float) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from linkwise.data.columns.named_columns import resolve_names
+from linkwise.data.columns.named_columns import NamedColumns, resolve_names
+from linkwise.data.columns.proposals import propose_options, take_proposals
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.formats import WITH_TEXTS, check_ending, parse_plain, parse_text, read_file
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 
 
 def read_table(
-    path: str | os.PathLike[str], reading: Reading | None = None, **options: Unpack[ReadingOptions]
+    path: str | os.PathLike[str],
+    reading: Reading | None = None,
+    *,
+    propose: bool = False,
+    **options: Unpack[ReadingOptions],
 ) -> Table:
     r"""Read a file and understand its columns.
 
@@ -36,6 +42,9 @@ def read_table(
         array named X, or the only 2-D one; ids from a 1-D array named ids or id), .xlsx (with openpyxl).
     reading : Reading, optional
         How to read it.
+    propose : bool, default=False
+        Whether to take what the values suggest for options that are not given, such as the column that
+        identifies the rows. `Table.proposals` lists what was taken, with reasons.
     **options : optional
         The attributes of `Reading` as keywords, such as ``id_column="customer"`` or ``text=["title"]``. A
         single name may stand for a list of names.
@@ -80,26 +89,57 @@ def read_table(
         contents = read_file(path, ending, chosen)
         chosen, frame = contents.reading, contents.frame
         notes = contents.notes
-        written: Mapping[str, nw.Series[Any]] = {}
         if chosen.series_by is not None:
             by = name_series_by(chosen.series_by, frame.columns, chosen.id_column)
             parse = partial(parse_plain, ending=ending, delimiter=chosen.delimiter)
             frame, more = pivot_series(frame, by, parse)
             chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
-        names = resolve_names(frame, chosen)
-        if ending in WITH_TEXTS and chosen.series_by is None:
+
+        def type_columns(reading: Reading) -> Typed:
+            names = resolve_names(frame, reading)
+            if ending not in WITH_TEXTS or reading.series_by is not None:
+                return Typed(names, frame)
             keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
-            frame, parse_notes, written = parse_text(frame, keep, ending, chosen.delimiter)
-            check_dates(frame, names.drop)
-            notes = [*notes, *parse_notes]
-        return understand(frame, names, chosen, written=written, folder=path.parent, notes=notes)
+            typed, told, written = parse_text(frame, keep, ending, reading.delimiter)
+            check_dates(typed, names.drop)
+            return Typed(names, typed, told, written)
+
+        typed = type_columns(chosen)
+        proposals = propose_options(typed.frame, chosen, path.parent) if propose else ()
+        if proposals:
+            chosen = take_proposals(chosen, proposals)
+            typed = type_columns(chosen)  # ids, texts and paths stay as they are written
+        table = understand(
+            typed.frame,
+            typed.names,
+            chosen,
+            written=typed.written,
+            folder=path.parent,
+            notes=[*notes, *typed.notes],
+        )
+        return replace(table, proposals=proposals)
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
 
 
-def from_frame(frame: Any, reading: Reading | None = None, **options: Unpack[ReadingOptions]) -> Table:
+class Typed(NamedTuple):
+    """A table with numbers and dates parsed, and the use of its columns."""
+
+    names: NamedColumns
+    frame: nw.DataFrame[Any]
+    notes: Sequence[str] = ()
+    written: Mapping[str, nw.Series[Any]] = MappingProxyType({})
+
+
+def from_frame(
+    frame: Any,
+    reading: Reading | None = None,
+    *,
+    propose: bool = False,
+    **options: Unpack[ReadingOptions],
+) -> Table:
     """Understand a DataFrame or a 2-D array.
 
     Parameters
@@ -108,6 +148,8 @@ def from_frame(frame: Any, reading: Reading | None = None, **options: Unpack[Rea
         The columns of an array are called x0, x1, ...
     reading : Reading, optional
         How to read it. What is about files has no effect.
+    propose : bool, default=False
+        Whether to take what the values suggest, as for `read_table`.
     **options : optional
         The attributes of `Reading` as keywords, as for `read_table`.
 
@@ -132,7 +174,9 @@ def from_frame(frame: Any, reading: Reading | None = None, **options: Unpack[Rea
         by = name_series_by(chosen.series_by, table.columns, chosen.id_column)
         table, more = pivot_frame(table, by)
         chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
-    return understand(table, resolve_names(table, chosen), chosen, notes=notes)
+    proposals = propose_options(table, chosen) if propose else ()
+    chosen = take_proposals(chosen, proposals)
+    return replace(understand(table, resolve_names(table, chosen), chosen, notes=notes), proposals=proposals)
 
 
 def _index_note(frame: Any) -> list[str]:

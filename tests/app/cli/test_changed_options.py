@@ -96,7 +96,7 @@ def test_only_options_that_somebody_gave_are_said_to_give_way(tmp_path, linkwise
     path = tmp_path / "mail.jsonl"
     lines = [{"ticket": f"T{n}", "body": f"a bill and word{n}", "age": n * n % 17} for n in range(40)]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    linkwise("ask", path, "--terminal", said="q\n")
+    linkwise("ask", path, "--terminal", "--as-is", said="q\n")
     done = linkwise("ask", path, "--terminal", "--id", "ticket", "--text", "body", said="q\n")
     assert "from now on with --id ticket --text body; no answer is affected" in words(done.stdout)
 

@@ -39,10 +39,9 @@ def words(text):
     return " ".join(text.split())
 
 
-def test_it_is_proposed_and_kept_by_the_session(path, tmp_path, linkwise):
-    begun = words(linkwise("ask", path, said="n\nq\n").stdout)
-    assert "As 'sent' may follow a cycle, this is likely better:" in begun
-    assert "messages.csv --cycles sent=hour" in begun
+def test_it_is_kept_by_the_session(path, tmp_path, linkwise):
+    begun = words(linkwise("ask", path, "--as-is", said="n\nq\n").stdout)
+    assert "cycle" not in begun
     refused = linkwise("ask", path, "--cycles", "sent=hour", said="q\n")
     assert (refused.exit_code, "without --cycles" in words(refused.stderr)) == (2, True)
     changed = linkwise("ask", path, "--cycles", "sent=hour", "--replay", said="q\n")
@@ -55,6 +54,12 @@ def test_it_is_proposed_and_kept_by_the_session(path, tmp_path, linkwise):
     with Session.open(tmp_path / "messages.csv.linkwise") as kept:
         assert kept.source["choices"]["cycles"] == ["sent=hour"]
         assert json.loads(json.dumps(kept.source)) == kept.source
+
+
+def test_it_is_taken_from_the_values(path, linkwise):
+    begun = words(linkwise("ask", path, said="n\nq\n").stdout)
+    assert "Decided by the values: rows are compared by the hour of 'sent', too." in begun
+    assert "messages.csv --cycles sent=hour --as-is" in begun
 
 
 def test_what_does_not_go_with_it(path, linkwise):

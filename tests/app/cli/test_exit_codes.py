@@ -46,7 +46,7 @@ def test_wrong_use_is_2(linkwise, arguments):
         (b"a,b\n1,2\n\xff,4\n", (), "UTF-8"),
         (b"a,b\n1,2\n3,4\n", ("--columns", "a,c"), "'c'"),
         (b"a,b\n1,2\n1,4\n", ("--id", "a"), "'1'"),
-        (b"a,b\n1,2\n,4\n2,5\n", (), "--impute median"),
+        (b"a,b\n1,2\ninf,4\n2,5\n", (), "infinite"),
     ],
 )
 def test_bad_data_is_3(tmp_path, linkwise, content, options, words):

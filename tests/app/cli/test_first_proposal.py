@@ -1,4 +1,4 @@
-"""Before the first question: the shares of the columns, and a command that reads the data better."""
+"""Before the first question: what the values decide, the shares of columns, and how to decide otherwise."""
 
 import shlex
 import sys
@@ -11,105 +11,104 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "data"
 sys.path.insert(0, str(EXAMPLES))
 import make_everyday  # noqa: E402
 
+from linkwise.session.session import Session  # noqa: E402
+
 SETS = {
     "customers": ("customers.csv", ["--id", "customer", "--impute", "median", "--merge-variants"]),
     "tickets": ("tickets.jsonl", ["--id", "ticket", "--text", "body"]),
     "products": ("products.csv", ["--id", "sku", "--text", "title", "--image", "picture"]),
     "sensors": ("sensors.csv", ["--id", "sensor", "--series"]),
     "articles": ("articles.npy", ["--show", "titles.csv"]),  # the cosine is chosen without an option
-    "contacts": (
-        "contacts.csv",
-        ["--text", "name,street,town,phone", "--text-by", "letters", "--method", "records"],
-    ),
+    "contacts": ("contacts.csv", ["--text", "name,street,town,phone", "--text-by", "letters"]),
 }
+NUMBERS = "\n".join(["a,b", *(f"{n % 5},{n}" for n in range(20))])
 
 
 def find_command(done):
-    """The command that is proposed, as a shell takes it apart; None if there is none."""
+    """The command that decides otherwise, as a shell takes it apart; None if nothing was decided."""
     for line in done.stdout.splitlines():
         if line.strip().startswith("linkwise ask"):
             return shlex.split(line)
         if line.startswith("go on "):
             break
-    _, found, command = done.stderr.partition("Or try: ")
-    return shlex.split(command) if found else None
+    return None
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_proposed_command_reads_each_everyday_set(tmp_path, linkwise, monkeypatch, name):
+def test_each_everyday_set_is_read_well_without_options(tmp_path, linkwise, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     make_everyday.make(tmp_path, [name], 0.1 if name != "contacts" else 0.3, seed=7)
     file, options = SETS[name]
-    command = find_command(linkwise("ask", file, "--budget", 0))
-    assert command == ["linkwise", "ask", file, *options]
-    if command is not None:
-        done = linkwise(*command[1:], "--budget", 0)
-        assert done.exit_code == 0, done.stderr
-        assert find_command(done) is None
-        assert ("record linkage" in " ".join(done.stdout.split())) == (name == "contacts")
+    done = linkwise("ask", file, "--budget", 0)
+    assert done.exit_code == 0, done.stderr
+    as_is = [] if name == "articles" else ["--as-is"]
+    assert find_command(done) == ["linkwise", "ask", file, *options, *as_is]
+    with Session.open(tmp_path / f"{file}.linkwise") as begun:
+        learner, choices = begun.learner["name"], begun.source["choices"]
+    assert learner == ("RecordLinkage" if name == "contacts" else "KIN")
+    Path(f"{file}.linkwise").unlink()
+    again = linkwise("ask", file, *options, "--as-is", "--budget", 0)
+    assert again.exit_code == 0, again.stderr
+    assert find_command(again) is None
+    with Session.open(tmp_path / f"{file}.linkwise") as explicit:
+        assert explicit.source["choices"] == choices
 
 
-def test_the_proposed_command_says_again_what_was_given(tmp_path, linkwise, monkeypatch):
+def test_what_is_given_stays(tmp_path, linkwise, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_everyday.make(tmp_path, ["customers"], 0.1, seed=7)
-    command = find_command(linkwise("ask", "customers.csv", "--impute", "category", "--budget", 0))
+    command = find_command(linkwise("ask", "customers.csv", "--scale", "standard", "--budget", 0))
     assert command is not None
-    assert command[command.index("--impute") + 1] == "category"
+    assert command[command.index("--scale") + 1] == "standard"
 
 
-@pytest.mark.parametrize(
-    "others", [["--constraints", "pairs.csv"], ["--method", "cobras"], ["--error-rate", 0]]
-)
-def test_no_command_without_the_other_options_is_proposed(tmp_path, linkwise, monkeypatch, others):
-    """It would begin a session without the pairs."""
+def test_a_method_that_is_given_stays(tmp_path, linkwise, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    make_everyday.make(tmp_path, ["customers"], 0.1, seed=7)
-    done = linkwise("ask", "customers.csv", *others, "--budget", 0)
-    assert done.exit_code == 3
-    assert "Or try" not in done.stderr
-    words = shlex.split(done.stderr.rpartition("Or add these options to the command: ")[2])
-    assert words == ["--id", "customer", "--impute", "median", "--merge-variants"]
+    make_everyday.make(tmp_path, ["contacts"], 0.3, seed=7)
+    linkwise("ask", "contacts.csv", "--method", "cobras", "--budget", 0)
+    with Session.open(tmp_path / "contacts.csv.linkwise") as session:
+        assert session.learner["name"] == "COBRAS"
 
 
 def test_names_are_quoted_for_the_shell_and_the_list(tmp_path, linkwise):
     data, session = tmp_path / "my rows.csv", tmp_path / "a b.linkwise"
     lines = [f"k{n},the {word} is late {n},{n % 3}" for n, word in enumerate(["lamp", "parcel"] * 10)]
     data.write_text("\n".join(['my row,"what, exactly?",size', *lines]), encoding="utf-8")
-    command = find_command(linkwise("ask", data, "--session", session, "--budget", 0))
-    given = ["--id", "my row", "--text", '"what, exactly?"']
-    assert command == ["linkwise", "ask", str(data), *given, "--session", str(session)]
-    done = linkwise(*command[1:], "--budget", 0)
-    assert done.exit_code == 0, done.stderr
+    done = linkwise("ask", data, "--session", session, "--budget", 0)
+    given = ["--id", "my row", "--text", '"what, exactly?"', "--as-is"]
+    assert find_command(done) == ["linkwise", "ask", str(data), *given, "--session", str(session)]
     assert "Rows are compared by the texts of 'what, exactly?' alone" in " ".join(done.stdout.split())
 
 
-def test_nothing_is_proposed_once_there_are_answers(tmp_path, linkwise):
+def test_nothing_is_decided_again_once_there_are_answers(tmp_path, linkwise):
     data = tmp_path / "rows.csv"
-    data.write_text("\n".join(["a,b", *(f"{n % 5},{n}" for n in range(20))]), encoding="utf-8")
+    data.write_text(NUMBERS, encoding="utf-8")
     begun = linkwise("ask", data, said="y\nq\n")
-    assert "Influence of each column" in " ".join(begun.stdout.split())
-    assert find_command(begun) == ["linkwise", "ask", str(data), "--id", "b"]
+    assert find_command(begun) == ["linkwise", "ask", str(data), "--id", "b", "--as-is"]
+    data.write_text(NUMBERS.replace("\n0,0", "\n0,77"), encoding="utf-8")  # no row counter any more
     resumed = linkwise("ask", data, said="q\n")
-    assert "Shares" not in resumed.stdout
+    assert "Decided" not in resumed.stdout
     assert find_command(resumed) is None
+    with Session.open(tmp_path / "rows.csv.linkwise") as session:
+        assert session.source["choices"]["id_column"] == "b"
 
 
-def test_a_command_for_a_file_that_cannot_be_read_keeps_what_was_given(tmp_path, linkwise):
+def test_as_is_takes_nothing_from_the_values(tmp_path, linkwise):
     data = tmp_path / "rows.csv"
-    data.write_text("\n".join(["row,a,b", *(f"k{n},{n % 5},{n * n % 7 or ''}" for n in range(20))]))
-    refused = linkwise("ask", data, "--scale", "standard")
-    assert refused.exit_code == 3
-    assert find_command(refused)[3:] == ["--scale", "standard", "--impute", "median"]
-    named = data.with_name("named.csv")
-    named.write_text(data.read_text().replace("row,", "mark,id,").replace("\nk", "\nm,k"), encoding="utf-8")
-    assert find_command(linkwise("ask", named))[3:] == ["--impute", "median"]
+    data.write_text(NUMBERS, encoding="utf-8")
+    done = linkwise("ask", data, "--as-is", "--budget", 0)
+    assert "Decided" not in done.stdout
+    assert "Influence of each column: a " in " ".join(done.stdout.split())
+    with Session.open(tmp_path / "rows.csv.linkwise") as session:
+        assert session.source["choices"]["id_column"] is None
 
 
-def test_a_program_hears_of_the_proposal(tmp_path, linkwise):
+def test_a_program_hears_of_what_was_decided(tmp_path, linkwise):
     data = tmp_path / "rows.csv"
-    data.write_text("\n".join(["a,b", *(f"{n % 5},{n}" for n in range(20))]), encoding="utf-8")
+    data.write_text(NUMBERS, encoding="utf-8")
     done = linkwise("ask", data, "--json", "--budget", 0)
-    assert f"linkwise: linkwise ask {shlex.quote(str(data))} --id b" in done.stderr
+    assert "linkwise: Decided by the values: 'b' identifies the rows" in done.stderr
+    assert f"linkwise: linkwise ask {shlex.quote(str(data))} --id b --as-is" in done.stderr
 
 
 def test_rows_of_bare_numbers_are_better_shown_by_another_table(tmp_path, linkwise):

@@ -49,9 +49,9 @@ def test_texts_pictures_and_columns_in_one_run(path, tmp_path, linkwise):
     assert out.exit_code == 0, out.stderr
 
 
-def test_pictures_are_proposed(path, linkwise):
+def test_pictures_are_compared_without_an_option(path, linkwise):
     begun = words(linkwise("ask", path, "--id", "sku", "--text", "title", said="q\n").stdout)
-    assert "As 'picture' holds pictures, this is likely better:" in begun
+    assert "Decided by the values: 'picture' holds paths of pictures." in begun
     assert "--id sku --text title --image picture" in begun
 
 

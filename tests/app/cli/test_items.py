@@ -264,7 +264,7 @@ def test_rows_that_are_read_at_once_need_no_workers(ask, linkwise, tmp_path):
     data = tmp_path / "events" / "part-0.parquet"
     ask("--items", 0, data="events/part-0.parquet")
     found = linkwise("export", data, "--labels", tmp_path / "out.csv", "--jobs", 2)
-    assert found.exit_code == 2
+    assert found.exit_code == 2, found.stderr
     assert "Remove --jobs" in found.stderr
     data.with_name("part-0.parquet.linkwise").unlink()
     found = ask("--items", 0, "--jobs", 2, data="events/part-0.parquet")

@@ -164,7 +164,7 @@ def test_a_session_is_resumed_without_the_options(kind, linkwise):
 
 def test_options_that_differ_on_resume_are_refused(tmp_path, linkwise):
     plain = write_curves(tmp_path)
-    linkwise("ask", plain, said="n\nq\n")
+    linkwise("ask", plain, "--as-is", said="n\nq\n")
     for option in (("--series",), ("--text", "place")):
         done = linkwise("ask", plain, *option, said="q\n")
         assert done.exit_code == 2
@@ -365,7 +365,7 @@ def test_a_session_keeps_its_encoding_and_its_merged_variants(tmp_path, linkwise
     towns = ["Köln", "köln", "Düren", "Köln "] * 3
     lines = "".join(f"{town},{n}\n" for n, town in enumerate(towns))
     path.write_bytes(f"town,size\n{lines}".encode("cp1252"))
-    begun = linkwise("ask", path, said="n\nq\n")
+    begun = linkwise("ask", path, "--as-is", said="n\nq\n")
     assert "It is read as Windows-1252" in words(begun.stdout)
     assert "3 spellings of 'Köln'" in words(begun.stdout)
     refused = linkwise("ask", path, "--merge-variants", said="q\n")
@@ -401,5 +401,7 @@ def test_a_session_keeps_its_blocks_and_weights(tmp_path, linkwise):
     refused = linkwise("ask", path, "--weight", "stars=3", said="q\n")
     assert refused.exit_code == 2
     assert "was begun with --weight review=2,stars=0.5, not --weight stars=3" in words(refused.stderr)
-    unknown = linkwise("ask", path, "--weight", "star=3", "--session", tmp_path / "x.linkwise", said="q\n")
+    unknown = linkwise(
+        "ask", path, "--as-is", "--weight", "star=3", "--session", tmp_path / "x.linkwise", said="q\n"
+    )
     assert (unknown.exit_code, "Did you mean 'stars'" in words(unknown.stderr)) == (3, True)

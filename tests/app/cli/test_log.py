@@ -22,11 +22,10 @@ def words(text):
     return " ".join(text.split())
 
 
-def test_it_is_proposed_and_kept_by_the_session(path, tmp_path, linkwise):
+def test_it_is_kept_by_the_session(path, tmp_path, linkwise):
     session = tmp_path / "people.csv.linkwise"
-    begun = words(linkwise("ask", path, said="n\nq\n").stdout)
-    assert "As a few values of 'income' are far larger than the others, this is likely better:" in begun
-    assert "people.csv --log income" in begun
+    begun = words(linkwise("ask", path, "--as-is", said="n\nq\n").stdout)
+    assert "logarithm" not in begun
     refused = linkwise("ask", path, "--log", "income", said="q\n")
     assert (refused.exit_code, "without --log" in words(refused.stderr)) == (2, True)
     changed = linkwise("ask", path, "--log", "income", "--replay", said="q\n")
@@ -39,6 +38,13 @@ def test_it_is_proposed_and_kept_by_the_session(path, tmp_path, linkwise):
     with Session.open(session) as kept:
         assert kept.source["choices"]["log"] == ["income"]
         assert json.loads(json.dumps(kept.source)) == kept.source
+
+
+def test_it_is_taken_from_the_values(path, linkwise):
+    begun = words(linkwise("ask", path, said="n\nq\n").stdout)
+    assert "'income' has a few values that are far larger than the others" in begun
+    assert "Compared by logarithms: income." in begun
+    assert "people.csv --log income --as-is" in begun
 
 
 def test_what_does_not_go_with_it(path, linkwise):

@@ -10,11 +10,17 @@ from PIL import Image
 
 from linkwise.app.page.opening import present_project
 from linkwise.app.project.method_choice import MethodChoice
+from linkwise.app.project.options import SessionOptions
 from linkwise.app.project.project import open_project
 from linkwise.app.terminal.screen import pair_rows
 from linkwise.data.reading import Reading
 
 N = 12
+
+
+def shade_of(row):
+    """A shade that a terminal draws with a mark, not with a space."""
+    return 100 + 10 * row
 
 
 @pytest.fixture
@@ -23,7 +29,7 @@ def goods(tmp_path):
     lines = ["sku,title,price,picture"]
     (tmp_path / "pictures").mkdir()
     for i in range(N):
-        Image.fromarray(np.full((8, 8), 10 * i, np.uint8)).save(tmp_path / f"pictures/p{i}.png")
+        Image.fromarray(np.full((8, 8), shade_of(i), np.uint8)).save(tmp_path / f"pictures/p{i}.png")
         lines.append(f"s{i},{'oak chair' if i % 2 else 'red lamp'} {i},{i % 2 + i / 99},pictures/p{i}.png")
     path = tmp_path / "goods.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -32,7 +38,8 @@ def goods(tmp_path):
 
 def open_goods(path, **reading):
     session = path.with_name("s.linkwise")
-    return open_project(path, session, Reading(id_column="sku", **reading), MethodChoice())
+    kept = SessionOptions(as_is=True)
+    return open_project(path, session, Reading(id_column="sku", **reading), MethodChoice(), kept)
 
 
 @pytest.mark.parametrize("kind", ["record", "text"])
@@ -45,7 +52,7 @@ def test_the_page_shows_pictures_in_place_of_their_paths(goods, kind):
     assert "picture" not in {field["name"] for field in item["fields"]}
     assert ("text" in item) == (kind == "text")
     shown = Image.open(io.BytesIO(base64.b64decode(item["image"].partition(",")[2])))
-    assert np.asarray(shown).tolist() == np.full((8, 8), 10 * item["row"]).tolist()
+    assert np.asarray(shown).tolist() == np.full((8, 8), shade_of(item["row"])).tolist()
     rules = presenter.handle({"id": "1", "do": "rules"})  # as without pictures
     assert rules.body["ok"]
     presenter.close()
@@ -53,7 +60,7 @@ def test_the_page_shows_pictures_in_place_of_their_paths(goods, kind):
 
 @pytest.mark.parametrize("options", [(), ("--text", "title")])
 def test_the_terminal_draws_them_above_the_pair_and_programs_get_the_path(goods, linkwise, options):
-    said = linkwise("ask", goods, "--id", "sku", "--show", "picture", *options, said="q\n").stdout
+    said = linkwise("ask", goods, "--as-is", "--id", "sku", "--show", "picture", *options, said="q\n").stdout
     question = said.partition("Question 1")[2]
     assert question.count("┌────────────────┐") == 2 or "░" in question or "▒" in question, question
     assert "pictures/p" not in question

@@ -193,4 +193,4 @@ def test_the_proposed_command_keeps_the_people(linkwise, tmp_path, monkeypatch):
     )
     done = linkwise("serve", data, "--annotators", "anna,ben", "--overlap", "0.2", "--no-browser")
     assert done.exit_code == 0, done.stderr
-    assert f"linkwise serve {data} --id place --annotators anna,ben --overlap 0.2" in words(done)
+    assert f"linkwise serve {data} --id place --as-is --annotators anna,ben --overlap 0.2" in words(done)

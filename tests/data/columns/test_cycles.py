@@ -11,6 +11,7 @@ import pytest
 from linkwise.data import encode, from_frame, read_table
 from linkwise.data.column_survey import survey_columns
 from linkwise.data.columns.cycles import Cycle, find_places, format_place
+from linkwise.data.columns.proposals import propose_options
 from linkwise.errors import DataError
 from linkwise.reasons.explanation import explain
 from linkwise.reasons.profiles import create_profiler
@@ -244,7 +245,8 @@ def test_rules_and_profiles_speak_of_hours_and_days():
 # ---------------------------------------------------------------- proposal
 def proposed(frame, **how):
     table = from_frame(frame, **how)
-    return survey_columns(table, encode(table)).options.get("cycles")
+    proposals = propose_options(table.frame, table.reading)
+    return next((one.value for one in proposals if one.option == "cycles"), None)
 
 
 @each_kind

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from linkwise.data import encode, from_frame, read_table
-from linkwise.data.column_survey import survey_columns
 from linkwise.data.columns.log_scale import choose_shift
+from linkwise.data.columns.proposals import propose_options
 from linkwise.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -99,7 +99,8 @@ def test_the_shift(values, shift):
 # ---------------------------------------------------------------- proposal
 def proposed(frame, **how):
     table = from_frame(frame, **how)
-    return survey_columns(table, encode(table)).options.get("log")
+    proposals = propose_options(table.frame, table.reading)
+    return next((one.value for one in proposals if one.option == "log"), None)
 
 
 @each_kind

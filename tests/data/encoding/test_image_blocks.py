@@ -7,7 +7,7 @@ from PIL import Image
 
 from linkwise.app.project.data_source import columns_of_rules, read_rows
 from linkwise.data import encode, from_frame, items_of, read_folder, read_table
-from linkwise.data.column_survey import survey_columns
+from linkwise.data.columns.proposals import propose_options
 from linkwise.data.encoding.encoded import block_of
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
@@ -133,7 +133,8 @@ def test_pictures_that_cannot_be_read(path):
 
 def propose(path, **how):
     table = read_table(path, **how)
-    return survey_columns(table, encode(table)).options
+    proposals = propose_options(table.frame, table.reading, table.folder)
+    return {one.option: one.value for one in proposals}
 
 
 def test_pictures_are_proposed_if_they_are_there(path):

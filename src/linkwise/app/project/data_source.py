@@ -15,6 +15,7 @@ from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
+from linkwise.data.columns.proposals import recall_proposals
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading
@@ -23,6 +24,8 @@ from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress
+
+PROPOSED = "proposed"  # names of the options in a source that the values of the file suggested
 
 
 def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
@@ -50,8 +53,13 @@ def read_rows(
     reading: Reading,
     categories: Categories = "columns",
     progress: Progress | None = None,
+    *,
+    propose: bool = False,
 ) -> Rows:
-    """Read a file or a folder and encode its rows, as they are shown without another table."""
+    """Read a file or a folder and encode its rows, as they are shown without another table.
+
+    With `propose` the table takes what its values suggest for options that are not given.
+    """
     reading = replace(reading, show=reading.shown_columns or None)
     if check_exists(data).is_dir():
         if not reading.settings().keys() <= {"kind", *OF_FOLDERS}:
@@ -65,7 +73,7 @@ def read_rows(
     if reading.kind is not None:
         raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
     try:
-        table = read_table(data, reading)
+        table = read_table(data, reading, propose=propose)
     except ImportError as error:
         raise UsageError(str(error)) from error
     try:
@@ -78,18 +86,29 @@ def read_rows(
 
 
 def read_shown_rows(
-    data: Path, source: dict[str, Any], folder: Path, progress: Progress | None = None
+    data: Path,
+    source: dict[str, Any],
+    folder: Path,
+    progress: Progress | None = None,
+    *,
+    propose: bool = False,
 ) -> Rows:
     """Read rows with the side table that is shown in place of their columns, if the source names one.
 
     Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
-    same.
+    same. With `propose` the source gets what the values suggest.
     """
     side, digest = None, ""
     if "show" in source:  # before the data, which may take long
         side = Path(os.path.normpath(folder / source["show"]["file"]))
         digest = _check_side_file(side, source["show"].get("sha256"))
-    rows = read_rows(data, recall_reading(source), progress=progress)
+    rows = read_rows(data, recall_reading(source), progress=progress, propose=propose)
+    if rows.table.proposals:
+        source |= describe_source(rows.table.reading, data)
+        source[PROPOSED] = [one.option for one in rows.table.proposals]
+    elif not data.is_dir():
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        rows = rows._replace(table=replace(rows.table, proposals=proposals))
     if side is None:
         return rows
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from linkwise import methods
@@ -13,9 +13,11 @@ from linkwise.methods import CLUSTERERS, LEARNERS, Method
 from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
+    from linkwise.data import Table
     from linkwise.learn.learner import Learner
 
 DEFAULT_LEARNER, DEFAULT_CLUSTERER = "kin", "cobs"
+RECORDS = "records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,16 @@ def build_first_learner(choice: MethodChoice) -> Learner:
     """Build the learner that a session begins with."""
     method = LEARNERS[choice.name or DEFAULT_LEARNER]
     return _build_learner(method, {"random_state": choice.seed or 0}, choice)
+
+
+def choose_by_proposals(choice: MethodChoice, table: Table) -> MethodChoice:
+    """Choose the method for records of the same things where a table holds such and no method was named."""
+    are_records = any(one.option == "text_by" for one in table.proposals)
+    return (
+        replace(choice, name=RECORDS)
+        if are_records and choice.name is None and not choice.parameters
+        else choice
+    )
 
 
 def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner | None:

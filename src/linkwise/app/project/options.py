@@ -267,6 +267,9 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
 }
 
 
+AS_IS = CommandOption("--as-is", "take no options from what the file holds", OF_FILE, type=bool)
+
+
 # ---------------------------------------------------------------- a reading on the command line
 def check_reading(reading: Reading, data: Path) -> None:
     """Raise `UsageError` if options do not go together, or do not fit a file or a folder."""
@@ -479,6 +482,7 @@ class SessionOptions(WorkerOptions):
         metavar="N",
         least=0,
     )
+    as_is: bool | None = field(default=None, metadata={"option": AS_IS})
     replay: bool | None = option(
         "--replay",
         "let new options of data apply to all answers",

@@ -8,7 +8,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import recall_reading
+from linkwise.app.project.data_source import PROPOSED, recall_reading
+from linkwise.data.columns.proposals import OPTIONS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
@@ -38,6 +39,10 @@ def _are_weights(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(weight, float) and isfinite(weight) and weight >= 0 for weight in value.values()
     )
+
+
+def _are_options(value: object) -> bool:
+    return isinstance(value, list) and all(name in OPTIONS for name in value)
 
 
 def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
@@ -120,6 +125,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "show"
     if "items" in source and not _are_items(source["items"]):
         return "items"
+    if PROPOSED in source and not _are_options(source[PROPOSED]):
+        return PROPOSED
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):
         return EARLIER
     known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES

@@ -17,7 +17,7 @@ from linkwise.app.project.changed_options import (
     count_facts,
 )
 from linkwise.app.project.changed_rows import describe_stored, open_on_rows, read_options
-from linkwise.app.project.column_advice import Advice, add_way_out, advise
+from linkwise.app.project.column_advice import Advice, advise
 from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
@@ -50,6 +50,7 @@ from linkwise.app.project.method_choice import (
     MethodChoice,
     build_first_learner,
     build_next_learner,
+    choose_by_proposals,
     learner_phrase,
 )
 from linkwise.app.project.options import (
@@ -62,7 +63,9 @@ from linkwise.app.project.row_labels import divide_groups
 from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
+from linkwise.data.column_survey import measure_shares
 from linkwise.data.reading import Reading
+from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.group_table import GroupTable
@@ -122,6 +125,13 @@ class Project:
     def table(self) -> Table:
         """Ids and columns of the rows."""
         return self.rows.table
+
+    @property
+    def columns(self) -> tuple[ColumnView, ...]:
+        """The columns as a person sees them before the first question; none of a folder or of groups."""
+        if self.data.is_dir() or self.group_table is not None:
+            return ()
+        return view_columns(self.table, measure_shares(self.encoded))
 
     @property
     def encoded(self) -> Encoded:
@@ -263,8 +273,8 @@ def open_project(
         project.session.call_after_close(stack.pop_all().close)
     if count_facts(project.session) or project.group_table is not None:
         return project
-    impute, words = project.session.source.get("impute"), (*session_words(data, path), *more)
-    return replace(project, advice=advise(project.rows, data, words, reading, impute, verb))
+    words = (*session_words(data, path), *more)
+    return replace(project, advice=advise(project.rows, data, words, reading, verb))
 
 
 def session_words(data: Path, path: Path) -> tuple[object, ...]:
@@ -295,15 +305,8 @@ def _open_project(
     groups = None
     if n_items is None:
         source = _describe_source(data, path, reading)
-        try:
-            rows = read_shown_rows(data, source, path.parent, progress)
-        except DataError as error:
-            words = session_words(data, path)
-            others = verb, choice, replace(kept, session=None, budget=None)
-            has_others = others != ("ask", MethodChoice(), NOTHING_KEPT)
-            if (with_command := add_way_out(error, data, words, reading, has_others=has_others)) is error:
-                raise
-            raise with_command from error
+        rows = read_shown_rows(data, source, path.parent, progress, propose=not kept.as_is)
+        choice = choose_by_proposals(choice, rows.table)
         source["choices"] = rows.table.choices
         notes = rows.notes
     else:

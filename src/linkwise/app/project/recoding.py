@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.app.project.changed_options import check_same_positions, name_backup
-from linkwise.app.project.data_source import read_shown_rows, row_ids
+from linkwise.app.project.data_source import PROPOSED, describe_source, read_shown_rows, row_ids
 from linkwise.app.project.group_rows import is_of_groups
-from linkwise.app.project.origin import list_weighed, multiply_weights, origin_of, restore_weights
+from linkwise.app.project.origin import EARLIER, list_weighed, multiply_weights, origin_of, restore_weights
 from linkwise.app.project.project import Project
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table
 from linkwise.data.columns.weights import COLUMNS
 from linkwise.data.encoding.encoded import Feature, block_of
+from linkwise.data.show.column_views import ColumnView, read_by_views
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -110,6 +111,39 @@ def take_back(project: Project) -> Recoded:
     return encode_by(project, restore_weights(origin_of(project.session, project.path)))
 
 
+def read_otherwise(project: Project, views: Sequence[ColumnView]) -> Recoded:
+    """Use the columns as a person chose from now on, and replay all answers.
+
+    Parameters
+    ----------
+    project : Project
+        It is of no use afterwards, though the session stays open.
+    views : sequence of ColumnView
+        The columns with their uses.
+
+    Returns
+    -------
+    Recoded
+        The session with the other encoding, and a copy of it as it was.
+
+    Raises
+    ------
+    DataError
+        The columns cannot be used so, or another column shall identify the rows of answers.
+    """
+    session, old = project.session, project.table.reading
+    reading = read_by_views(project.table, views)
+    if reading.id_column != old.id_column and any(event.names_rows for event in session.events):
+        raise DataError(
+            "The answers find their rows by their ids. Undo the answers first, or keep the id column."
+        )
+    source = origin_of(session, project.path)
+    settings = describe_source(replace(reading, show=reading.shown_columns or None), project.data)
+    kept = [name for name in source.get(PROPOSED, ()) if getattr(reading, name) == getattr(old, name)]
+    changed = {name: value for name, value in source.items() if name not in (EARLIER, PROPOSED)}
+    return encode_by(project, changed | settings | ({PROPOSED: kept} if kept else {}))
+
+
 def list_weighed_columns(project: Project) -> tuple[str, ...]:
     """The columns whose weights `take_back` takes back."""
     return tuple(name for name in list_weighed(origin_of(project.session, project.path)) if name != COLUMNS)
@@ -138,7 +172,9 @@ def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
     check_same_positions(session, path, project.data)
     rows = read_shown_rows(project.data, source, path.parent)
     ids, backup = row_ids(rows.table), name_backup(path)
-    if len(rows.encoded.X) != session.n_rows or (ids is not None and list(map(str, ids)) != session.ids):
+    is_asked = any(event.names_rows for event in session.events)
+    has_other_ids = is_asked and ids is not None and list(map(str, ids)) != session.ids
+    if len(rows.encoded.X) != session.n_rows or has_other_ids:
         raise DataError(  # whoever shows rows by their positions would show other ones
             f"{project.data.name} holds other rows than when the session was opened. Open the session again,"
             " then weigh its columns."

@@ -13,6 +13,7 @@ from linkwise.data.cells import format_cell
 from linkwise.data.columns.ids import unique_ids
 from linkwise.data.columns.log_scale import check_log
 from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
+from linkwise.data.columns.proposals import Proposal
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role
 from linkwise.data.columns.uses import (
     describe_hidden,
@@ -51,6 +52,10 @@ class Table:
         The folder from which relative paths of pictures begin.
     written : dict of str to narwhals.Series
         For each column whose numbers are written with a unit or other marks: the text that a person sees.
+    n_read_notes : int
+        How many notes come first that are about the file as a whole and not about the use of a column.
+    proposals : tuple of Proposal
+        What the values suggested and `reading` has taken.
     """
 
     ids: tuple[str, ...] | None
@@ -60,6 +65,8 @@ class Table:
     reading: Reading = field(default=Reading(), repr=False)
     written: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False)
     folder: Path = Path()
+    n_read_notes: int = 0
+    proposals: tuple[Proposal, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -206,7 +213,8 @@ def understand(
     has_blocks = len(blocks) > 1 or (is_of_records and bool(blocks))
     weights = weights or ({} if has_blocks else None)
     chosen = replace(reading, id_column=names.id_column, weights=weights, metric=metric)
-    return Table(ids, frame, found, (*notes, _id_note(names.id_column), *told), chosen, written, folder)
+    all_notes = (*notes, _id_note(names.id_column), *told)
+    return Table(ids, frame, found, all_notes, chosen, written, folder, len(notes))
 
 
 def _id_note(id_column: str | None) -> str:

@@ -1,0 +1,400 @@
+"""Propose how to read a table, from what its columns hold: ids, texts, pictures, curves, spellings, gaps.
+
+The names of columns decide nothing but whether they count (t01, t02, ...) and whether numbers may be codes.
+`read_table` and `from_frame` take the proposals where they are asked to, and say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.constraints.checks import is_missing
+from linkwise.data.columns.codes import find_codes
+from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
+from linkwise.data.columns.ids import find_id, is_key
+from linkwise.data.columns.log_scale import find_heavy_tails
+from linkwise.data.columns.near_copies import find_near_copies
+from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
+from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
+from linkwise.data.columns.variants import find_variants, merge_variants
+from linkwise.data.reading import OF_COLUMNS, Reading
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+NOTHING_GIVEN = Reading()
+LONGEST_ID = 60  # characters
+_MOST_ROWS = 2000  # of which the words are looked at
+_MOST_WORDS = 3  # of an average name
+_LEAST_WORDS = 1.5  # of an average text
+_LEAST_SHARED = 0.5  # share of the texts that have a word of another text
+COMPARED = ("numeric", "category", "date")  # roles of columns of records
+_FEW_COLUMNS = 3  # beside texts or curves: so many are no table of their own
+_LEAST_SAMPLES = 12  # of a curve
+_SMOOTH = 0.4  # neighbouring samples differ by less than this share of any two
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An option that the values of a table suggest.
+
+    Attributes
+    ----------
+    option : str
+        The attribute of `Reading` that it sets.
+    value : object
+        The value, which includes what was given for this option.
+    columns : tuple of str
+        The columns that it adds; empty for an option that is about no single column.
+    reason : str
+        Why, as a clause: ``'income' has a few values that are far larger than the others``.
+    """
+
+    option: str
+    value: Any
+    columns: tuple[str, ...]
+    reason: str
+
+
+def propose_options(
+    frame: nw.DataFrame[Any], given: Reading = NOTHING_GIVEN, folder: Path | None = None
+) -> tuple[Proposal, ...]:
+    """Propose options that were not given.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table, with numbers and dates parsed.
+    given : Reading, optional
+        How it is read so far.
+    folder : Path, optional
+        The folder in which paths of pictures begin; without it no pictures are proposed.
+
+    Returns
+    -------
+    tuple of Proposal
+        For ``id_column``, ``text``, ``text_by``, ``image``, ``columns``, ``series``, ``merge_variants``,
+        ``as_categories``, ``log``, ``cycles``, ``drop`` and ``show``, those of them that the values suggest.
+    """
+    options = _find_options(frame, given) if len(frame) >= 2 else {}
+    if folder is not None:
+        options |= _find_pictures(frame, replace(given, **options), folder)
+    return tuple(
+        _write_proposal(option, value, getattr(given, option) or ()) for option, value in options.items()
+    )
+
+
+def recall_proposals(reading: Reading, options: Sequence[str]) -> tuple[Proposal, ...]:
+    """Return earlier proposals by the names of their options, as far as the reading still has them."""
+    values = {option: getattr(reading, option) for option in options}
+    return tuple(
+        _write_proposal(option, list(value) if isinstance(value, tuple) else value, ())
+        for option, value in values.items()
+        if value is not None
+    )
+
+
+def _write_proposal(option: str, value: Any, before: Sequence[str]) -> Proposal:
+    """A proposal with its reason, which is about the columns that it adds."""
+    names = value if isinstance(value, list) else [value] if option == "id_column" else []
+    columns = tuple(name for name in names if name not in before)
+    reason = _REASONS[option]
+    return Proposal(option, value, columns, reason(columns) if callable(reason) else reason)
+
+
+def take_proposals(reading: Reading, proposals: Sequence[Proposal]) -> Reading:
+    """Return the reading with all that is proposed."""
+    taken: dict[str, Any] = {
+        one.option: tuple(one.value) if isinstance(one.value, list) else one.value for one in proposals
+    }
+    return replace(reading, **taken)
+
+
+def _about(one: str, several: str) -> Callable[[Sequence[str]], str]:
+    """A clause about one or several columns."""
+
+    def write(columns: Sequence[str]) -> str:
+        names = join_names((f"'{name}'" for name in columns), 8)
+        return f"{names} {one if len(columns) == 1 else several}"
+
+    return write
+
+
+def _column_of_cycle(option: str) -> str:
+    """The column of an option such as ``sent=hour`` or ``sent``."""
+    return option.rpartition("=")[0] or option
+
+
+def _name_cycle(option: str) -> str:
+    """What the option ``sent=hour`` compares."""
+    column = _column_of_cycle(option)
+    cycle = option.removeprefix(f"{column}=")
+    return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
+
+
+OPTIONS = (
+    "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
+    "cycles", "drop", "show", "impute",
+)  # fmt: skip
+_REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
+    "id_column": _about("identifies the rows, each by a value of its own", ""),
+    "text": _about("holds texts", "hold texts"),
+    "text_by": "many rows seem to be records of the same things, so texts are compared by their letters",
+    "columns": "the other columns count, too",
+    "image": _about("holds paths of pictures", "hold paths of pictures"),
+    "series": "each row is a curve",
+    "merge_variants": "spellings of one value, such as Retail and retail, are merged",
+    "as_categories": _about("holds codes, not amounts", "hold codes, not amounts"),
+    "log": _about(
+        "has a few values that are far larger than the others, so its logarithm is compared",
+        "have a few values that are far larger than the others, so their logarithms are compared",
+    ),
+    "cycles": lambda names: f"rows are compared by {join_names(map(_name_cycle, names))}, too",
+    "drop": _about("counts the rows and is left out", "count the rows and are left out"),
+    "show": _about(
+        "is empty in more than half of the rows, so it is shown and not compared",
+        "are empty in more than half of the rows, so they are shown and not compared",
+    ),
+    "impute": "values are missing",
+}
+
+
+def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
+    """The options that the values suggest, and their values."""
+    proposed: dict[str, Any] = {}
+    shown = {*(given.drop or ()), *given.shown_columns}
+    used = {*shown, *(given.columns or ()), *(given.text or ()), *(given.image or ()), *(given.hide or ())}
+    id_column = find_id(frame, given.id_column, used)
+    others: set[str | None] = {*shown, id_column}
+    names, codes, counters = list[str](), list[str](), list[str]()
+    if id_column is None:
+        used |= {*(given.log or ()), *(given.as_categories or ()), *map(_column_of_cycle, given.cycles or ())}
+        names, codes, counters = _find_names_of_rows(frame, used)
+        id_column = next(iter([*codes, *counters]), None)
+    has_numbers = bool(given.weights) or any(getattr(given, name) is not None for name in OF_COLUMNS)
+    if not (given.columns or given.text or given.is_of_series or given.text_by or has_numbers):
+        copies = find_near_copies(frame, id_column)
+        texts = [] if copies is None else [name for name in copies.columns if name not in {*used, *codes[:1]}]
+        if texts:
+            proposed |= {"text": texts, "text_by": "letters"}
+    if "text" not in proposed:
+        id_column = next(iter([*codes[:1], *names, *counters]), id_column)
+    if id_column not in (None, given.id_column) and id_column in {*names, *codes, *counters}:
+        proposed["id_column"] = id_column
+    others.add(id_column)
+    if given.is_of_series or given.text_by or "text_by" in proposed:
+        return proposed
+    found = _decide_columns(frame, [name for name in frame.columns if name not in others])
+    if given.columns:
+        named = set(given.columns)
+        found = [column for column in found if column.name in named or named == {"all"}]
+    elif given.text or given.image:
+        return proposed
+    elif not has_numbers and _are_curves(frame, found):
+        return proposed | {"series": True}
+    elif texts := [name for name in _find_texts(frame, found) if name not in (given.hide or ())]:
+        proposed["text"] = texts
+        found = [column for column in found if column.role not in ("text", "label")]
+        if not has_numbers and sum(column.role in COMPARED for column in found) <= _FEW_COLUMNS:
+            return proposed
+        proposed["columns"] = ["all"]
+    return proposed | _propose_for_records(frame, found, given)
+
+
+def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
+    """What the columns of records suggest."""
+    proposed: dict[str, Any] = {}
+    compared = [column for column in found if column.role in COMPARED]
+    if given.columns is None or "all" in given.columns:
+        sparse = [column.name for column in compared if _is_mostly_empty(frame.get_column(column.name))]
+        if sparse and len(sparse) < len(compared):
+            proposed["show"] = [*given.shown_columns, *sparse]
+            found = [column for column in found if column.name not in sparse]
+            compared = [column for column in compared if column.name not in sparse]
+    if not given.merge_variants:
+        spelled = [column.name for column in found if _has_variants(frame, column)]
+        proposed |= {"merge_variants": True} if spelled else {}
+        names = {column.name for column in compared}
+        compared += [column for column in found if column.name in spelled and column.name not in names]
+    codes = [name for name in find_codes(frame, found) if name not in (given.as_categories or ())]
+    if codes and given.columns is None:
+        proposed["as_categories"] = [*(given.as_categories or ()), *codes]
+    counters = [column.name for column in compared if _counts_rows(frame.get_column(column.name))]
+    if counters and len(compared) > len(counters) and not given.columns:
+        proposed["drop"] = [*(given.drop or ()), *counters]
+        compared = [column for column in compared if column.name not in counters]
+    named = given.log or ()
+    tails = [name for name in find_heavy_tails(frame, compared) if name not in (*named, *codes)]
+    if tails and given.metric != "cosine":
+        proposed["log"] = [*named, *tails]
+    if given.metric != "cosine":
+        proposed |= _propose_cycles(frame, found, given)
+    if given.impute is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
+        proposed["impute"] = "median"
+    return proposed
+
+
+def _propose_cycles(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
+    """The cycles in which dates and times have a rhythm, if one of them is not given."""
+    named = tuple(given.cycles or ())
+    known = set(read_cycles(named, frame))
+    columns = [
+        column.name
+        for column in found
+        if column.role == "date"
+        or (column.role in ("text", "category") and read_hours(frame.get_column(column.name)) is not None)
+    ]
+    new = [cycle.option for cycle in find_cycles(frame, columns) if cycle not in known]
+    return {"cycles": [*named, *new]} if new else {}
+
+
+def _decide_columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[Column]:
+    """The role of each column as it is without options; columns that nothing can be made of are left out."""
+    found, there = [], list(frame.columns)
+    for name in names:
+        try:
+            found.append(decide_column(frame.get_column(name), name, there, None))
+        except DataError:
+            continue
+    return found
+
+
+# ---------------------------------------------------------------- ids
+def _find_names_of_rows(frame: nw.DataFrame[Any], taken: set[str]) -> tuple[list[str], list[str], list[str]]:
+    """The columns with a name for each row, with a code for each row, and those that count the rows."""
+    free = [name for name in frame.columns if name not in taken]
+    if len(free) < 2:  # a single column is what the rows are compared by
+        return [], [], []
+    words = [name for name in free if _holds_short_words(frame.get_column(name))]
+    codes = [name for name in words if not _has_any(frame.get_column(name), " ")]
+    # a path is a way to a file beside the row; it names the row only if nothing else does
+    codes.sort(key=lambda name: _has_any(frame.get_column(name).head(5), "/"))
+    counters = [name for name in free if _counts_rows(frame.get_column(name))]
+    return [name for name in words if name not in codes], codes, counters
+
+
+def _has_any(series: nw.Series[Any], mark: str) -> bool:
+    return any(mark in str(one) for one in series.to_list())
+
+
+def _holds_short_words(series: nw.Series[Any]) -> bool:
+    """Whether every row has a text of its own: one word, or a few that other rows rarely share."""
+    if value_kind(series) != "words":
+        return False
+    first = series.head(_MOST_ROWS).to_list()
+    if any(is_missing(one) or not 0 < len(str(one)) <= LONGEST_ID for one in first):
+        return False
+    n_words = sum(len(str(one).split()) for one in first)
+    is_short = n_words == len(first) or (n_words <= _MOST_WORDS * len(first) and count_words(series) == 0)
+    return is_short and is_key(series)
+
+
+def _counts_rows(series: nw.Series[Any]) -> bool:
+    """Whether a column holds whole numbers without a gap, each once, from 0 or 1 or in the order of rows."""
+    if not series.dtype.is_integer() or series.null_count() or len(series) < 10:
+        return False
+    first, last = int(series.min()), int(series.max())
+    is_counter = first in (0, 1) or series.is_sorted()
+    return is_counter and last - first == len(series) - 1 and is_key(series)
+
+
+# ---------------------------------------------------------------- texts
+def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
+    """The columns of texts with several words that other texts have, too."""
+    lengths = {
+        column.name: count_words(frame.get_column(column.name)) for column in found if column.role == "text"
+    }
+    longest = max(lengths.values(), default=0)
+    return [name for name, length in lengths.items() if length >= max(_LEAST_WORDS, longest / 8)]
+
+
+def count_words(series: nw.Series[Any]) -> float:
+    """Count the words of an average text; 0 if most texts share no word with another."""
+    texts = [word or "" for word in to_words(series.head(_MOST_ROWS))]
+    if any("/" in text and " " not in text for text in texts[:5]):  # paths
+        return 0.0
+    words = [_WORD.findall(text.casefold()) for text in texts]
+    in_texts = Counter(word for some in words for word in set(some))
+    known = [some for some, text in zip(words, texts, strict=True) if text]
+    shared = sum(any(1 < in_texts[word] <= len(texts) / 2 for word in some) for some in known)
+    if not known or shared < _LEAST_SHARED * len(known):
+        return 0.0
+    return sum(len(text.split()) for text in texts) / len(known)
+
+
+# ---------------------------------------------------------------- curves
+def _are_curves(frame: nw.DataFrame[Any], found: Sequence[Column]) -> bool:
+    """Whether all numbers are one run of numbered columns whose neighbours are alike."""
+    names = [column.name for column in found if column.role == "numeric"]
+    parts = [_NUMBERED.fullmatch(name) for name in names]
+    n_others = sum(column.role in ("category", "date") for column in found)
+    if len(names) < _LEAST_SAMPLES or n_others > _FEW_COLUMNS:
+        return False
+    stems = {part[1] if part else None for part in parts}
+    numbers = [int(part[2]) for part in parts if part]
+    if len(stems) != 1 or None in stems or any(b <= a for a, b in pairwise(numbers)):
+        return False
+    X = np.stack([to_numbers(frame.get_column(name).head(_MOST_ROWS)) for name in names], axis=1)
+    X = X[np.isfinite(X).all(axis=1)]
+    if len(X) < 2:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        between_neighbours, between_any = np.square(np.diff(X, axis=1)).mean(), 2 * X.var(axis=1).mean()
+    return bool(between_neighbours < _SMOOTH * between_any < np.inf)
+
+
+# ---------------------------------------------------------------- spellings and gaps
+def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
+    """Whether a column is a category once spellings of one value are merged."""
+    if column.role not in ("category", "text"):
+        return False
+    series = frame.get_column(column.name)
+    variants = find_variants(series)
+    if variants is None:
+        return False
+    merged = decide_column(merge_variants(series, variants), column.name, list(frame.columns), None)
+    return merged.role == "category"
+
+
+def _is_mostly_empty(series: nw.Series[Any]) -> bool:
+    """Whether more than half of the values are missing."""
+    return sum(map(is_missing, series.to_list())) > len(series) / 2
+
+
+def _has_gaps(series: nw.Series[Any]) -> bool:
+    """Whether a value is missing."""
+    if value_kind(series) == "words":
+        return None in to_words(series)
+    return bool(np.isnan(to_numbers(series)).any())
+
+
+# ---------------------------------------------------------------- pictures
+def _find_pictures(frame: nw.DataFrame[Any], given: Reading, folder: Path) -> dict[str, Any]:
+    """Compare by the first column with paths of pictures that are there, beside what is compared."""
+    if given.image or given.is_of_series or given.text_by or find_spec("PIL") is None:
+        return {}
+    others: set[str | None] = {given.id_column, *(given.columns or ()), *(given.text or ())}
+    others |= {*(given.drop or ()), *given.shown_columns, *(given.hide or ())}
+    free = [name for name in frame.columns if name not in others]
+    column = next((name for name in free if holds_pictures(frame.get_column(name))), None)
+    if column is None or (given.columns is not None and "all" not in given.columns):
+        return {}
+    with suppress(DataError):
+        find_pictures(frame.get_column(column), folder)
+        keeps_columns = given.columns is None and not given.text
+        return {"image": [column], **({"columns": ["all"]} if keeps_columns else {})}
+    return {}
