@@ -98,7 +98,7 @@ def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
     """
     largest_first = measure_shares(encoded)
     blocks = frozenset(filter(None, map(block_of, encoded.features)))
-    is_linked = any(one.option == "text_by" for one in table.proposals)
+    is_linked = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)
     frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
     copies = None if is_linked else find_near_copies(frame, table.reading.id_column)
     return ColumnSurvey(largest_first, blocks=blocks, copies=copies)

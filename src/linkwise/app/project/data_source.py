@@ -17,6 +17,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.columns.proposals import recall_proposals
 from linkwise.data.encoding.matrix import Categories
+from linkwise.data.encoding.meaning import hash_weights, uses_meaning
 from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading
 from linkwise.data.show.rows import show_pictures
@@ -25,6 +26,7 @@ from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress
 
+ENCODER = "encoder"  # SHA-256 of the weights by which a source compares texts by meaning
 PROPOSED = "proposed"  # names of the options in a source that the values of the file suggested
 
 
@@ -96,8 +98,10 @@ def read_shown_rows(
     """Read rows with the side table that is shown in place of their columns, if the source names one.
 
     Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
-    same. With `propose` the source gets what the values suggest.
+    same. With `propose` the source gets what the values suggest. A source also gets the checksum of the
+    encoder that compares its texts by meaning, which must be the same later.
     """
+    check_encoder(source)
     side, digest = None, ""
     if "show" in source:  # before the data, which may take long
         side = Path(os.path.normpath(folder / source["show"]["file"]))
@@ -109,6 +113,8 @@ def read_shown_rows(
     elif not data.is_dir():
         proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
         rows = rows._replace(table=replace(rows.table, proposals=proposals))
+    if uses_meaning(rows.table.reading.text_by):
+        source[ENCODER] = hash_weights()
     if side is None:
         return rows
     try:
@@ -117,6 +123,25 @@ def read_shown_rows(
         raise UsageError(str(error)) from error
     source["show"]["sha256"] = digest
     return shown
+
+
+def find_other_encoder(source: dict[str, Any]) -> str | None:
+    """Describe how the encoder that is installed differs from that of a source; None if it is the same."""
+    if ENCODER not in source:
+        return None
+    try:
+        is_other = hash_weights() != source[ENCODER]
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    return "with other weights of the encoder that compares texts by meaning" if is_other else None
+
+
+def check_encoder(source: dict[str, Any]) -> None:
+    """Raise if the texts of a source were compared by another encoder than the one that is installed."""
+    if (difference := find_other_encoder(source)) is not None:
+        raise DataMismatchError(
+            f"The session was begun {difference}. Replay its answers: linkwise ask DATA --replay"
+        )
 
 
 def _check_side_file(side: Path, digest: str | None) -> str:

