@@ -22,7 +22,7 @@ from linkwise.data import encode, read_table
 HERE = Path(__file__).parent if "__file__" in globals() else Path.cwd()
 
 table = read_table(HERE / "data" / "customers.csv", id_column="customer")
-encoded = encode(table, impute="median")  # without impute, missing values raise an error
+encoded = encode(table)
 print(*encoded.notes, sep="\n")
 
 
@@ -80,7 +80,7 @@ print(session.status.n_answers, "answers:", *session.status.description)
 # into their cluster.
 
 # %%
-plain = encode(table, scale="none", categories="codes", impute="median")
+plain = encode(table, scale="none", categories="codes")
 print(lw.explain(session.labels, plain, constraints=session.constraints))
 
 # %% [markdown]

@@ -43,9 +43,7 @@ class Everyday(NamedTuple):
 
 
 SETS: Mapping[str, Everyday] = {
-    "customers": Everyday(
-        "customers.csv", "--impute median", "--id customer --impute median --merge-variants"
-    ),
+    "customers": Everyday("customers.csv", "", "--id customer --merge-variants"),
     "tickets": Everyday("tickets.jsonl", "", "--id ticket --text body"),
     "products": Everyday("products.csv", "", "--id sku --text title --image picture"),
     "sensors": Everyday("sensors.csv", "", "--id sensor --series"),

@@ -34,8 +34,8 @@ WAYS = ("without", "accepted")
 
 SETS: Mapping[str, Mapping[str, Reading]] = {
     "customers": {
-        "fewest": Reading(impute="median"),
-        "proposed": Reading(id_column="customer", impute="median", merge_variants=True),
+        "fewest": Reading(),
+        "proposed": Reading(id_column="customer", merge_variants=True),
     },
     "tickets": {"fewest": Reading()},
     "products": {"fewest": Reading()},

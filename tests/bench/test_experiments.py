@@ -52,7 +52,7 @@ def test_every_experiment_is_complete():
 def test_every_script_is_an_experiment():
     scripts = {
         ".".join(("bench", *file.relative_to(BENCH).with_suffix("").parts))
-        for folder in ("papers", "speed", "peers")
+        for folder in ("papers", "speed", "peers", "firsthour")
         for file in (BENCH / folder).glob("*.py")
         if "__main__" in file.read_text() and not file.stem.endswith("_theirs")
     }

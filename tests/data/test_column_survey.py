@@ -18,9 +18,9 @@ from linkwise.errors import DataError
 TEXTS = ["the lamp is broken again", "my lamp is late", "a late parcel again", "the parcel is broken"]
 
 
-def survey(frame, *, impute=None, **how):
+def survey(frame, **how):
     table = from_frame(frame, **how)
-    return survey_columns(table, encode(table, impute=impute))
+    return survey_columns(table, encode(table))
 
 
 def propose_for(frame, **how):
@@ -174,7 +174,7 @@ def test_what_is_given_is_not_proposed():
     frame = pl.DataFrame(
         {"t": [f"T{n:03}" for n in range(40)], "kind": ["x", "X", None, "y"] * 10, "n": range(3, 123, 3)}
     )
-    assert propose_for(frame, impute="category", id_column="t", merge_variants=True) == {}
+    assert propose_for(frame, id_column="t", merge_variants=True) == {}
     assert propose_for(frame, columns=["n"]) == {"id_column": "t"}
     assert propose_for(frame, columns=["n"], drop=["t"]) == {}
 
@@ -216,7 +216,7 @@ def test_what_is_proposed_can_be_read(columns, options):
     frame = pl.DataFrame({f"c{at}": column for at, column in enumerate(columns)}, strict=False)
     try:
         table = from_frame(frame, **options)
-        encode(table, impute=None if table.kind != "record" else "median")
+        encode(table)
     except DataError:
         return
     again = from_frame(frame, propose=True, **options)

@@ -62,7 +62,7 @@ def open_files(folder, frame):
         {"log": ["size"], "drop": ["place"]},
         {"log": ["size"], "drop": ["place"], "scale": "standard"},
         {"merge_variants": True, "drop": ["place"]},
-        {"merge_variants": True, "drop": ["place"], "impute": "category"},
+        {"merge_variants": True, "drop": ["place"], "impute": None},
         {"columns": ["place", "age", "shop"], "merge_variants": True},
         {"columns": ["place"], "metric": "cosine"},
         {"text": ["said"], "impute": None},

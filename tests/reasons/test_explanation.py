@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 
 import linkwise as lw
 from linkwise.data import encode, from_frame
-from linkwise.errors import DataError
 from linkwise.reasons import small_tree
 from linkwise.reasons.clauses import Between
 
@@ -277,7 +276,7 @@ X, Y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
         (lambda: lw.explain(Y[:5], X), ValueError, "shape \\(5,\\), but X has 6 rows"),
         (lambda: lw.explain([Y, Y], X), ValueError, "Pass one label for each row"),
         (lambda: lw.explain([0.5, *Y[1:]], X), ValueError, "label of row 0 is 0.5"),
-        (lambda: lw.explain([np.nan, *Y[1:]], X), ValueError, "label of row 0 is nan"),
+        (lambda: lw.explain([np.nan] * len(Y), X), ValueError, "label of row 0 is missing: nan"),
         (lambda: lw.explain(Y, X, feature_names=["a"]), ValueError, "1 names, but X has 2 columns"),
         (lambda: lw.explain(Y, X, feature_names=["a", "a"]), ValueError, "'a' twice"),
         (lambda: lw.explain(Y, pd.DataFrame(X), feature_names=["a", "b"]), ValueError, "names its columns"),
@@ -306,11 +305,29 @@ def test_labels_may_be_noise_or_words_or_one():
     assert lw.explain(np.array(Y, dtype=float), X).clusters[1].cluster == 1
 
 
-def test_gaps_in_a_table_have_a_way_out():
-    frame = pl.DataFrame({"size": [1.0, None, 8.0, 9.0], "kind": ["a", "a", "b", "b"]})
-    with pytest.raises(
-        DataError, match=r"Values are missing: 1 in 'size'.* Then give explain the result of encode"
-    ):
-        lw.explain([0, 0, 1, 1], frame)
-    encoded = encode(from_frame(frame), impute="median", scale="none", categories="codes")
-    assert lw.explain([0, 0, 1, 1], encoded).fidelity == 1
+def test_a_rule_may_name_what_is_missing():
+    frame = pl.DataFrame({"size": [1.0, None, 2.0, 1.0], "kind": ["a", "b", None, None], "n": [1, 2, 1, 2]})
+    found = lw.explain([0, 0, 1, 1], from_frame(frame, columns=frame.columns))
+    assert found.fidelity == 1
+    assert "missing" in str(found)
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda y: [label if known else None for label, known in y],
+        lambda y: pd.Series([label if known else None for label, known in y], dtype="string"),
+        lambda y: pl.Series([label if known else None for label, known in y]),
+        lambda y: np.ma.array([label for label, _ in y], mask=[not known for _, known in y]),
+    ],
+    ids=["list", "pandas", "polars", "masked"],
+)
+def test_rows_without_a_label_are_left_out(hide):
+    X = np.arange(12.0)[:, None]
+    y = [("low" if x < 6 else "high", row % 4 != 3) for row, x in enumerate(X[:, 0])]
+    wanted = lw.Constraints(12, must_link=[(0, 2), (0, 3)], cannot_link=[(0, 11), (0, 10)])
+    rules = lw.explain(hide(y), X, constraints=wanted)
+    assert rules.fidelity == 1.0
+    assert rules.n_rows == len(rules.labels) == 9
+    assert rules.notes == ("Left out for want of a label: 3 rows.",)
+    assert set(rules.labels) == {"low", "high"}

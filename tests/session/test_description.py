@@ -131,7 +131,7 @@ def test_whole_characters_are_unicode(whole):
 # ---------------------------------------------------------------- ids
 @pytest.mark.parametrize("wrong", [5, "abc", {"a", "b", "c"}])
 def test_ids_are_a_sequence(wrong):
-    with pytest.raises(TypeError, match=r"ids is .*. Pass a sequence with the id of every row."):
+    with pytest.raises(TypeError, match=r"ids is not a sequence: .*. Pass the id of every row."):
         check_ids(wrong, 3)
 
 

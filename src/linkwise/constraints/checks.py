@@ -191,10 +191,21 @@ def merge_duplicates(
 
 # ---------------------------------------------------------------- labels and files
 def check_ids(ids: Any) -> list[str]:
-    """Return the ids of all rows as texts."""
+    """Return the ids of all rows as texts; raise if one is missing."""
     if not is_sequence(ids):
         raise TypeError(f"ids is not a sequence: {short_repr(ids)}. Pass the id of every row.")
-    return list_names(ids, "ids")
+    convert = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(ids, name)), None)
+    values = list(ids) if convert is None else getattr(ids, convert)()
+    missing = next((row for row, value in enumerate(values) if is_missing(value)), None)
+    if missing is not None:
+        raise ConstraintError(f"Row {missing} has no id: {values[missing]!r}. Pass one id for each row.")
+    return list_names(map(write_id, values), "ids")
+
+
+def write_id(value: Any) -> Any:
+    """Return an id without the fraction that missing values elsewhere gave it: 7 for 7.0."""
+    whole = isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**63
+    return int(value) if whole else value
 
 
 def list_names(names: Iterable[object], argument: str) -> list[str]:
@@ -209,20 +220,27 @@ def is_missing(value: Any) -> bool:
     """Whether one value is none: None, NaN, NaT, pandas' NA or NumPy's masked."""
     if value is None or type(value).__name__ in ("NAType", "MaskedConstant"):  # they refuse to be compared
         return True
-    differs = value != value
+    try:
+        differs = value != value
+    except ArithmeticError:  # Decimal("sNaN")
+        return True
     return type(differs).__name__ in ("bool", "bool_") and bool(differs)
 
 
 def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
     """Number classes 0 .. k-1; an unknown class (-1, or a missing value of any library) becomes -1."""
-    values = _list_labels(y)
+    values = list_labels(y)
     if values.ndim != 1:
         raise ValueError(f"The labels have shape {values.shape}. Pass one label for each row.")
     if values.dtype.kind == "O":
         listed = values.tolist()
         unknown = np.array([is_missing(v) or v == -1 for v in listed], dtype=bool)
         number: dict[object, int] = {}
-        values = np.array([number.setdefault(v, len(number)) for v in listed], dtype=np.int64)
+        known = zip(listed, unknown.tolist(), strict=True)
+        values = np.array(
+            [-1 if is_unknown else number.setdefault(v, len(number)) for v, is_unknown in known],
+            dtype=np.int64,
+        )
     elif values.dtype.kind in "mM":
         unknown = np.isnat(values)
     else:
@@ -234,8 +252,8 @@ def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
     return codes
 
 
-def _list_labels(y: ArrayLike) -> NDArray[Any]:
-    """Labels as an array, of objects where an array of another type would lose what is missing."""
+def list_labels(y: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array, of objects where an array of another type would lose what is missing."""
     if np.ma.isMaskedArray(y):
         found = y.data.astype(object)
         found[np.ma.getmaskarray(y)] = None
@@ -246,6 +264,8 @@ def _list_labels(y: ArrayLike) -> NDArray[Any]:
         series = nw.from_native(y, series_only=True, pass_through=True)
         if isinstance(series, nw.Series):
             return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    if isinstance(y, (list, tuple)) and any(value is np.ma.masked for value in y):
+        y = [None if value is np.ma.masked else value for value in y]
     values = np.asarray(y)
     if values.dtype.kind == "U" and not hasattr(y, "__array__"):
         return np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.constraints.checks import write_id
 from linkwise.data.columns.table import Table
 from linkwise.data.read.delimited import read_delimited
 from linkwise.data.read.frames import to_narwhals, to_polars
@@ -171,7 +172,7 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
     if id_column not in table.columns:
         raise DataError(f"There is no column {id_column!r}. The columns are {join_names(table.columns)}.")
     position = {name: row for row, name in enumerate(ids)}
-    given = [str(value) for value in table[id_column].to_list()]
+    given = [str(write_id(value)) for value in table[id_column].to_list()]
     unknown = [value for value in given if value not in position]
     if unknown:
         raise DataError(
@@ -186,8 +187,8 @@ def check_order(frame: Any, ids: Sequence[str]) -> None:
     table, order, known = to_table(frame), list(ids), set(ids)
     moved: dict[str, str] = {}  # columns with the ids in another order, and the first row that differs
     for name in table.columns if len(table) == len(order) else ():
-        if str(table[name][0]) in known:
-            given = [str(value) for value in table[name].to_list()]
+        if str(write_id(table[name][0])) in known:
+            given = [str(write_id(value)) for value in table[name].to_list()]
             if given == order:
                 return
             if set(given) == known:

@@ -74,7 +74,7 @@ def read_table(
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "people.csv")
     ...     _ = file.write_text("id,age,town\na,20,Rome\nb,,Rome\nc,40,Bern\nd,30,Bern\n")
-    ...     table = read_table(file, impute="median")
+    ...     table = read_table(file)
     >>> table.features
     ('age', 'town')
     >>> encode(table).X.shape

@@ -18,7 +18,7 @@ from linkwise.wording import join_names, shorten
 Unit = Literal["words", "letters", "meaning", "words,meaning"]
 """What texts are compared by."""
 Scale = Literal["unit", "standard", "none"]
-Impute = Literal["median", "category"]
+Impute = Literal["median"]
 Weights = Mapping[str, float] | Literal["none"]
 Metric = Literal["euclidean", "cosine"]
 
@@ -27,7 +27,7 @@ OF_COLUMNS = ("metric", *OF_RECORDS, "scale", "impute")  # what texts and pictur
 _NAMES = ("drop", "text", "image", "show", "hide", "as_categories", "log", "cycles")
 _WORDS: dict[str, tuple[str, ...]] = {
     "scale": ("unit", "standard", "none"),
-    "impute": ("median", "category"),
+    "impute": ("median",),
     "metric": ("euclidean", "cosine"),
     "text_by": ("words", "letters", "meaning", "words,meaning"),
 }
@@ -92,7 +92,7 @@ class Reading:
         or vertical bar.
     scale : {"unit", "standard", "none"} or None
         The scale of numeric columns, as for `encode`. If it is set, rows of norm 1 are compared by distance.
-    impute : {"median", "category"} or None
+    impute : {"median"} or None
         The value for a missing cell, as for `encode`.
     text : sequence of str or None
         Columns of texts that the rows are compared by, and by nothing else unless `columns` names it.

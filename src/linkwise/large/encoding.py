@@ -6,7 +6,7 @@ encoded block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,7 +26,7 @@ from linkwise.data.encoding.encoded import (
     list_cycles,
 )
 from linkwise.data.encoding.series import scale_curves
-from linkwise.data.encoding.texts import TextSpace
+from linkwise.data.encoding.texts import TextSpace, spread_unknown
 from linkwise.data.reading import Reading
 from linkwise.data.show.rows import Rows, items_of
 from linkwise.errors import DataError
@@ -55,9 +55,6 @@ class Encoding:
         Role of each column that is read, in their order.
     features : tuple of Feature
         The meaning of each number.
-    fills : dict of str to float or str
-        Number or word that a missing value of a column counts as; a missing value of another column is an
-        error.
     reading : Reading
         How the table was read.
     notes : tuple of str
@@ -68,7 +65,6 @@ class Encoding:
 
     columns: tuple[Column, ...]
     features: tuple[Feature, ...]
-    fills: Mapping[str, float | str]
     reading: Reading
     notes: tuple[str, ...]
     spaces: Mapping[str, TextSpace] = field(default_factory=dict, repr=False)
@@ -91,15 +87,12 @@ class Encoding:
         Raises
         ------
         DataError
-            A value is missing, infinite or too large, and the error says where.
+            A value is infinite or too large, and the error says where.
         """
         import narwhals as nw
 
         def refuse(name: str, rows: NDArray[np.intp], what: str) -> NoReturn:
             where = locate(int(rows[0]))
-            if what == "missing":
-                what = f"no value in column '{name}', and the groups were made without --impute"
-                raise DataError(f"{where} has {what}. {WAY_OUT}")
             if what == "infinite":
                 raise DataError(f"{where} holds an infinite value in column '{name}'. {WAY_OUT}")
             raise DataError(f"{where} holds a value in column '{name}' that is {what}. {WAY_OUT}")
@@ -107,8 +100,10 @@ class Encoding:
         table = nw.from_native(frame, eager_only=True)
         if self.reading.is_of_series:
             return self._encode_curves(table, locate)
-        others = {name: partial(_place_texts, space) for name, space in self.spaces.items()}
-        X = encode_rows(self.features, table, self.fills, refuse, others)
+        id_column = self.reading.id_column
+        ids = None if id_column is None else list(map(str, to_words(table[id_column])))
+        others = {name: partial(_place_texts, space, name, ids) for name, space in self.spaces.items()}
+        X = encode_rows(self.features, table, refuse, others)
         size = np.abs(X)
         if X.size and size.max() > LARGEST:
             row, place = divmod(int(size.argmax()), len(self.features))
@@ -142,7 +137,6 @@ class Encoding:
         return {
             "columns": [asdict(column) for column in self.columns],
             "features": [asdict(feature) for feature in self.features],
-            "fills": dict(self.fills),
             "reading": self.reading.settings(),
             "notes": list(self.notes),
         }
@@ -154,9 +148,7 @@ class Encoding:
             Feature(**{**one, "categories": tuple(one["categories"])}) for one in stored["features"]
         )
         columns = tuple(Column(**one) for one in stored["columns"])
-        found = cls(
-            columns, features, stored["fills"], Reading.of(**stored["reading"]), tuple(stored["notes"])
-        )
+        found = cls(columns, features, Reading.of(**stored["reading"]), tuple(stored["notes"]))
         found._check()
         return found
 
@@ -192,8 +184,14 @@ class Encoding:
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
-def _place_texts(space: TextSpace, series: nw.Series[Any]) -> NDArray[np.float64]:
-    return space.place(to_words(series))
+def _place_texts(
+    space: TextSpace, source: str, ids: Sequence[str] | None, series: nw.Series[Any]
+) -> NDArray[np.float64]:
+    """Place texts; among letters, an empty one by its id, and without ids at the origin."""
+    X = space.place(to_words(series))
+    if space.unit == "letters" and ids is not None:
+        spread_unknown(X, source, ids)
+    return X
 
 
 # ---------------------------------------------------------------- streams

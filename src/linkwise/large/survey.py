@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from linkwise.data.columns.cycles import cycle_of
 from linkwise.data.columns.named_columns import list_names
 from linkwise.data.columns.roles import FEATURE_ROLES, MOST_NAMED_CATEGORIES, to_numbers, to_words, value_kind
-from linkwise.data.columns.table import Table, understand
+from linkwise.data.columns.table import understand
 from linkwise.data.columns.variants import match_spellings
 from linkwise.data.encoding.cycle_columns import MIDDLE
 from linkwise.data.encoding.encoded import Feature
-from linkwise.data.encoding.matrix import check_complete, encode, median
+from linkwise.data.encoding.matrix import describe_gaps, encode
 from linkwise.data.encoding.texts import learn_texts
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
 from linkwise.large.passes import find_bound, hash_numbers, sample_key
 from linkwise.large.table_files import Block
-from linkwise.wording import count_noun, join_names
+from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -292,7 +292,7 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     Raises
     ------
     DataError
-        No column is left to compare rows by, or it has missing or infinite values.
+        No column is left to compare rows by, or it has infinite values.
     """
     import narwhals as nw
 
@@ -303,7 +303,7 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
     in_file = {name: _find_file_column(name, table.roles[name]) for name in used}
     texts = [name for name in used if table.roles[name] == "document"]
     numbers = [] if reading.is_of_series else [name for name in used if name not in texts]
-    _check_values(survey, list(dict.fromkeys(in_file[name] for name in numbers)), reading.impute)
+    _check_values(survey, list(dict.fromkeys(in_file[name] for name in numbers)))
     encoded = encode(table)
     unit = reading.text_by or "words"
     spaces = {name: learn_texts(to_words(table.frame[name]), name, unit)[1] for name in texts}
@@ -314,17 +314,25 @@ def learn_encoding(survey: TableSurvey, reading: Reading) -> Encoding:
         else feature
         for at, feature in enumerate(encoded.features)
     )
-    filled_in = [name for name in numbers if reading.impute and table.roles[name] != "vector"]
-    fills = {name: _find_fill(name, table, features, survey) for name in filled_in}
+    filled_in = [name for name in numbers if table.roles[name] != "vector"]
+    fills = {name: _find_fill(name, features, survey, reading.impute) for name in filled_in}
+    features = tuple(
+        feature
+        if feature.cycle is not None
+        else replace(feature, missing=fills.get(feature.source, feature.missing))
+        for feature in features
+    )
     told = [note for note in encoded.notes if not note.startswith("Missing values")]
     filled = [
         f"{name} ({count_noun(survey.columns[in_file[name]].n_missing, 'value')}: {_write_fill(fills[name])})"
         for name in fills
         if survey.columns[in_file[name]].n_missing
     ]
-    if filled:
-        told.insert(0, f"Missing values are filled in, by the median of a sample: {join_names(filled)}.")
-    return Encoding(table.columns, features, fills, table.reading, (*table.notes, *told), spaces)
+    has_own = reading.impute is None and any(
+        survey.columns[in_file[name]].n_missing and table.roles[name] == "category" for name in fills
+    )
+    gaps = describe_gaps(filled, has_own=has_own, of=", by medians of a sample")
+    return Encoding(table.columns, features, table.reading, (*table.notes, *gaps, *told), spaces)
 
 
 def _find_file_column(name: str, role: str) -> str:
@@ -334,18 +342,15 @@ def _find_file_column(name: str, role: str) -> str:
     return cycle_of(name).column if role == "cycle" else name
 
 
-def _check_values(survey: TableSurvey, used: Sequence[str], impute: str | None) -> None:
+def _check_values(survey: TableSurvey, used: Sequence[str]) -> None:
     infinite = [survey.columns[name] for name in used if survey.columns[name].first_infinite >= 0]
     if infinite:
         first = min(infinite, key=lambda one: one.first_infinite)
         name = next(name for name in used if survey.columns[name] is first)
         raise DataError(
-            f"{first.where_infinite} holds an infinite value in column '{name}'. Empty these cells and add"
-            " --impute median, or remove the column with --drop."
+            f"{first.where_infinite} holds an infinite value in column '{name}'. Empty these cells, which"
+            " then count as missing, or remove the column with --drop."
         )
-    if impute is None:
-        missing = {name: survey.columns[name].n_missing for name in used}
-        check_complete({name: n for name, n in missing.items() if n})
 
 
 def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTotals, scale: str) -> Feature:
@@ -360,19 +365,20 @@ def _take_exact(feature: Feature, values: NDArray[np.float64], found: ColumnTota
     return replace(feature, offset=found.mean, scale=(exact / spread) if spread and exact else feature.scale)
 
 
-def _find_fill(name: str, table: Table, features: Sequence[Feature], survey: TableSurvey) -> float | str:
-    """What a missing value of a column counts as."""
+def _find_fill(
+    name: str, features: Sequence[Feature], survey: TableSurvey, impute: str | None
+) -> float | str:
+    """What a missing value of a column counts as: the most frequent value of all rows where that is asked."""
     feature = next(one for one in features if one.source == name)
-    if feature.cycle is not None:
+    if feature.missing is None:
         return MIDDLE
     found = survey.columns[name]
-    if feature.missing is not None:
-        return feature.missing
     if feature.category is None:
-        values = to_numbers(table.frame[name])
-        return median(values[~np.isnan(values)])
+        return feature.missing
     if feature.category == "true" and feature.name == name:
         return float(found.mean > 0.5)
+    if impute is None:
+        return feature.missing
     match = match_spellings([one.category for one in features if one.source == name and one.category])
     counts = Counter[str]()
     for word, (n, _) in (found.words or {}).items():

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.constraints.checks import encode_classes, is_integer
+from linkwise.constraints.checks import encode_classes, is_integer, list_labels
 from linkwise.constraints.facts import Answer, GivenAnswer, check_answer
 from linkwise.errors import DataError, short_repr
 from linkwise.learn.border_errors import BorderErrors
@@ -285,11 +285,11 @@ def _find_classes(y: ArrayLike, codes: NDArray[np.int64], confused: object) -> t
         raise ValueError(
             f"confused is not two classes: {short_repr(confused)}. Pass two labels of y, such as (0, 1)."
         )
-    labels = np.asarray(y, dtype=object)
+    labels, known = list_labels(y), np.flatnonzero(codes >= 0)
     found = []
     for label in pair:
-        at = np.flatnonzero((labels == label) & (codes >= 0))
-        if not len(at):
+        at = [row for row in known if labels[row] == label]
+        if not at:
             raise ValueError(
                 f"confused names {short_repr(label)}, but y has no such class. Pass two labels of y."
             )

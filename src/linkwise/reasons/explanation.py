@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from linkwise.cluster.trees.tree import Tree
-from linkwise.constraints.checks import is_sequence, list_names
+from linkwise.constraints.checks import is_missing, is_sequence, list_labels, list_names
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
-from linkwise.errors import DataError, short_repr
+from linkwise.errors import short_repr
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import describe_tests
 from linkwise.reasons.rule_set import RuleSet
@@ -25,7 +26,7 @@ from linkwise.reasons.rules import Name, as_dict, make_rules
 from linkwise.reasons.sentences import describe_rules, draw_rules, headline
 from linkwise.reasons.small_tree import MOST_ROWS, grow_small_tree
 from linkwise.validation import check_constraints_fit, check_rows, resolve_seed
-from linkwise.wording import shorten
+from linkwise.wording import count_noun, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +177,7 @@ def explain(
     clustering : array-like of shape (n_rows,), or fitted clusterer
         Labels, numbers or words, from wherever they come; or a clusterer with ``labels_``, or a pipeline
         that ends in one. A fitted `ClusILC` is described by its own tree (in a pipeline, by its labels), any
-        other clustering by a small one that is grown for it.
+        other clustering by a small one that is grown for it. Rows whose label is missing are left out.
     X : array-like of shape (n_rows, n_features), DataFrame, Table or Encoded
         What to describe it by. It need not be what was clustered: give columns that people know, in their
         own units. Categories of a table are asked for by name.
@@ -234,7 +235,17 @@ def explain(
     if isinstance(own, Tree):
         tree, codes, names = _number_leaves(own, rows)
     else:
-        codes, names = _encode_labels(read_labels(clustering, len(rows)))
+        labels = _list_labels(clustering, len(rows))
+        are_known = [labels.dtype.kind in "iubU" or not is_missing(label) for label in labels]
+        known = np.flatnonzero(are_known)
+        if 0 < len(known) < len(labels):
+            unknown = count_noun(len(labels) - len(known), "row")
+            notes = (*notes, f"Left out for want of a label: {unknown}.")
+            constraints = (
+                None if constraints is None else check_constraints_fit(constraints, len(rows))[known]
+            )
+            labels, rows = labels[known], rows[known]
+        codes, names = _encode_labels(_checked_labels(labels))
         most = most or min(max(LEAVES_A_CLUSTER * len(names), FEWEST), MOST)
         tree = grow_small_tree(
             rows,
@@ -312,12 +323,7 @@ def _read_rows(
         raise ValueError(f"X is a {type(X).__name__}, which names its columns. Remove feature_names.")
     if model is None and named and not isinstance(X, Encoded):
         table = X if isinstance(X, Table) else from_frame(X)
-        try:
-            encoded = encode(table, scale="none", categories="codes")
-        except DataError as error:
-            raise DataError(
-                f"{error} Then give explain the result of encode(table, scale='none', categories='codes')."
-            ) from error
+        encoded = encode(table, scale="none", categories="codes")
         return encoded.X, encoded.features, table.notes
     if isinstance(X, Table):
         raise TypeError(
@@ -356,6 +362,11 @@ def _find_constraints(
 
 def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
     """One label per row, all numbers or all words; of a clusterer or a pipeline, those of its fit."""
+    return _checked_labels(_list_labels(clustering, n_rows))
+
+
+def _list_labels(clustering: Any, n_rows: int | None) -> NDArray[Any]:
+    """The labels as they are given, some of which may be missing."""
     clustering = last_step(clustering)
     if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
         raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet. Call fit first.")
@@ -364,11 +375,11 @@ def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
         raise TypeError(
             f"The labels are {short_repr(given)}. Pass one label for each row, or a fitted clusterer."
         )
-    labels = np.asarray(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
+    labels = list_labels(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
     if labels.ndim != 1 or len(labels) != (len(labels) if n_rows is None else n_rows):
         there = "" if n_rows is None else f", but X has {n_rows} rows"
         raise ValueError(f"The labels have shape {labels.shape}{there}. Pass one label for each row.")
-    return _checked_labels(labels)
+    return labels
 
 
 def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
@@ -377,9 +388,12 @@ def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
         return labels
     kinds = {bool: "b", np.bool_: "b", str: "U", np.str_: "U"}
     for row, label in enumerate(labels.tolist()):
-        missing = label is None or label != label
-        whole = isinstance(label, (bool, str)) or (isinstance(label, (int, float)) and label % 1 == 0)
-        if missing or not whole or (isinstance(label, (int, float)) and abs(label) >= 2**63):
+        if is_missing(label):
+            raise ValueError(
+                f"The label of row {row} is missing: {short_repr(label)}. Remove the rows without a label."
+            )
+        is_number = isinstance(label, (int, float, np.number, Decimal))
+        if not (isinstance(label, (bool, str)) or (is_number and label % 1 == 0 and abs(label) < 2**63)):
             raise ValueError(f"The label of row {row} is {short_repr(label)}. Pass whole numbers or words.")
     found = {kinds.get(type(label), "i") for label in labels.tolist()} or {"i"}
     if len(found) > 1:

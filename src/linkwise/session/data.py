@@ -134,7 +134,7 @@ class SessionData:
     ) -> None:
         """Start the learner; then store what changes, among it the settings of rows that were moved."""
         path, stored = self._journal.store.path, self._state.settings
-        if ids is not None and self._journal.ids != [str(i) for i in ids]:
+        if ids is not None and self._journal.ids != check_ids(ids, len(ids)):
             raise DataMismatchError(
                 f"{path} was begun with other ids. Open it with the ids that it was begun with, or {BY_ID}"
             )

@@ -423,13 +423,12 @@ def test_new_rows_with_other_columns(linkwise, path, tmp_path):
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (None, "has no value in column 'amount', and the groups were made without --impute. Fix the cell"),
         (np.inf, "holds an infinite value in column 'amount'. Fix the cell, or remove the row."),
         (1e300, "holds too large a value in column 'amount'. Fix the cell, or remove the row."),
     ],
 )
 def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, value, told):
-    """Neither `--impute` nor another scale helps, since both are options of a new session."""
+    """Another scale does not help, since it is an option of a new session."""
     for part in (tmp_path / "events").iterdir():
         pl.read_parquet(part).drop_nulls().write_parquet(part)
     begun = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key", "--items", 50, said="q\n")

@@ -14,7 +14,7 @@ import make_everyday  # noqa: E402
 from linkwise.session.session import Session  # noqa: E402
 
 SETS = {
-    "customers": ("customers.csv", ["--id", "customer", "--impute", "median", "--merge-variants"]),
+    "customers": ("customers.csv", ["--id", "customer", "--merge-variants"]),
     "tickets": ("tickets.jsonl", ["--id", "ticket", "--text", "body"]),
     "products": ("products.csv", ["--id", "sku", "--text", "title", "--image", "picture"]),
     "sensors": ("sensors.csv", ["--id", "sensor", "--series"]),

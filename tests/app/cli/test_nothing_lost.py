@@ -84,7 +84,7 @@ def write_customers(path, rows, *, drop=(), first=()):
     path.write_text("\n".join(["customer;branch;spend;shelf", *first, *lines]))
 
 
-KEPT = ["--id", "customer", "--drop", "shelf", "--impute", "category", "--merge-variants"]
+KEPT = ["--id", "customer", "--drop", "shelf", "--impute", "median", "--merge-variants"]
 
 
 def test_rows_are_added_to_a_session(tmp_path, run):

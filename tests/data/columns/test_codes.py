@@ -55,7 +55,7 @@ def test_codes_are_compared_as_categories(make):
 
 def test_codes_with_gaps_in_pandas_keep_their_form():
     frame = pd.DataFrame({"zip": [8001, None, 8001, 3011], "size": SALES[:4]})
-    encoded = encode(from_frame(frame, as_categories="zip"), impute="category", categories="codes")
+    encoded = encode(from_frame(frame, as_categories="zip"), categories="codes")
     assert encoded.features[0].categories == ("3011", "8001", "missing")
 
 

@@ -79,13 +79,9 @@ def test_missing_values(make):
         "full": [1, 2, 3, 4, 5],
     }
     found = from_frame(make(data), columns=list(data))
-    with pytest.raises(DataError) as caught:
-        encode(found)
-    message = str(caught.value)
-    assert "2 in 'n', 1 in 'w', 2 in 't'" in message
-    assert "full" not in message
-    for way in ("Impute or drop", "--impute median", "--drop COLUMN", 'impute="median"'):
-        assert way in message
+    filled = "n (2 values: 3), w (1 value: missing), t (2 values: missing)"
+    change = "--impute median fills in the most frequent category instead."
+    assert encode(found).notes[0] == f"Missing values were filled in: {filled}. {change}"
     encoded = encode(found, impute="median", scale="none")
     np.testing.assert_array_equal(encoded.X[:, 0], [1, 3, 9, 3, 3])
     np.testing.assert_array_equal(encoded.X[2], [9, 1, 0, 1, 3])
@@ -99,7 +95,7 @@ def test_infinite_values():
     found = table(b=[1.0, 2.0, np.inf, 3.0], c=[1.0, -np.inf, np.nan, -np.inf])
     for impute in (None, "median"):
         with pytest.raises(
-            DataError, match=r"3 infinite values, the first in row 1 .*column 'c'\. Impute or drop"
+            DataError, match=r"3 infinite values, the first in row 1 .*column 'c'\. Empty these cells"
         ):
             encode(found, impute=impute)
     named = from_frame(pl.DataFrame({"id": ["p", "q"], "a": [1.0, np.inf]}))
@@ -140,7 +136,7 @@ GAPS = {"size": [1.0, None, 3.0, 8.0], "kind": ["a", "a", None, "b"], "paid": [T
 
 
 def test_missing_becomes_a_category_and_numbers_get_their_median():
-    encoded = encode(from_frame(pl.DataFrame(GAPS)), impute="category", scale="none")
+    encoded = encode(from_frame(pl.DataFrame(GAPS)), scale="none")
     assert encoded.feature_names == (
         "size", "kind=a", "kind=b", "kind=missing", "paid=false", "paid=missing", "paid=true",
     )  # fmt: skip
@@ -150,26 +146,32 @@ def test_missing_becomes_a_category_and_numbers_get_their_median():
 
 
 @pytest.mark.parametrize("categories", ["columns", "codes"])
-def test_new_rows_may_lack_what_the_first_ones_lacked(categories):
+@pytest.mark.parametrize("impute", [None, "median"])
+def test_new_rows_may_lack_what_the_first_ones_lacked(impute, categories):
     frame = pl.DataFrame(GAPS)
-    encoded = encode(from_frame(frame), impute="category", categories=categories)
-    complete = frame.with_columns(pl.col("size").fill_null(3.0))
-    assert (encoded.transform(complete) == encoded.X).all()
-    whole = encode(from_frame(pl.concat([frame.drop_nulls()] * 2)), impute="category", categories=categories)
-    with pytest.raises(DataError, match="'kind'"):
-        whole.transform(frame[2:3])
+    encoded = encode(from_frame(frame), impute=impute, categories=categories)
+    assert (encoded.transform(frame) == encoded.X).all()
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame], ids=["polars", "pandas"])
+def test_new_rows_may_lack_what_no_other_row_lacked(make):
+    frame = pl.DataFrame({"size": [1.0, 3.0, 8.0], "kind": ["a", "b", "a"], "paid": [True, True, False]})
+    table, new = from_frame(pl.concat([frame] * 2)), make({name: [None] for name in frame.columns})
+    assert encode(table, scale="none").transform(new).tolist() == [[3, 0, 0, 1]]
+    assert encode(table, scale="none", impute="median").transform(new).tolist() == [[3, 1, 0, 1]]
+    assert encode(table, scale="none", categories="codes").transform(new).tolist() == [[3, 2, 1]]
 
 
 def test_the_category_of_missing_values_has_a_name_of_its_own():
     frame = pl.DataFrame({"kind": ["missing", None, "a", "a"], "size": [1.0, 2.0, 3.0, 4.0]})
-    encoded = encode(from_frame(frame), impute="category", categories="codes")
+    encoded = encode(from_frame(frame), categories="codes")
     assert encoded.features[0].categories == ("(missing)", "a", "missing")
     assert encoded.X[:, 0].tolist() == [2, 0, 1, 1]
 
 
 def test_without_gaps_the_two_ways_to_fill_them_agree():
     frame = from_frame(pl.DataFrame(GAPS).fill_null(strategy="forward"))
-    one, other = (encode(frame, impute=how) for how in ("median", "category"))
+    one, other = (encode(frame, impute=how) for how in ("median", None))
     assert one.feature_names == other.feature_names
     assert (one.X == other.X).all()
 

@@ -84,7 +84,7 @@ def test_rows_are_shown_with_their_pictures(path):
     assert rows.items.kind == "record"
     assert rows.items.pixels(3).shape == (16, 16, 3)
     assert "picture" not in rows.items.fields(3)
-    assert columns_of_rules(rows, None).feature_names == ("title", "price", "colour")
+    assert columns_of_rules(rows).feature_names == ("title", "price", "colour")
 
 
 def test_a_picture_of_weight_0_is_only_shown(path):

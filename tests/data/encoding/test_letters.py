@@ -1,5 +1,6 @@
 """Texts compared by groups of letters, for names with typing errors."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -14,7 +15,34 @@ def test_names_with_errors_of_typing_are_near():
     likeness = X @ X.T
     for at in (0, 2, 4):
         assert likeness[at].argsort()[-2:].tolist() in ([at, at + 1], [at + 1, at])
-    assert not X[6].any()
+
+
+def test_empty_cells_are_neither_alike_nor_different():
+    names = [f"{a}{b}a {b}{c}o" for a in "bcdfg" for b in "mnprt" for c in "lkst"]
+    X = encode_texts([*names, *names, *[None] * 30], unit="letters").X
+    squared = np.square(X[:, None] - X).sum(axis=2)
+    unknown, known = squared[200:, 200:], squared[200:, :200]
+    assert unknown[~np.eye(30, dtype=bool)].min() > 0.2
+    assert unknown[~np.eye(30, dtype=bool)].mean() == pytest.approx(1, abs=0.1)
+    assert known.mean() == pytest.approx(1.5, abs=0.1)
+
+
+def test_an_id_draws_the_place_of_an_empty_cell_wherever_its_row_is():
+    texts, ids = [None, *NAMES], [f"k{n}" for n in range(8)]
+    X = encode_texts(texts, "name", "letters", ids).X
+    order = [7, 3, 0, 1, 2, 4, 5, 6]
+    other = encode_texts([texts[at] for at in order], "name", "letters", [ids[at] for at in order]).X
+    assert (X[[0, 7]] == other[[2, 0]]).all()
+    assert (X[0] != encode_texts(texts, "town", "letters", ids).X[0]).any()
+
+
+def test_records_without_any_value_are_not_identical():
+    table = from_frame(
+        pl.DataFrame({"a": [*NAMES, None, None], "b": [*NAMES[::-1], None, None]}),
+        text=["a", "b"],
+        text_by="letters",
+    )
+    assert len(np.unique(encode(table).X, axis=0)) == 9
 
 
 def test_features_and_notes_name_the_letters():

@@ -133,4 +133,4 @@ def view_project(project: Project) -> RowView:
 
 def project_columns(project: Project) -> Encoded | None:
     """Return the columns in their own units in which rules are made."""
-    return columns_of_rules(project.rows, project.session.source.get("impute"))
+    return columns_of_rules(project.rows)

@@ -132,6 +132,6 @@ def _frame_items(frame: Any) -> Items:
 def _encode_columns(table: Table) -> Encoded | None:
     """Return the columns for rules; None if the table has none that can be encoded."""
     try:
-        return encode(table, scale="none", impute="median", categories="codes")
+        return encode(table, scale="none", categories="codes")
     except DataError:
         return None

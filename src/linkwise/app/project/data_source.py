@@ -164,7 +164,7 @@ def _check_side_file(side: Path, digest: str | None) -> str:
 _ANEW = "begin anew with another table and take the answers over: --show FILE --session NEW --from OLD"
 
 
-def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
+def columns_of_rules(rows: Rows) -> Encoded | None:
     """The columns in their own units in which rules are made: those that a person sees, if there are any."""
     if rows.items.kind == "text":  # words tell more
         return None
@@ -174,7 +174,7 @@ def columns_of_rules(rows: Rows, impute: Any) -> Encoded | None:
         return None
     columns = tuple(column for column in rows.table.columns if column.role != "image")
     table = replace(rows.table, reading=replace(rows.table.reading, log=None), columns=columns)
-    return encode(table, scale="none", impute=impute, categories="codes")
+    return encode(table, scale="none", categories="codes")
 
 
 def check_exists(data: Path) -> Path:

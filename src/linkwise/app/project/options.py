@@ -158,9 +158,9 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
     ),
     "impute": CommandOption(
         "--impute",
-        "fill missing values (category: a new category)",
+        "fill missing categories with the most frequent  [default: their own]",
         OF_COMPARISON,
-        type=("median", "category"),
+        type=("median",),
     ),
     "text": CommandOption(
         "--text",

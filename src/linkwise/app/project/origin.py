@@ -16,7 +16,7 @@ from linkwise.session.session import Session
 LONGEST_PATH = 4096
 LONGEST_ENCODING = 40
 SCALES = (None, "unit", "standard", "none")
-IMPUTES = (None, "median", "category")
+IMPUTES = (None, "median")
 SHA256 = re.compile("[0-9a-f]{64}")
 HASH = re.compile("[0-9a-f]{32}")
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from linkwise.constraints.checks import is_missing
+from linkwise.constraints.checks import is_missing, write_id
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -33,12 +33,7 @@ def is_id_name(name: str) -> bool:
 
 def id_texts(series: nw.Series[Any]) -> list[str | None]:
     """Convert the values of a column to ids, None where one is missing."""
-    return [None if is_missing(value) else _id_text(value) for value in series.to_list()]
-
-
-def _id_text(value: Any) -> str:
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**63
-    return str(int(value)) if whole else str(value)
+    return [None if is_missing(value) else str(write_id(value)) for value in series.to_list()]
 
 
 def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collection[str]) -> str | None:

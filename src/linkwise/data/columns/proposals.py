@@ -150,7 +150,7 @@ def _name_cycle(option: str) -> str:
 
 OPTIONS = (
     "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
-    "cycles", "drop", "show", "impute",
+    "cycles", "drop", "show",
 )  # fmt: skip
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
@@ -172,7 +172,6 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "is empty in more than half of the rows, so it is shown and not compared",
         "are empty in more than half of the rows, so they are shown and not compared",
     ),
-    "impute": "values are missing",
 }
 
 
@@ -223,7 +222,10 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in COMPARED]
     if given.columns is None or "all" in given.columns:
-        sparse = [column.name for column in compared if _is_mostly_empty(frame.get_column(column.name))]
+        named = given.columns, given.hide, given.log, given.as_categories
+        chosen = {name for names in named for name in names or ()}  # which cannot be shown alone
+        free = [column.name for column in compared if column.name not in chosen]
+        sparse = [name for name in free if _is_mostly_empty(frame.get_column(name))]
         if sparse and len(sparse) < len(compared):
             proposed["show"] = [*given.shown_columns, *sparse]
             found = [column for column in found if column.name not in sparse]
@@ -246,8 +248,6 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
         proposed["log"] = [*named, *tails]
     if given.metric != "cosine":
         proposed |= _propose_cycles(frame, found, given)
-    if given.impute is None and any(_has_gaps(frame.get_column(column.name)) for column in compared):
-        proposed["impute"] = "median"
     return proposed
 
 
@@ -376,13 +376,6 @@ def _has_variants(frame: nw.DataFrame[Any], column: Column) -> bool:
 def _is_mostly_empty(series: nw.Series[Any]) -> bool:
     """Whether more than half of the values are missing."""
     return sum(map(is_missing, series.to_list())) > len(series) / 2
-
-
-def _has_gaps(series: nw.Series[Any]) -> bool:
-    """Whether a value is missing."""
-    if value_kind(series) == "words":
-        return None in to_words(series)
-    return bool(np.isnan(to_numbers(series)).any())
 
 
 # ---------------------------------------------------------------- pictures

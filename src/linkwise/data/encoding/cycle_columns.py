@@ -25,8 +25,8 @@ def encode_cycle(
         The column.
     places : ndarray of shape (n_rows,)
         Hours, days since 1 January, or days of the week from 0; NaN where the value is missing.
-    impute : {"median", "category"} or None
-        Whether missing days of the week are a code of their own.
+    impute : {"median"} or None
+        Whether missing days of the week are the most frequent one instead of a code of their own.
     scale : {"unit", "standard", "none"}
         "standard" gives both coordinates together a variance of 1, as a number has. Otherwise even places
         have the variance of numbers that are spread evenly from 0 to 1.
@@ -60,7 +60,7 @@ def _keep_places(
     missing = np.isnan(places)
     if kind == "weekday":
         codes = np.where(missing, len(WEEKDAYS), places)
-        is_own = impute == "category" and bool(missing.any())
+        is_own = impute is None and bool(missing.any())
         if not is_own:
             codes = np.where(missing, np.bincount(codes.astype(np.int64), minlength=8)[:7].argmax(), codes)
         feature = Feature(

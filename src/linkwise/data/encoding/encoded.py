@@ -45,8 +45,10 @@ class Feature:
         For a column of codes: the values that 0, 1, ... stand for.
     unit : str
         ``days`` for durations, ``UTC`` for moments that have a time zone.
-    missing : str or None
-        For a category: the value that a missing cell counts as. None if it is an error.
+    missing : str, float or None
+        What a missing cell counts as: a category, or a number in the units of the table. A category that no
+        row of the table has belongs to none of the columns. None for a place in a cycle, which is then the
+        middle of the circle, and for texts, pictures and curves.
     has_merged_variants : bool
         For a category: whether spellings that differ only in case, spaces or accents are one value.
     is_direction : bool
@@ -70,7 +72,7 @@ class Feature:
     scale: float = 1.0
     categories: tuple[str, ...] = ()
     unit: str = ""
-    missing: str | None = None
+    missing: str | float | None = None
     has_merged_variants: bool = False
     is_direction: bool = False
     log_shift: float | None = None
@@ -139,7 +141,7 @@ class Encoded:
         Raises
         ------
         DataError
-            A column is missing or holds words instead of numbers, or values are missing or infinite.
+            A column is missing or holds words instead of numbers, or values are infinite.
         """
         import narwhals as nw
 
@@ -155,7 +157,6 @@ Refuse = Callable[[str, NDArray[np.intp], str], NoReturn]
 def encode_rows(
     features: Sequence[Feature],
     frame: nw.DataFrame[Any],
-    fills: Mapping[str, float | str] = MappingProxyType({}),
     refuse: Refuse | None = None,
     others: Mapping[str, Callable[[nw.Series[Any]], NDArray[np.float64]]] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
@@ -167,9 +168,6 @@ def encode_rows(
         The meaning of each number.
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The rows. A word that is none of the categories belongs to none of them.
-    fills : dict of str to float or str, default={}
-        Number or word that a missing value of a column counts as. A missing value of another column is an
-        error.
     refuse : callable, optional
         Raises an error about some rows. By default it says their positions.
     others : dict of str to callable, default={}
@@ -197,7 +195,7 @@ def encode_rows(
         if name in others:
             X[:, places] = others[name](frame[name]) / [one.scale for one in some]
             continue
-        X[:, places] = _encode_column(some, frame[name], fills.get(name, some[0].missing), refuse)
+        X[:, places] = _encode_column(some, frame[name], refuse)
     for block in list_directions(features):
         X[:, block] = scale_to_unit_norm(X[:, block]) / [features[at].scale for at in block]
     return X
@@ -238,30 +236,26 @@ def scale_to_unit_norm(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _encode_column(
-    features: Sequence[Feature], series: nw.Series[Any], fill: float | str | None, refuse: Refuse
+    features: Sequence[Feature], series: nw.Series[Any], refuse: Refuse
 ) -> NDArray[np.float64]:
     """Encode one column of a table, of which one or several features were made."""
     first = features[0]
     if first.cycle is not None and first.coordinate is not None:
         places = read_places(series, first.cycle)
-        missing = np.flatnonzero(np.isnan(places))
-        if fill is None and len(missing):
-            refuse(series.name, missing, "missing")
         return np.stack([encode_coordinate(one, places) for one in features], axis=1)
     is_truth = first.category == "true" and first.name == first.source
     if first.categories or (first.category is not None and not is_truth):
-        return _encode_words(features, series, fill, refuse)
-    if value_kind(series) in ("words", "nothing"):
+        return _encode_words(features, series)
+    if series.null_count() == len(series):  # of any type
+        values = np.full(len(series), np.nan)
+    elif value_kind(series) == "words":
         raise DataError(
-            f"Column '{series.name}' holds {value_kind(series)}, such as {series.to_list()[:1]}. Pass"
-            " numbers, as in the table that was encoded first."
+            f"Column '{series.name}' holds words, such as {series.to_list()[:1]}. Pass numbers, as in the"
+            " table that was encoded first."
         )
-    values = to_numbers(series)
-    missing = np.flatnonzero(np.isnan(values))
-    if len(missing):
-        if fill is None:
-            refuse(series.name, missing, "missing")
-        values[missing] = fill
+    else:
+        values = to_numbers(series)
+    values[np.isnan(values)] = first.missing
     if not np.isfinite(values).all():
         refuse(series.name, np.flatnonzero(~np.isfinite(values)), "infinite")
     if first.log_shift is not None:
@@ -279,27 +273,35 @@ def encode_coordinate(feature: Feature, places: NDArray[np.float64]) -> NDArray[
     return to_coordinates(places, feature.cycle)[:, at] / feature.scale
 
 
-def _encode_words(
-    features: Sequence[Feature], series: nw.Series[Any], fill: float | str | None, refuse: Refuse
-) -> NDArray[np.float64]:
+def _encode_words(features: Sequence[Feature], series: nw.Series[Any]) -> NDArray[np.float64]:
     """Encode a category, of which there is a feature of codes, or one for each word."""
     first = features[0]
     codes, words = _number_words(series)
-    missing = np.flatnonzero(codes < 0)
-    if len(missing):
-        if fill is None:
-            refuse(series.name, missing, "missing")
-        codes[missing] = len(words)
-        words = [*words, str(fill)]
+    codes[codes < 0] = len(words)
+    words = [*words, str(first.missing)]
     known = list(first.categories) or [str(one.category) for one in features]
     if first.has_merged_variants:
-        match = match_spellings([word for word in known if word != first.missing])
+        match = match_spellings(_list_spellings(known, first.missing))
         words = [match(word) for word in words]
     position = {word: at for at, word in enumerate(known)}
     found = np.array([position.get(word, len(known)) for word in words], dtype=np.intp)[codes]
     if first.categories:
         return found.astype(np.float64)[:, None]
     return np.stack([(found == at) / one.scale for at, one in enumerate(features)], axis=1)
+
+
+def name_missing(known: Sequence[str]) -> str:
+    """The name of the category of missing values, which no other category has in any case."""
+    name, plain = "missing", {word.strip().casefold() for word in known}
+    while name in plain:
+        name = f"({name})"
+    return name
+
+
+def _list_spellings(known: Sequence[str], missing: object) -> list[str]:
+    """The words of the table, without the category that stands for missing ones."""
+    others = [word for word in known if word != missing]
+    return others if missing == name_missing(others) else list(known)
 
 
 def _number_words(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
@@ -318,10 +320,10 @@ def _number_words(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[str]]
 
 
 def _refuse_rows(name: str, rows: NDArray[np.intp], what: str) -> NoReturn:
-    if what in ("missing", "infinite"):
+    if what == "infinite":
         raise DataError(
-            f"Values are missing or infinite in column '{name}': rows {join_names(rows, 5)},"
-            " counted from 0. Fill them in, or remove these rows."
+            f"Values are infinite in column '{name}': rows {join_names(rows, 5)}, counted from 0. Fix these"
+            " cells, or empty them."
         )
     raise DataError(
         f"Column '{name}' is compared by its logarithm. In rows {join_names(rows, 5)}, counted from 0, it is"

@@ -21,7 +21,7 @@ from linkwise.data.columns.table import Table
 from linkwise.data.columns.uses import check_paths
 from linkwise.data.encoding.blocks import normalize_directions, weigh_blocks
 from linkwise.data.encoding.cycle_columns import encode_cycle
-from linkwise.data.encoding.encoded import Encoded, Feature, block_of
+from linkwise.data.encoding.encoded import Encoded, Feature, block_of, name_missing
 from linkwise.data.encoding.images import encode_pictures
 from linkwise.data.encoding.series import encode_series
 from linkwise.data.encoding.texts import encode_texts
@@ -61,11 +61,11 @@ def encode(
         records) maps each column to the range 0 to 1, "standard" gives it mean 0 and standard deviation 1,
         and "none" leaves it as it is. A category becomes a column of 0 and 1, and true/false a single one,
         whatever the scale. For series the default is "standard"; see `encode_series`. Texts have no scale.
-    impute : {"median", "category"}, optional
-        The value for a missing cell; by default that of the reading of the table. "median" fills in the
-        median of a numeric column, or the most frequent category, of equally frequent ones the first in
-        alphabetical order. "category" makes missing values a category of their own, called "missing", and
-        fills in medians of numeric columns. Without any a missing value is an error.
+    impute : {"median"}, optional
+        The value for a missing cell; by default that of the reading of the table. A number or date gets the
+        median of its column, and a place in a cycle the middle of the circle. Missing categories and truth
+        values are a category of their own, called "missing", or with "median" the most frequent one, of
+        equally frequent ones the first in alphabetical order.
     categories : {"columns", "codes"}, default="columns"
         How categories are encoded. "columns" makes a column of 0 and 1 for each category, for methods that
         measure distances. "codes" makes one column with the values 0, 1, 2, ... for each source column, for
@@ -81,8 +81,8 @@ def encode(
     TypeError
         `table` is not a `Table`.
     DataError
-        The table has infinite values, missing values without `impute`, values too large for the scale, or
-        texts, pictures or series that cannot be encoded (see `encode_texts`, `encode_series`).
+        The table has infinite values, values too large for the scale, or texts, pictures or series that
+        cannot be encoded (see `encode_texts`, `encode_series`).
     ImportError
         The rows are compared by pictures or by the meaning of texts, and a package for it is missing.
     ValueError
@@ -92,8 +92,8 @@ def encode(
         raise TypeError(f"table is a {type(table).__name__}. Pass linkwise.data.from_frame(frame).")
     if scale not in (None, "unit", "standard", "none"):
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")
-    if impute not in (None, "median", "category"):
-        raise ValueError(f"impute must be 'median', 'category' or None, not {impute!r}.")
+    if impute not in (None, "median"):
+        raise ValueError(f"impute must be 'median' or None, not {impute!r}.")
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
     scale, impute = scale or table.reading.scale, impute or table.reading.impute
@@ -120,7 +120,7 @@ def encode(
 def _encode_column_of_texts(table: Table, name: str) -> Encoded:
     """Encode a column of texts, with a note where another way is usually better."""
     unit = table.reading.text_by
-    found = encode_texts(to_words(table.frame[name]), name, unit or "words")
+    found = encode_texts(to_words(table.frame[name]), name, unit or "words", table.ids)
     return replace(
         found, notes=(*found.notes, *(note_short_texts(table.frame[name]) if unit is None else ()))
     )
@@ -149,7 +149,7 @@ def _encode_records(
     numbers = {
         name: to_numbers(series)
         for name, series in columns.items()
-        if name not in cycles and _is_numeric(table.roles[name], series, with_missing=impute == "category")
+        if name not in cycles and _is_numeric(table.roles[name], series, with_missing=impute is None)
     }
     words = {
         name: to_words(series)
@@ -158,8 +158,6 @@ def _encode_records(
     }
     _check_finite(table, numbers)
     missing = _count_missing(names, numbers | cycles, words)
-    if impute is None:
-        check_complete({cycle_of(name).column if name in cycles else name: missing[name] for name in missing})
     if categories == "columns":
         _check_size(table, names, words)
     merged, log = bool(table.reading.merge_variants), set(table.reading.log or ())
@@ -183,16 +181,18 @@ def _encode_records(
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
+    has_own = impute is None and any(name in missing for name in words)
     scaled = [
         name for name in names if table.roles[name] not in ("category", "cycle") and name not in directions
     ]
-    encoded = _join_blocks(table, blocks, _describe_choices(blocks, filled, scaled, scale, categories))
+    encoded = _join_blocks(table, blocks, _describe_choices(blocks, scaled, scale, categories))
     told = [*_describe_logs(encoded.features), *normalize_directions(encoded.X, encoded.features)]
+    gaps = describe_gaps(filled, has_own=has_own)
     if directions:
         told.insert(0, _describe_directions(encoded.features))
     if cycles and categories == "columns":
         told.insert(0, _CIRCLES)
-    return replace(encoded, notes=(*encoded.notes, *told))
+    return replace(encoded, notes=(*gaps, *encoded.notes, *told))
 
 
 def _list_directions(table: Table, names: Sequence[str]) -> set[str]:
@@ -227,15 +227,12 @@ def _is_numeric(role: Role, series: nw.Series[Any], *, with_missing: bool) -> bo
     return role != "category" or is_truth
 
 
-def check_complete(missing: dict[str, int]) -> None:
-    """Raise if a value is missing; `missing` counts the missing values of each column that has any."""
-    if missing:
-        raise DataError(
-            f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
-            " Impute or drop them. --impute median fills in medians and most frequent categories,"
-            " --impute category makes missing a category of its own, and --drop COLUMN leaves a column out"
-            ' (in Python, impute="median", impute="category" and drop=[...]).'
-        )
+def describe_gaps(filled: Sequence[str], *, has_own: bool, of: str = "") -> list[str]:
+    """Note what stands for missing values, and the option that changes it for categories of their own."""
+    if not filled:
+        return []
+    change = " --impute median fills in the most frequent category instead." if has_own else ""
+    return [f"Missing values were filled in{of}: {join_names(filled)}.{change}"]
 
 
 def _check_no_scale(table: Table, scale: Scale | None, impute: str | None) -> None:
@@ -268,8 +265,8 @@ def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None
         count = sum(rows.size for rows in bad.values())
         raise DataError(
             f"The data hold {count_noun(count, 'infinite value')}, the first in row {row} (counted from"
-            f" 0{known}), column '{name}'. Impute or drop: empty these cells and use --impute median,"
-            " or --drop COLUMN."
+            f" 0{known}), column '{name}'. Empty these cells, which then count as missing, or"
+            " remove the column with --drop (in Python, drop=[...])."
         )
 
 
@@ -301,12 +298,13 @@ def _check_size(table: Table, names: Sequence[str], words: dict[str, list[str | 
 def _encode_words(
     name: str, words: list[str | None], impute: str | None, categories: Categories, merged: bool
 ) -> tuple[str, Block]:
-    """Encode a category; missing values become the most frequent word, or a category of their own."""
+    """Encode a category; missing values become a category of their own, or the most frequent word."""
     known, counts = np.unique([word for word in words if word is not None], return_counts=True)
-    fill, missing = str(known[np.argmax(counts)]), None
-    if impute == "category" and None in words:
-        missing = fill = _name_missing(known.tolist())
-        known = np.unique([*known.tolist(), fill])
+    if impute is None:
+        fill = name_missing(known.tolist())
+        known = np.unique([*known.tolist(), fill]) if None in words else known
+    else:
+        fill = str(known[np.argmax(counts)])
     codes = np.searchsorted(known, np.array([fill if word is None else word for word in words]))
     values = known.tolist()
     if categories == "codes":
@@ -316,7 +314,7 @@ def _encode_words(
             None,
             "category",
             categories=tuple(values),
-            missing=missing,
+            missing=fill,
             has_merged_variants=merged,
         )
         return fill, ([feature], codes[:, None].astype(np.float64))
@@ -327,20 +325,12 @@ def _encode_words(
             name,
             word,
             "category",
-            missing=missing,
+            missing=fill,
             has_merged_variants=merged,
         )
         for word in values
     ]
     return fill, (features, block)
-
-
-def _name_missing(known: list[str]) -> str:
-    """The name of the category of missing values, which no other category has."""
-    name = "missing"
-    while name in known:
-        name = f"({name})"
-    return name
 
 
 def _scale_column(
@@ -349,7 +339,7 @@ def _scale_column(
     name, known = series.name, values[~np.isnan(values)]
     if role == "category":  # true or false; the most frequent, false among equals
         fill = float(known.mean() > 0.5)
-        feature = Feature(name, name, "true", role)
+        feature = Feature(name, name, "true", role, missing=fill)
         return ("true" if fill else "false"), ([feature], np.where(np.isnan(values), fill, values)[:, None])
     fill = median(known)
     values = np.where(np.isnan(values), fill, values)
@@ -363,11 +353,13 @@ def _scale_column(
         )
     told = format_cell(fill)
     if value_kind(series) == "duration":
-        feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days")
+        feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days", missing=fill)
     else:
         told = _format_moment(fill) if role == "date" else told
         zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
-        feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone, log_shift=shift)
+        feature = Feature(
+            name, name, None, role, offset, spread or 1.0, unit=zone, missing=fill, log_shift=shift
+        )
     return told, ([feature], ((values - feature.offset) / feature.scale)[:, None])
 
 
@@ -405,14 +397,11 @@ def _join_blocks(table: Table, blocks: list[Block], notes: tuple[str, ...]) -> E
 
 def _describe_choices(
     blocks: list[Block],
-    filled: list[str],
     scaled: Sequence[str],
     scale: Scale,
     categories: Categories,
 ) -> tuple[str, ...]:
     notes = []
-    if filled:
-        notes.append(f"Missing values were filled in: {join_names(filled)}.")
     if scaled:
         notes.append(
             {

@@ -18,12 +18,17 @@ instead. Texts with an error of typing are then alike, although they share few w
 100 directions, for they tell hundreds of people apart rather than a few topics.
 
 Short texts share few words even where they are about the same. `meaning.py` compares them by meaning.
+
+In records an empty cell is unknown, so two of them are neither alike nor different. Each has a place of its
+own, drawn by its row, half as far from another (squared) as texts that share nothing. At one place they would
+be alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,9 +48,15 @@ LEAST_TEXTS = 2  # that a word must be in: a word of one text alone says nothing
 LARGEST_SHARE = 0.5  # of the texts that a word may be in
 _DENSE = 200  # texts or words up to which all directions are computed, exactly
 _NOTHING = 1e-9
+_UNKNOWN = 0.5  # squared length of the place of an empty cell: two are then at a squared distance of 1
 
 
-def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit = "words") -> Encoded:
+def encode_texts(
+    texts: Sequence[str | None],
+    source: str = "text",
+    unit: Unit = "words",
+    ids: Sequence[str] | None = None,
+) -> Encoded:
     """Encode texts as points of unit length.
 
     Parameters
@@ -57,12 +68,14 @@ def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit =
     unit : {"words", "letters", "meaning", "words,meaning"}, default="words"
         What texts are compared by: their words, groups of two and three letters within words, their meaning,
         or words and meaning with the same influence.
+    ids : sequence of str, optional
+        The id of each row, which draws the place of an empty cell among letters. By default its position.
 
     Returns
     -------
     Encoded
         One column for each topic, at most 20, or 100 of letters, and 512 of meaning. A text without any of
-        the compared words is the origin.
+        the compared words is the origin. One without any of the compared letters has a place of its own.
 
     Raises
     ------
@@ -71,7 +84,19 @@ def encode_texts(texts: Sequence[str | None], source: str = "text", unit: Unit =
     ImportError
         Texts are compared by meaning, and the encoder is not installed (the extra `meaning`).
     """
-    return learn_texts(texts, source, unit)[0]
+    encoded = learn_texts(texts, source, unit)[0]
+    if unit == "letters":
+        spread_unknown(encoded.X, source, list(map(str, range(len(texts)))) if ids is None else ids)
+    return encoded
+
+
+def spread_unknown(X: NDArray[np.float64], source: str, ids: Sequence[str]) -> None:
+    """Move each row at the origin, in place, to a corner of a cube that its id and its column draw."""
+    n_topics = X.shape[1]
+    for row in np.flatnonzero(~X.any(axis=1)).tolist():
+        digest = blake2b(f"{source}\0{ids[row]}".encode(), digest_size=32).digest()
+        signs = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))[:n_topics] * 2.0 - 1.0
+        X[row] = signs * np.sqrt(_UNKNOWN / n_topics)
 
 
 class TextSpace(NamedTuple):
@@ -98,11 +123,11 @@ class TextSpace(NamedTuple):
     @property
     def width(self) -> int:
         """How many numbers a text becomes."""
-        return self.directions.shape[1] + WIDTH * uses_meaning(self.unit)
+        return int(self.directions.shape[1]) + WIDTH * uses_meaning(self.unit)
 
-    def place(self, texts: Sequence[str | None]) -> NDArray[np.floating[Any]]:
+    def place(self, texts: Sequence[str | None]) -> NDArray[Any]:
         """Place texts by their words or meaning; a text without any of the words is the origin."""
-        parts: list[NDArray[np.floating[Any]]] = [] if self.unit == "meaning" else [self._place_words(texts)]
+        parts: list[NDArray[Any]] = [] if self.unit == "meaning" else [self._place_words(texts)]
         if uses_meaning(self.unit):
             if hash_weights() != self.weights:
                 raise DataError(
@@ -142,14 +167,14 @@ def learn_texts(
         parts.append(part.X * factor)
         features += [replace(one, scale=one.scale / factor) for one in part.features]
     note = f"Words and meaning have the same influence on the texts of '{source}'."
-    X = np.hstack(parts, dtype=np.float32, casting="same_kind")
+    X: Any = np.hstack(parts, dtype=np.float32, casting="same_kind")
     encoded = Encoded(X, tuple(features), (*words.notes, meaning.notes[0], note))
     return encoded, space._replace(unit=unit, weights=of_meaning.weights)
 
 
 def _learn_meaning(texts: Sequence[str | None], source: str) -> tuple[Encoded, TextSpace]:
     """Encode texts by their meaning, which needs no other texts."""
-    X = encode_meaning(texts)
+    X: Any = encode_meaning(texts)  # float32, half as large
     if np.ptp(X, axis=0).max() < _NOTHING:
         raise DataError(
             f"The texts of '{source}' are all the same, so nothing tells them apart. Use another column."
@@ -297,5 +322,6 @@ def _note_empty_texts(rows: NDArray[np.intp], unit: Unit) -> list[str]:
         lacks = f"hold{'s' * one} none of these {unit}"
     return [
         f"{count_noun(len(rows), 'text')} {lacks}: {'row' if one else 'rows'}"
-        f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as alike."
+        f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as"
+        f" {'unknown, neither alike nor different' if unit == 'letters' else 'alike'}."
     ]

@@ -59,19 +59,35 @@ def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
 def _convert_objects(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     """Give columns of Python objects in pandas the type that all of their values share, if any."""
     import datetime
+    from decimal import Decimal
 
     import narwhals as nw
 
     settled = []
     for series in table.iter_columns():
         native = series.to_native()
-        if series.dtype not in (nw.Object, nw.String) or not hasattr(native, "convert_dtypes"):
+        if not hasattr(native, "convert_dtypes"):
+            continue
+        if series.dtype == nw.Unknown and (dense := _densify(native)) is not None:
+            settled.append(nw.from_native(dense, series_only=True).alias(series.name))
+        if series.dtype not in (nw.Object, nw.String):
             continue
         texts = [value if isinstance(value, str) else None for value in series.to_list()]
         refuse_lone_surrogates(texts, f"column '{series.name}'")
         if series.dtype == nw.String:
             continue
-        if all(isinstance(value, datetime.date) for value in native.dropna()):
+        known = native.dropna()
+        if all(isinstance(value, datetime.date) for value in known):
             native = nw.get_native_namespace(table).to_datetime(native)
+        elif len(known) and all(isinstance(value, Decimal) for value in known):
+            native = native.where(native.notna(), float("nan")).astype(float)
         settled.append(nw.from_native(native.convert_dtypes(), series_only=True).alias(series.name))
     return table.with_columns(*settled) if settled else table
+
+
+def _densify(native: Any) -> Any:
+    """Return a sparse column of pandas as a dense one, and periods as their first days; else None."""
+    kind = type(native.dtype).__name__
+    if kind == "SparseDtype":
+        return native.sparse.to_dense()
+    return native.dt.to_timestamp() if kind == "PeriodDtype" else None

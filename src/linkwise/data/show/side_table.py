@@ -222,7 +222,7 @@ def _encode_columns(frame: nw.DataFrame[Any], key: str | None) -> Encoded | None
     """The columns in their own units; None if none can be encoded."""
     try:
         table = understand(frame, NamedColumns(key, None, ()), Reading())
-        return encode(table, scale="none", impute="median", categories="codes")
+        return encode(table, scale="none", categories="codes")
     except DataError:
         return None
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.constraints.checks import is_sequence, list_names
+from linkwise.constraints.checks import check_ids as list_ids
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.files import index_ids
 from linkwise.data.columns.table import Table
@@ -161,14 +161,9 @@ def check_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
     """Check that every row has an id and that all differ; return the ids as text."""
     if ids is None:
         return None
-    if not is_sequence(ids):
-        raise TypeError(f"ids is {short_repr(ids)}. Pass a sequence with the id of every row.")
-    missing = [row for row, i in enumerate(ids) if i is None or i != i]
-    if missing:
-        raise ConstraintError(f"Row {missing[0]} has no id: {ids[missing[0]]!r}. Pass one id for each row.")
-    if len(ids) != n_rows:
-        raise ConstraintError(f"There are {len(ids)} ids for {n_rows} rows. Pass one id for each row.")
-    names = list_names(ids, "ids")
+    names = list_ids(ids)
+    if len(names) != n_rows:
+        raise ConstraintError(f"There are {len(names)} ids for {n_rows} rows. Pass one id for each row.")
     broken = next((row for row, name in enumerate(names) if not is_unicode(name)), None)
     if broken is not None:
         raise ConstraintError(

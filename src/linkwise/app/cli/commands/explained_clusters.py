@@ -150,12 +150,12 @@ def _read_session_data(
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
     rows = read_session_rows(data, source, path, progress)
-    return _describe_rows(rows, source["impute"], data, "begin a session with")
+    return _describe_rows(rows, data, "begin a session with")
 
 
-def _describe_rows(rows: Rows, impute: Any, data: Path, way: str) -> ReadRows:
+def _describe_rows(rows: Rows, data: Path, way: str) -> ReadRows:
     """The columns in their own units; where there are none, what the rows are."""
-    columns = columns_of_rules(rows, impute)
+    columns = columns_of_rules(rows)
     items = rows.items if columns is None else None
     return ReadRows(rows.encoded, columns, items, find_seen_rows(rows, data.name, way), row_ids(rows.table))
 
@@ -171,7 +171,7 @@ def load_labelled_clusters(
     source = describe_source(reading, path)
     rows = read_shown_rows(path, source, Path(), progress)
     table = rows.table
-    read = _describe_rows(rows, source["impute"], path, "add")
+    read = _describe_rows(rows, path, "add")
     filled = [note for note in (read.columns or rows.encoded).notes if note.startswith("Missing")]
     ids = row_ids(table)
     names = ids or list(map(str, range(len(table))))
