@@ -8,8 +8,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import ENCODER, PROPOSED, recall_reading
-from linkwise.data.columns.proposals import OPTIONS
+from linkwise.data.columns.proposals import OPTIONS, PROPOSED
+from linkwise.data.encoding.meaning import ENCODER_HASH
+from linkwise.data.reading import recall_reading
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
@@ -116,7 +117,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("demo", _is_name), (ENCODER, _is_sha256)):
+    for name, right in (("file", _is_path), ("demo", _is_name), (ENCODER_HASH, _is_sha256)):
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:

@@ -29,6 +29,7 @@ from linkwise.data.reading import Unit
 from linkwise.parallel import one_blas_thread
 
 WIDTH = 512
+ENCODER_HASH = "encoder"  # under which the source of a session holds the hash of the weights
 MOST_WORDS = 400  # of a text: the encoder holds all words of a text at once, and more of them change little
 _DIGITS = 5  # a text encoded alone and among others differs in the seventh
 _AT_ONCE = 4096
