@@ -43,7 +43,8 @@ def read_source(path):
 def test_meaning_is_proposed_and_the_hash_is_stored(mails, linkwise, encoder):  # noqa: F811
     begun = linkwise("ask", mails, "--terminal", said="n\nq\n")
     assert begun.exit_code == 0, begun.stderr
-    assert "the texts are short, so they are compared by their meaning" in said(begun)
+    assert "The texts of 'body' are compared by their meaning" in said(begun)
+    assert "--text-by meaning" in said(begun)
     source, events = read_source(mails)
     assert source["choices"]["text_by"] == "meaning"
     assert len(source["encoder"]) == 64
