@@ -287,7 +287,7 @@ class Reading:
 
     @property
     def _without_effect(self) -> set[str]:
-        """Options whose value is that of no option."""
+        """Options whose value asks for nothing, or for what holds anyway."""
         values = self.settings().items()
         return {name for name, value in values if value is False or (name, value) in _NO_EFFECT}
 
@@ -368,7 +368,12 @@ def choose_reading(reading: Reading | None, options: ReadingOptions) -> Reading:
     return chosen
 
 
-_NO_EFFECT: tuple[tuple[str, Any], ...] = (("weights", "none"), ("weights", {}))
+_NO_EFFECT: tuple[tuple[str, Any], ...] = (
+    ("weights", "none"),
+    ("weights", {}),
+    ("text_by", "words"),
+    ("metric", "euclidean"),
+)
 
 
 def _check_is_option(name: str) -> None:

@@ -26,7 +26,7 @@ from linkwise.large.reach import NearestGroups, place_rows
 from linkwise.large.state_files import State, check_arrays, read_state, write_state
 
 FORMAT = 1  # of the groups that are written
-GROUPS = "items.npz"
+GROUPS = "groups.npz"
 ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")  # of the summary
 OF_STEPS = ("steps", "parents", "cuts")
 
@@ -52,17 +52,17 @@ class GroupTable:
         The groups. Its rows are encoded, and so are those that it assigns.
     encoding : Encoding
         How rows are encoded.
-    frame : polars.DataFrame of shape (n_items, n_columns)
+    frame : polars.DataFrame of shape (n_groups, n_columns)
         The medoids with all columns.
     parts : tuple of DataPart
         The files.
-    steps : ndarray of shape (n_items,)
+    steps : ndarray of shape (n_groups,)
         When each group was made: 0 in the first passes; n for rows that arrived later and fit none of the
         groups of the steps before n, or for the part of a mixed group. -1 for a border row, which is asked
         about and is no group (`linkwise.large.border_rows`).
-    parents : ndarray of shape (n_items,)
+    parents : ndarray of shape (n_groups,)
         The group that a border row is or was of; -1 for all others.
-    cuts : ndarray of shape (n_items,)
+    cuts : ndarray of shape (n_groups,)
         The part of a mixed group has its rows beyond so much of the way from the medoid to the border row.
     stamps : tuple of FileStamp
         The stamp of each file at the time when its rows became groups.
@@ -78,7 +78,7 @@ class GroupTable:
     stamps: tuple[FileStamp, ...]
 
     @property
-    def n_items(self) -> int:
+    def n_groups(self) -> int:
         """Number of groups."""
         return int((self.steps >= 0).sum())
 

@@ -114,7 +114,12 @@ class SessionData:
         return data_difference(self._journal.meta["data"], check_rows(X))
 
     def move_rows(
-        self, X: ArrayLike | None, ids: Sequence[object] | None, source: dict[str, Any] | None
+        self,
+        X: ArrayLike | None,
+        ids: Sequence[object] | None,
+        source: dict[str, Any] | None,
+        *,
+        drops_ids: bool = False,
     ) -> dict[str, Any]:
         """Let the events name the rows of X in place of those that the file has; nothing is stored.
 
@@ -126,7 +131,7 @@ class SessionData:
         if X is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows, journal = check_rows(X), self._journal
-        names = journal.ids if ids is None else check_ids(ids, len(rows))
+        names = (None if drops_ids else journal.ids) if ids is None else check_ids(ids, len(rows))
         is_bound = any(event.names_rows for event in journal.events)
         n_before = journal.n_rows if is_bound else len(rows)  # otherwise any rows will do
         here = match_rows(None if ids is None else journal.ids, names, n_before, len(rows))
@@ -240,6 +245,7 @@ class SessionData:
         source: dict[str, Any] | None = None,
         backup: str | os.PathLike[str] | None = None,
         items: Any = None,
+        drops_ids: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Replace the data by another encoding of the same rows, and replay all answers on it.
@@ -259,6 +265,8 @@ class SessionData:
         items : table, list of str or Path, ndarray or linkwise.data.Items, optional
             The items that a person sees, one for each row of X. By default the items of before, or the
             columns of X if `ids` have changed.
+        drops_ids : bool, default=False
+            Whether rows without `ids` lose the ids that the session has for them.
         progress : callable, optional
             ``progress(made, planned)`` while the learner prepares.
 
@@ -281,7 +289,7 @@ class SessionData:
             ids, items = read.ids if ids is None else ids, read if items is None else items
         before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
         try:
-            changes = self.move_rows(X, ids, source)
+            changes = self.move_rows(X, ids, source, drops_ids=drops_ids)
             check_items(items, self._journal.n_rows)
             if changes:
                 rows = check_rows(X)
@@ -384,6 +392,6 @@ class SessionData:
         ClusterColumns
             The cluster of each row.
         """
-        now = self._snapshots.take()
+        now = self._snapshots.read()
         called = [now.names.get(label) for label in now.labels.tolist()]
         return ClusterColumns(now.labels.astype(np.int64), called, now.confidence)

@@ -130,7 +130,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     if reading.text_by is not None and reading.text is None:
         reading = replace(reading, text=before.text)
     # what is stored where an option is not given
-    usual = {"scale": source["scale"], **({} if before.text is None else {"text_by": "words"})}
+    usual = {"scale": source["scale"], "text_by": "words", "metric": "euclidean"}
     stored = usual | before.settings()
     given = reading.settings().items()
     names = tuple(name for name, value in given if _comparable(stored.get(name)) != _comparable(value))

@@ -50,17 +50,17 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
     return isinstance(choices.get("weights"), dict) and (value is None or _are_weights(value))
 
 
-def _is_sha256(value: object) -> bool:
-    return isinstance(value, str) and SHA256.fullmatch(value) is not None
-
-
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
-    return _is_path(value["file"]) and _is_sha256(value["sha256"])
+    return _is_path(value["file"]) and _is_checksum(value["sha256"])
 
 
-def _are_items(value: object) -> bool:
+def _is_checksum(value: object) -> bool:
+    return isinstance(value, str) and SHA256.fullmatch(value) is not None
+
+
+def _are_groups(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() - {"n_border"} != {"n", "n_rows", "hash"}:
         return False
     are_counts = all(type(value[name]) is int and value[name] > 0 for name in ("n", "n_rows"))
@@ -117,7 +117,8 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("demo", _is_name), (ENCODER_HASH, _is_sha256)):
+    parts = (("file", _is_path), ("sha256", _is_checksum), ("demo", _is_name), (ENCODER_HASH, _is_checksum))
+    for name, right in parts:
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:
@@ -127,8 +128,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "choices"
     if "show" in source and not _is_side_file(source["show"]):
         return "show"
-    if "items" in source and not _are_items(source["items"]):
-        return "items"
+    if "groups" in source and not _are_groups(source["groups"]):
+        return "groups"
     if PROPOSED in source and not _are_options(source[PROPOSED]):
         return PROPOSED
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):
