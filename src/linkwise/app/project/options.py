@@ -175,7 +175,7 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
         "--text-by",
         "what to compare of texts  [default: words]",
         OF_COMPARISON,
-        type=("words", "letters"),
+        type=("words", "letters", "meaning", "words,meaning"),
     ),
     "image": CommandOption(
         "--image",
