@@ -6,13 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.columns.roles import id_texts
+from linkwise.data.encoding.meaning import uses_meaning
 from linkwise.data.encoding.texts import TextSpace
+from linkwise.data.reading import Unit
 from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
@@ -164,7 +166,9 @@ class GroupTable:
             "n_rows": summary.n_rows,
             "id_column": summary.id_column,
             "encoding": self.encoding.to_json(),
-            "texts": [[name, one.unit, list(one.words)] for name, one in self.encoding.spaces.items()],
+            "texts": [
+                [name, one.unit, list(one.words), one.weights] for name, one in self.encoding.spaces.items()
+            ],
             "parts": [list(part) for part in self.parts],
             "stamps": self.stamps,
         }
@@ -246,20 +250,22 @@ def read_groups(folder: Path, name: str = GROUPS) -> GroupTable:
 def _read_spaces(state: State) -> dict[str, TextSpace]:
     """The directions by which texts are compared."""
     spaces = {}
-    for at, (name, unit, words) in enumerate(state.values["texts"]):
+    for at, (name, unit, words, weights) in enumerate(state.values["texts"]):
         rarity, directions = f"rarity_{at}", f"directions_{at}"
         width = state.arrays[directions].shape[1]
         check_arrays(state, {rarity: ("f", (len(words),)), directions: ("f", (len(words), width))})
-        if unit not in ("words", "letters") or not all(isinstance(word, str) for word in words):
+        are_words = all(isinstance(word, str) for word in (*words, weights))
+        if unit not in get_args(Unit) or not are_words or uses_meaning(unit) != bool(weights):
             raise ValueError("The texts differ.")
-        spaces[str(name)] = TextSpace(unit, tuple(words), state.arrays[rarity], state.arrays[directions])
+        learned = state.arrays[rarity], state.arrays[directions]
+        spaces[str(name)] = TextSpace(unit, tuple(words), *learned, weights)
     return spaces
 
 
 def _check_spaces(encoding: Encoding) -> None:
     """Raise `ValueError` unless each text has as many numbers as directions."""
     of_texts = Counter(one.source for one in encoding.features if one.role == "document")
-    widths = {name: space.directions.shape[1] for name, space in encoding.spaces.items()}
+    widths = {name: space.width for name, space in encoding.spaces.items()}
     if dict(of_texts) != widths:
         raise ValueError("The texts differ.")
 

@@ -17,6 +17,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, read_folder, read_table
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals
 from linkwise.data.encoding.matrix import Categories
+from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading, recall_reading, store_reading
 from linkwise.data.show.rows import to_rows
@@ -82,8 +83,10 @@ def read_shown_rows(
 
     Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
     same. The source also gets the checksum of the data, by which `is_unchanged` knows them again, and with
-    `propose` what the values suggest.
+    `propose` what the values suggest. The checksum of the encoder that compares its texts
+    by meaning must be the same later.
     """
+    check_encoder(source)
     side, digest = None, ""
     source.pop(CHECKSUM, None)
     if data.is_file():
@@ -98,6 +101,8 @@ def read_shown_rows(
     elif not data.is_dir():
         proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
         rows = replace(rows, table=replace(rows.table, proposals=proposals))
+    if uses_meaning(rows.table.reading.text_by):
+        source[ENCODER_HASH] = hash_weights()
     if side is None:
         return rows
     try:
@@ -106,6 +111,25 @@ def read_shown_rows(
         raise UsageError(str(error)) from error
     source["show"][CHECKSUM] = digest
     return shown
+
+
+def find_other_encoder(source: dict[str, Any]) -> str | None:
+    """Describe how the encoder that is installed differs from that of a source; None if it is the same."""
+    if ENCODER_HASH not in source:
+        return None
+    try:
+        is_other = hash_weights() != source[ENCODER_HASH]
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    return "with other weights of the encoder that compares texts by meaning" if is_other else None
+
+
+def check_encoder(source: dict[str, Any]) -> None:
+    """Raise if the texts of a source were compared by another encoder than the one that is installed."""
+    if (difference := find_other_encoder(source)) is not None:
+        raise DataMismatchError(
+            f"The session was begun {difference}. Replay its answers: linkwise ask DATA --replay"
+        )
 
 
 def is_unchanged(data: Path, source: dict[str, Any]) -> bool:

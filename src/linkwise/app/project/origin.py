@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.data.columns.proposals import OPTIONS, PROPOSED
+from linkwise.data.encoding.meaning import ENCODER_HASH
 from linkwise.data.reading import recall_reading
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
@@ -86,8 +87,13 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
     "sheet": _is_name,
+    "no_header": lambda value: isinstance(value, bool),
+    "skip_lines": lambda value: type(value) is int and value >= 0,
+    "transpose": lambda value: isinstance(value, bool),
+    "where": _is_name,
+    "missing": _are_names,
     "weights": _are_weights,
-    "text_by": lambda value: isinstance(value, str) and value == "letters",
+    "text_by": lambda value: isinstance(value, str) and value in ("letters", "meaning", "words,meaning"),
     "metric": lambda value: value in ("euclidean", "cosine"),
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
@@ -116,7 +122,8 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("sha256", _is_checksum), ("demo", _is_name)):
+    parts = (("file", _is_path), ("sha256", _is_checksum), ("demo", _is_name), (ENCODER_HASH, _is_checksum))
+    for name, right in parts:
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:
