@@ -225,19 +225,32 @@ def _append_columns(
 
 
 # ---------------------------------------------------------------- files
-def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) -> Joined:
+def needs_table(data: Path, reading: Reading) -> bool:
+    """Whether clusters go beside the rows as they were read, and not beside those that stand in the file."""
+    return (
+        reading.series_by is not None
+        or not data.is_file()
+        or data.suffix.lower() not in (*DELIMITED, *JSON, SHEET)
+    )
+
+
+def join_file(
+    data: Path, reading: Reading, columns: ClusterColumns, ending: str, frame: nw.DataFrame[Any] | None = None
+) -> Joined:
     """Put the clusters beside the columns of a file.
 
     Parameters
     ----------
     data : path
         The file or folder.
-    table : Table
-        What `data` was read as.
+    reading : Reading
+        How it was read, with its delimiter.
     columns : ClusterColumns
         The cluster of each row.
     ending : str
         What the name of the new file ends in, such as ``.csv``.
+    frame : DataFrame, optional
+        The rows that were read, for data of which `needs_table` is true.
 
     Returns
     -------
@@ -254,21 +267,22 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         openpyxl is missing, which a spreadsheet needs.
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
-    if table.reading.series_by is not None:
-        joined = _write_frame(to_polars(table.frame), columns, ending, ",")
+    if needs_table(data, reading):
+        assert frame is not None
+        joined = _write_frame(to_polars(frame), columns, ending, ",")
+        if reading.series_by is None:
+            return joined
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
-    own = data.suffix.lower() if data.is_file() else ""
-    if own in DELIMITED or own in JSON:
-        raw, encoding, damage = to_utf8(read_bytes(data), table.reading.encoding)
-        content, notes = _join_text(raw, own, table.reading, columns, ending)
-        said = damage if encoding in (None, "utf-8") else [UTF8_NOTE.format(encoding)]
-        return Joined(content, [*notes, *said])
+    own = data.suffix.lower()
     if own == SHEET:
-        page = read_sheet(read_bytes(data), table.reading.sheet)
+        page = read_sheet(read_bytes(data), reading.sheet)
         joined = _write_frame(page.frame, columns, ending, ",")
         note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
         return joined._replace(notes=[*joined.notes, note])
-    return _write_frame(to_polars(table.frame), columns, ending, ",")
+    raw, encoding, damage = to_utf8(read_bytes(data), reading.encoding)
+    content, notes = _join_text(raw, own, reading, columns, ending)
+    said = damage if encoding in (None, "utf-8") else [UTF8_NOTE.format(encoding)]
+    return Joined(content, [*notes, *said])
 
 
 def join_side_table(

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from linkwise.errors import DataError
 from linkwise.wording import join_names, shorten
 
-Unit = Literal["words", "letters"]
+Unit = Literal["words", "letters", "meaning", "words,meaning"]
 """What texts are compared by."""
 Scale = Literal["unit", "standard", "none"]
 Impute = Literal["median"]
@@ -29,7 +29,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "scale": ("unit", "standard", "none"),
     "impute": ("median",),
     "metric": ("euclidean", "cosine"),
-    "text_by": ("words", "letters"),
+    "text_by": ("words", "letters", "meaning", "words,meaning"),
 }
 
 
@@ -96,9 +96,10 @@ class Reading:
         The value for a missing cell, as for `encode`.
     text : sequence of str or None
         Columns of texts that the rows are compared by, and by nothing else unless `columns` names it.
-    text_by : {"words", "letters"} or None
-        Whether texts are compared by their words, or by groups of two and three letters, which suits short
-        texts with typing errors, such as names.
+    text_by : {"words", "letters", "meaning", "words,meaning"} or None
+        What texts are compared by: their words; groups of two and three letters, which suits short texts with
+        typing errors, such as names; their meaning, which suits short texts in sentences and needs the extra
+        `meaning`; or words and meaning with the same influence.
     image : sequence of str or None
         Columns of paths of pictures that the rows are compared by, and by nothing else unless `columns` or
         `text` names it. Relative paths begin from the folder of the file, or from the current folder for a
@@ -286,7 +287,7 @@ class Reading:
 
     @property
     def _without_effect(self) -> set[str]:
-        """Options whose value is that of no option."""
+        """Options whose value asks for nothing, or for what holds anyway."""
         values = self.settings().items()
         return {name for name, value in values if value is False or (name, value) in _NO_EFFECT}
 
@@ -367,7 +368,12 @@ def choose_reading(reading: Reading | None, options: ReadingOptions) -> Reading:
     return chosen
 
 
-_NO_EFFECT: tuple[tuple[str, Any], ...] = (("weights", "none"), ("weights", {}))
+_NO_EFFECT: tuple[tuple[str, Any], ...] = (
+    ("weights", "none"),
+    ("weights", {}),
+    ("text_by", "words"),
+    ("metric", "euclidean"),
+)
 
 
 def _check_is_option(name: str) -> None:

@@ -173,7 +173,7 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
         "--text-by",
         "what to compare of texts  [default: words]",
         OF_COMPARISON,
-        type=("words", "letters"),
+        type=("words", "letters", "meaning", "words,meaning"),
     ),
     "image": CommandOption(
         "--image",
@@ -474,8 +474,8 @@ class SessionOptions(WorkerOptions):
         metavar="FILE|TEXT",
         parse=_guidelines,
     )
-    n_items: int | None = option(
-        "--items",
+    n_groups: int | None = option(
+        "--groups",
         "ask about N groups of rows, or 0 for all rows",
         OF_LARGE_DATA,
         type=int,

@@ -26,6 +26,7 @@ from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
 from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
+from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
 from linkwise.data.reading import OF_COLUMNS, Reading
 from linkwise.errors import DataError
@@ -94,6 +95,7 @@ def propose_options(
     options = _find_options(frame, given) if len(frame) >= 2 else {}
     if folder is not None:
         options |= _find_pictures(frame, replace(given, **options), folder)
+    options |= propose_meaning(frame, replace(given, **options))
     return tuple(
         _write_proposal(option, value, getattr(given, option) or ()) for option, value in options.items()
     )
@@ -113,7 +115,7 @@ def _write_proposal(option: str, value: Any, before: Sequence[str]) -> Proposal:
     """A proposal with its reason, which is about the columns that it adds."""
     names = value if isinstance(value, list) else [value] if option == "id_column" else []
     columns = tuple(name for name in names if name not in before)
-    reason = _REASONS[option]
+    reason = _REASONS["meaning" if (option, value) == ("text_by", "meaning") else option]
     return Proposal(option, value, columns, reason(columns) if callable(reason) else reason)
 
 
@@ -173,6 +175,7 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
     "text": _about("holds texts", "hold texts"),
     "text_by": "many rows seem to be records of the same things, so texts are compared by their letters",
+    "meaning": "the texts are short, so they are compared by their meaning",
     "columns": "the other columns count, too",
     "image": _about("holds paths of pictures", "hold paths of pictures"),
     "series": "each row is a curve",
@@ -214,7 +217,7 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
     if id_column not in (None, given.id_column) and id_column in {*names, *codes, *counters}:
         proposed["id_column"] = id_column
     others.add(id_column)
-    if given.is_of_series or given.text_by or "text_by" in proposed:
+    if given.is_of_series or given.text_by == "letters" or "text_by" in proposed:
         return proposed
     found = _decide_columns(frame, [name for name in frame.columns if name not in others])
     if given.columns:
@@ -397,7 +400,7 @@ def _is_mostly_empty(series: nw.Series[Any]) -> bool:
 # ---------------------------------------------------------------- pictures
 def _find_pictures(frame: nw.DataFrame[Any], given: Reading, folder: Path) -> dict[str, Any]:
     """Compare by the first column with paths of pictures that are there, beside what is compared."""
-    if given.image or given.is_of_series or given.text_by or find_spec("PIL") is None:
+    if given.image or given.is_of_series or given.text_by == "letters" or find_spec("PIL") is None:
         return {}
     others: set[str | None] = {given.id_column, *(given.columns or ()), *(given.text or ())}
     others |= {*(given.drop or ()), *given.shown_columns, *(given.hide or ())}

@@ -16,6 +16,7 @@ from linkwise.data.columns.cycles import cycle_of, read_places
 from linkwise.data.columns.log_scale import choose_shift
 from linkwise.data.columns.picture_paths import find_pictures
 from linkwise.data.columns.roles import Role, to_numbers, to_words, value_kind
+from linkwise.data.columns.short_texts import note_short_texts
 from linkwise.data.columns.table import Table
 from linkwise.data.columns.uses import check_paths
 from linkwise.data.encoding.blocks import normalize_directions, weigh_blocks
@@ -83,7 +84,7 @@ def encode(
         The table has infinite values, values too large for the scale, or texts, pictures or series that
         cannot be encoded (see `encode_texts`, `encode_series`).
     ImportError
-        The rows are compared by pictures, and Pillow is missing.
+        The rows are compared by pictures or by the meaning of texts, and a package for it is missing.
     ValueError
         `scale`, `impute` or `categories` is not one of its choices, or does not apply to this kind of data.
     """
@@ -107,14 +108,22 @@ def encode(
         _check_no_scale(table, scale, impute)
     if table.kind == "series":
         return _encode_series(table, scale)
-    unit = table.reading.text_by or "words"
-    parts = [encode_texts(to_words(table.frame[name]), name, unit, table.ids) for name in texts]
+    parts = [_encode_column_of_texts(table, name) for name in texts]
     for name in pictures:
         check_paths(table.frame[name])
         parts.append(encode_pictures(find_pictures(table.frame[name], table.folder), name))
     if others:
         parts.insert(0, _encode_records(table, others, scale or "unit", impute, categories))
     return _join_parts(table, parts) if categories == "columns" or texts or pictures else parts[0]
+
+
+def _encode_column_of_texts(table: Table, name: str) -> Encoded:
+    """Encode a column of texts, with a note where another way is usually better."""
+    unit = table.reading.text_by
+    found = encode_texts(to_words(table.frame[name]), name, unit or "words", table.ids)
+    return replace(
+        found, notes=(*found.notes, *(note_short_texts(table.frame[name]) if unit is None else ()))
+    )
 
 
 def _join_parts(table: Table, parts: Sequence[Encoded]) -> Encoded:
