@@ -32,7 +32,10 @@ from linkwise.wording import count_noun, quote_command
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
 # what needs all rows at once, or is about files that are always read at once
-UNFIT = ("image", "series_by", "warp", "keep_nested", "encoding", "sheet", "skip_broken")
+UNFIT = (
+    "image", "series_by", "warp", "keep_nested", "encoding", "sheet", "no_header", "skip_lines", "transpose",
+    "where", "missing", "skip_broken",
+)  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
 
 

@@ -65,12 +65,14 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
 from linkwise.data.joining import needs_table
+from linkwise.data.read.databases import DATABASES
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.group_table import GroupTable
 from linkwise.session.journal.registry import estimates_confidence
+from linkwise.session.journal.schema import HEADER_BYTES, is_of_session
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command
@@ -156,13 +158,15 @@ def session_path(path: Path) -> Path:
 
 
 def is_session(path: Path) -> bool:
-    """Whether a path is a session, by its name or its first bytes."""
+    """Whether a path is a session, by its name or its first bytes; other databases are data by their name."""
     if path.suffix == SUFFIX:
         return True
     if not path.is_file():
         return False
     with open(path, "rb") as file:
-        return file.read(len(SQLITE)) == SQLITE
+        header = file.read(HEADER_BYTES)
+    is_data_base = path.suffix.lower() in DATABASES and not is_of_session(header)
+    return header.startswith(SQLITE) and not is_data_base
 
 
 def choose_files(file: Path, given: Path | None) -> tuple[Path, Path]:

@@ -21,11 +21,19 @@ import numpy as np
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import find_codes
 from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
-from linkwise.data.columns.ids import find_id, is_key
+from linkwise.data.columns.file_proposals import find_file_options
 from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
-from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
+from linkwise.data.columns.roles import (
+    Column,
+    decide_column,
+    find_id,
+    is_key,
+    to_numbers,
+    to_words,
+    value_kind,
+)
 from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
 from linkwise.data.reading import OF_COLUMNS, Reading
@@ -101,6 +109,12 @@ def propose_options(
     )
 
 
+def propose_file_options(frame: nw.DataFrame[Any], given: Reading) -> tuple[Proposal, ...]:
+    """Propose options for a file that must be read again with them, as `propose_options` does."""
+    options = find_file_options(frame, given) if len(frame) >= 2 else {}
+    return tuple(_write_proposal(option, value, ()) for option, value in options.items())
+
+
 def recall_proposals(reading: Reading, options: Sequence[str]) -> tuple[Proposal, ...]:
     """Return earlier proposals by the names of their options, as far as the reading still has them."""
     values = {option: getattr(reading, option) for option in options}
@@ -167,9 +181,10 @@ def _name_cycle(option: str) -> str:
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
 
+_MEANS = ("stands for a missing value", "stand for missing values")
 OPTIONS = (
     "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
-    "cycles", "drop", "show",
+    "cycles", "drop", "show", "missing", "where", "transpose",
 )  # fmt: skip
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
@@ -191,6 +206,9 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "is empty in more than half of the rows, so it is shown and not compared",
         "are empty in more than half of the rows, so they are shown and not compared",
     ),
+    "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being far from all others",
+    "where": "the last row holds the totals of the others and is left out",
+    "transpose": "each row holds the values of a gene, so the columns are compared",
 }
 
 

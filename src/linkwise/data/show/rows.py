@@ -21,6 +21,7 @@ from linkwise.data.encoding.matrix import Categories, encode
 from linkwise.data.read.picture_files import require_pillow
 from linkwise.data.show.column_views import view_columns
 from linkwise.data.show.items import Items, SideTable, file_items, record_items, series_items, text_items
+from linkwise.data.show.pixel_columns import show_pixels
 from linkwise.errors import DataError
 from linkwise.markup import draw_block
 from linkwise.wording import count_noun, join_names
@@ -162,7 +163,7 @@ def items_of(table: Table) -> Items:
         The items, one for each row.
     """
     if table.kind == "record":
-        return record_items(table)
+        return show_pixels(table, record_items(table))
     if table.kind == "image":
         return _show_images(table)
 
