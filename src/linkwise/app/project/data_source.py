@@ -25,7 +25,7 @@ from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress
 
-PROPOSED = "proposed"  # names of the options in a source that the values of the file suggested
+PROPOSED = "proposed"  # under which a source has the columns of what the values suggested, by reason
 
 
 def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
@@ -105,9 +105,9 @@ def read_shown_rows(
     rows = read_rows(data, recall_reading(source), progress=progress, propose=propose)
     if rows.table.proposals:
         source |= describe_source(rows.table.reading, data)
-        source[PROPOSED] = [one.option for one in rows.table.proposals]
+        source[PROPOSED] = {one.why: list(one.columns) for one in rows.table.proposals}
     elif not data.is_dir():
-        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, {}))
         rows = rows._replace(table=replace(rows.table, proposals=proposals))
     if side is None:
         return rows

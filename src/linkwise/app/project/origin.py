@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.app.project.data_source import PROPOSED, recall_reading
-from linkwise.data.columns.proposals import OPTIONS
+from linkwise.data.columns.proposals import WHYS
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 
@@ -41,8 +41,8 @@ def _are_weights(value: object) -> bool:
     )
 
 
-def _are_options(value: object) -> bool:
-    return isinstance(value, list) and all(name in OPTIONS for name in value)
+def _are_proposals(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() <= set(WHYS) and all(map(_are_names, value.values()))
 
 
 def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
@@ -125,7 +125,7 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "show"
     if "items" in source and not _are_items(source["items"]):
         return "items"
-    if PROPOSED in source and not _are_options(source[PROPOSED]):
+    if PROPOSED in source and not _are_proposals(source[PROPOSED]):
         return PROPOSED
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):
         return EARLIER
