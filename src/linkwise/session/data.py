@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike
 
 from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.error_rates import AssumedRate
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
+from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
+from linkwise.data.reading import recall_reading, store_reading
+from linkwise.data.show.rows import Rows
+from linkwise.data.sources import holds_numbers, is_frame, take_rows
 from linkwise.errors import DataMismatchError, SessionError
 from linkwise.learn.item_labels import read_labels
 from linkwise.learn.learner import Learner
@@ -45,6 +50,13 @@ BY_ID = (
 )
 
 
+def describe_rows(rows: Rows) -> dict[str, Any]:
+    """Describe how rows were read, as the source of a session holds it."""
+    proposed = store_proposals(rows.table.proposals)
+    encoder = {ENCODER_HASH: hash_weights()} if uses_meaning(rows.table.reading.text_by) else {}
+    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
+
+
 class SessionData:
     """The rows of a session.
 
@@ -74,6 +86,18 @@ class SessionData:
         self._questions, self._snapshots = questions, snapshots
         self.items: Any = None
 
+    def take_rows(self, X: Any, id: str | None = None) -> Rows | None:
+        """Read a frame as the session has read its data; None for an array, and for the same numbers."""
+        source = self._journal.meta["source"]
+        if not is_frame(X) or "choices" not in source:
+            return take_rows(X, id=id)
+        if id is None and holds_numbers(X) and self.find_difference(X) is None:
+            return None
+        rows = take_rows(X, id=id, reading=recall_reading(source))
+        assert rows is not None, "frames are read"
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, {}))
+        return replace(rows, table=replace(rows.table, proposals=proposals))
+
     def find_difference(self, X: ArrayLike) -> str | None:
         """Describe how X differs from the data of the session.
 
@@ -90,7 +114,12 @@ class SessionData:
         return data_difference(self._journal.meta["data"], check_rows(X))
 
     def move_rows(
-        self, X: ArrayLike | None, ids: Sequence[object] | None, source: dict[str, Any] | None
+        self,
+        X: ArrayLike | None,
+        ids: Sequence[object] | None,
+        source: dict[str, Any] | None,
+        *,
+        drops_ids: bool = False,
     ) -> dict[str, Any]:
         """Let the events name the rows of X in place of those that the file has; nothing is stored.
 
@@ -102,7 +131,7 @@ class SessionData:
         if X is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows, journal = check_rows(X), self._journal
-        names = journal.ids if ids is None else check_ids(ids, len(rows))
+        names = (None if drops_ids else journal.ids) if ids is None else check_ids(ids, len(rows))
         is_bound = any(event.names_rows for event in journal.events)
         n_before = journal.n_rows if is_bound else len(rows)  # otherwise any rows will do
         here = match_rows(None if ids is None else journal.ids, names, n_before, len(rows))
@@ -216,6 +245,7 @@ class SessionData:
         source: dict[str, Any] | None = None,
         backup: str | os.PathLike[str] | None = None,
         items: Any = None,
+        drops_ids: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Replace the data by another encoding of the same rows, and replay all answers on it.
@@ -224,7 +254,7 @@ class SessionData:
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like of shape (n_rows, n_features), DataFrame or Rows
             The rows with other columns, another scale, or in another order.
         ids : sequence of str, optional
             The ids of the rows in X. By default rows are known by their positions.
@@ -235,6 +265,8 @@ class SessionData:
         items : table, list of str or Path, ndarray or linkwise.data.Items, optional
             The items that a person sees, one for each row of X. By default the items of before, or the
             columns of X if `ids` have changed.
+        drops_ids : bool, default=False
+            Whether rows without `ids` lose the ids that the session has for them.
         progress : callable, optional
             ``progress(made, planned)`` while the learner prepares.
 
@@ -252,9 +284,12 @@ class SessionData:
         self._state.catch_up()
         if self._state.replay is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
+        if (read := self.take_rows(X)) is not None:
+            X, source = read.X, {**self._journal.meta["source"], **describe_rows(read), **(source or {})}
+            ids, items = read.ids if ids is None else ids, read if items is None else items
         before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
         try:
-            changes = self.move_rows(X, ids, source)
+            changes = self.move_rows(X, ids, source, drops_ids=drops_ids)
             check_items(items, self._journal.n_rows)
             if changes:
                 rows = check_rows(X)
@@ -357,6 +392,6 @@ class SessionData:
         ClusterColumns
             The cluster of each row.
         """
-        now = self._snapshots.take()
+        now = self._snapshots.read()
         called = [now.names.get(label) for label in now.labels.tolist()]
         return ClusterColumns(now.labels.astype(np.int64), called, now.confidence)

@@ -21,11 +21,20 @@ import numpy as np
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import find_codes
 from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
-from linkwise.data.columns.ids import find_id, is_key
+from linkwise.data.columns.file_proposals import find_file_options
 from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
-from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
+from linkwise.data.columns.roles import (
+    Column,
+    decide_column,
+    find_id,
+    is_key,
+    to_numbers,
+    to_words,
+    value_kind,
+)
+from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
 from linkwise.data.reading import OF_COLUMNS, Reading
 from linkwise.errors import DataError
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 NOTHING_GIVEN = Reading()
+PROPOSED = "proposed"  # under which a session keeps what the values suggested
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
 _LEAST_COUNTED = 10  # rows that a counter or a date may order
@@ -110,7 +120,15 @@ def propose_options(
     if folder is not None:
         so_far = take_proposals(given, _write_proposals(options, given))
         options |= _find_pictures(frame, so_far, folder)
+    so_far = take_proposals(given, _write_proposals(options, given))
+    if propose_meaning(frame, so_far):
+        options["meaning"] = "meaning"
     return _write_proposals(options, given)
+
+
+def propose_file_options(frame: nw.DataFrame[Any], given: Reading) -> tuple[Proposal, ...]:
+    """Propose options for a file that must be read again with them, as `propose_options` does."""
+    return _write_proposals(find_file_options(frame, given) if len(frame) >= 2 else {}, given)
 
 
 def recall_proposals(reading: Reading, stored: Mapping[str, Sequence[str]]) -> tuple[Proposal, ...]:
@@ -131,6 +149,11 @@ def recall_proposals(reading: Reading, stored: Mapping[str, Sequence[str]]) -> t
         if value and (kept or not columns):
             found.append(Proposal(option, value, kept, why))
     return tuple(found)
+
+
+def store_proposals(proposals: Sequence[Proposal]) -> dict[str, list[str]]:
+    """Return the columns of each proposal by its reason, as `recall_proposals` takes them."""
+    return {one.why: list(one.columns) for one in proposals}
 
 
 def _write_proposals(options: Mapping[str, Any], given: Reading) -> tuple[Proposal, ...]:
@@ -191,11 +214,13 @@ def _name_cycle(option: str) -> str:
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
 
-_OPTIONS = {"same": "show", "order": "show"}  # of reasons that are not called as their option
+_OPTIONS = {"same": "show", "order": "show", "meaning": "text_by"}  # of reasons with another name
+_MEANS = ("stands for a missing value", "stand for missing values")
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
     "text": _about("holds texts", "hold texts"),
     "text_by": "many rows seem to be records of the same things, so texts are compared by their letters",
+    "meaning": "the texts are short, so they are compared by their meaning",
     "columns": "the other columns count, too",
     "image": _about("holds paths of pictures", "hold paths of pictures"),
     "series": "each row is a curve",
@@ -219,6 +244,9 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "only orders the rows in time, so it is shown and not compared",
         "only order the rows in time, so they are shown and not compared",
     ),
+    "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being far from all others",
+    "where": "the last row holds the totals of the others and is left out",
+    "transpose": "each row holds the values of a gene, so the columns are compared",
 }
 WHYS = tuple(_REASONS)
 
@@ -242,7 +270,7 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
             return own | {"text": texts, "text_by": "letters"}
     proposed_id = next(iter([*codes[:1], *names, *counters]), None)
     proposed: dict[str, Any] = {} if proposed_id is None else {"id_column": proposed_id}
-    if given.is_of_series or given.text_by:
+    if given.is_of_series or given.text_by == "letters":
         return proposed
     others = {*shown, id_column, proposed_id}
     found = _decide_columns(frame, [name for name in frame.columns if name not in others])
@@ -430,7 +458,7 @@ def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column], least: float)
 
 
 def _repeats_words(series: nw.Series[Any]) -> bool:
-    """Whether short texts differ, and nearly all of their words are in others, as in titles and not in names."""
+    """Whether short texts differ, and others have most of their words, as in titles and not in names."""
     if series.n_unique() < _LEAST_DIFFERENT * len(series):
         return False
     words = [set(_WORD.findall((text or "").casefold())) for text in to_words(series.head(_MOST_ROWS))]
@@ -495,7 +523,7 @@ def _is_mostly_empty(series: nw.Series[Any]) -> bool:
 # ---------------------------------------------------------------- pictures
 def _find_pictures(frame: nw.DataFrame[Any], given: Reading, folder: Path) -> dict[str, Any]:
     """Compare by the first column with paths of pictures that are there, beside what is compared."""
-    if given.image or given.is_of_series or given.text_by or find_spec("PIL") is None:
+    if given.image or given.is_of_series or given.text_by == "letters" or find_spec("PIL") is None:
         return {}
     others: set[str | None] = {given.id_column, *(given.columns or ()), *(given.text or ())}
     others |= {*(given.drop or ()), *given.shown_columns, *(given.hide or ())}
