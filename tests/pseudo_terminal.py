@@ -34,6 +34,11 @@ class Terminal:
         start, self.seen = self.seen, plain.index(words, self.seen) + len(words)
         return plain[start : self.seen]
 
+    def start(self):
+        """Start with the columns as they are."""
+        self.wait_for("number of a column] ")
+        self.press("\n")
+
     def press(self, keys):
         os.write(self.fd, keys.encode())
 

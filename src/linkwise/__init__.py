@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.validity.s_dbw import s_dbw_score
     from linkwise.constraints.constraints import Constraints, constraint_score
     from linkwise.constraints.evidence import Evidence
+    from linkwise.data.sources import read
     from linkwise.errors import (
         ConstraintError,
         ConstraintWarning,
@@ -90,6 +91,7 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
     "SessionError": "linkwise.errors",
     "StaleAnswerError": "linkwise.errors",
     "Evidence": "linkwise.constraints.evidence",
+    "read": "linkwise.data.sources",
     "Question": "linkwise.learn.learner",
     "TruthOracle": "linkwise.learn.oracles",
     "ITML": "linkwise.cluster.metric.itml",
@@ -118,6 +120,7 @@ _HOME = {method.class_name: method.module for method in METHODS} | {
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
+    "read",
     "Constraints",
     "Evidence",
     "Session",

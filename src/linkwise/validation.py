@@ -65,11 +65,12 @@ def check_rows(
     """
     name = "a session" if estimator is None else type(estimator).__name__
     if _names_files(X):
-        cluster = "Cluster rows in files by linkwise.cluster_rows(model, rows). Or summarise them"
-        advice = cluster if predicts_under_constraints(estimator) else "Summarise rows in files"
+        cluster = "cluster them by linkwise.cluster_rows(model, rows), or "
+        advice = cluster if predicts_under_constraints(estimator) else ""
         raise TypeError(
-            f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. {advice} first,"
-            " by summary = linkwise.summarize(rows), and pass summary.X to it."
+            f"{name[0].upper()}{name[1:]} takes an array of rows, but X is {short_repr(X)}. Pass"
+            f" linkwise.read(X). If the rows do not fit into memory, {advice}summarise them by"
+            " summary = linkwise.summarize(rows), and pass summary.X."
         )
     if issparse(X) and not sparse:
         raise TypeError(
@@ -92,15 +93,22 @@ def check_rows(
             raise
         if not (is_text or isinstance(error, TypeError) or "setting an array element" in str(error)):
             raise
-        wrong = f"{_describe_non_number(X)}. Encode it as numbers, for example by linkwise.data.encode."
+        way = (
+            "Pass linkwise.read(X), which turns dates, categories and texts into numbers"
+            if _is_frame(X)
+            else "Encode it as numbers"
+        )
+        wrong = f"{_describe_non_number(X)}. {way}."
         if is_text:
             raise DataError(wrong) from None
+        if _is_frame(X):
+            raise TypeError(wrong) from None
         raise TypeError(
             f"{wrong} The argument must be a table of numbers, or of strings that are numbers."
         ) from None
     if issparse(rows):
         rows = _to_canonical(rows)
-    _check_finite(rows)
+    _check_finite(rows, " Or pass linkwise.read(X), which fills gaps." if _is_frame(X) else "")
     _check_range(rows)
     return rows
 
@@ -115,6 +123,11 @@ def _names_files(X: object) -> bool:
 def _is_linkwise_table(X: object) -> bool:
     """Whether X is a table of `linkwise.data`, encoded or not, which cannot be converted to an array."""
     return hasattr(type(X), "__array__") and type(X).__module__.startswith("linkwise.")
+
+
+def _is_frame(X: object) -> bool:
+    """Whether X is a table with named columns."""
+    return hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def _describe_shape(X: Any) -> str:
@@ -137,7 +150,7 @@ def _to_canonical(X: Any) -> csr_array:
     return rows
 
 
-def _check_finite(rows: Any) -> None:
+def _check_finite(rows: Any, way: str) -> None:
     if issparse(rows):
         at = np.flatnonzero(~np.isfinite(rows.data))
         wrong = np.column_stack([np.searchsorted(rows.indptr, at, side="right") - 1, rows.indices[at]])
@@ -147,7 +160,7 @@ def _check_finite(rows: Any) -> None:
         row, column = wrong[0]
         raise DataError(
             f"X holds NaN/infinity: {count_noun(len(wrong), 'value')}, the first in row {row},"
-            f" column {column}. Impute or drop them."
+            f" column {column}. Impute or drop them.{way}"
         )
 
 
@@ -167,10 +180,11 @@ def _check_range(rows: Any) -> None:
 def _describe_non_number(X: Any) -> str:
     """Describe the first value that is not a number and its place."""
     table = isinstance(X, Iterable) and not isinstance(X, (str, bytes, Constraints))
+    table |= hasattr(X, "column_names")  # of pyarrow
     values = np.asarray(X, dtype=object) if table else np.empty(0)
     if values.ndim != 2:
         return f"X is not a table with rows of the same length: {short_repr(X)}"
-    names = getattr(X, "columns", range(values.shape[1]))
+    names = getattr(X, "column_names", getattr(X, "columns", range(values.shape[1])))
     for name, column in zip(names, values.T, strict=True):
         for value in column:
             try:

@@ -39,7 +39,12 @@ class ColumnSurvey:
     @property
     def notes(self) -> tuple[str, ...]:
         """A warning of record linkage, the shares, and a warning where one column decides; at most three."""
-        return (*self._note_copies(), *self._note_shares())
+        return (*self._note_copies(), *self._note_shares(), *self._warn_of_largest())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes without the shares."""
+        return (*self._note_copies(), *self._warn_of_largest())
 
     def _note_copies(self) -> tuple[str, ...]:
         if self.copies is None:
@@ -63,10 +68,12 @@ class ColumnSurvey:
         told = [f"{name} {_percent(share)}" for name, share in named.items()]
         if n > MOST_NAMED:
             told.append(f"{n - len(named)} others {_percent(1 - sum(named.values()))}")
-        shares = f"Influence of each column: {', '.join(told)}."
-        largest = next(iter(self.shares))
-        if high <= _MOST_OF_IT:
-            return (shares,)
+        return (f"Influence of each column: {', '.join(told)}.",)
+
+    def _warn_of_largest(self) -> tuple[str, ...]:
+        largest, share = next(iter(self.shares.items()), ("", 0.0))
+        if len(self.shares) < 2 or share <= _MOST_OF_IT:
+            return ()
         if largest in self.blocks:
             lower = "--weight lowers the weight of a block (in Python, weights={...})."
         else:
@@ -75,10 +82,7 @@ class ColumnSurvey:
                 "(in Python, weights={...} and drop=[...])."
             )
         what = "Block" if largest in self.blocks else "Column"
-        return (
-            shares,
-            f"{what} '{largest}' takes more than half of the distance and so decides most. {lower}",
-        )
+        return (f"{what} '{largest}' takes more than half of the distance and so decides most. {lower}",)
 
 
 def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
@@ -98,9 +102,8 @@ def survey_columns(table: Table, encoded: Encoded) -> ColumnSurvey:
     """
     largest_first = measure_shares(encoded)
     blocks = frozenset(filter(None, map(block_of, encoded.features)))
-    is_linked = any(one.option == "text_by" for one in table.proposals)
     frame = table.frame.drop([name for name, role in table.roles.items() if role == "cycle"])
-    copies = None if is_linked else find_near_copies(frame, table.reading.id_column)
+    copies = None if table.proposals else find_near_copies(frame, table.reading.id_column)
     return ColumnSurvey(largest_first, blocks=blocks, copies=copies)
 
 

@@ -26,6 +26,7 @@ from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
 from linkwise.data.read.spreadsheets import read_sheet, write_sheet
 from linkwise.data.reading import Reading
 from linkwise.data.show.items import SideTable
+from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.text_encodings import to_utf8
 from linkwise.text_files import (
@@ -148,8 +149,8 @@ def to_table(frame: Any) -> nw.DataFrame[Any]:
     """Wrap a table without changing a cell."""
     import narwhals as nw
 
-    if isinstance(frame, Table):
-        return frame.frame
+    if isinstance(frame, Table | Rows):
+        return (frame.table if isinstance(frame, Rows) else frame).frame
     if isinstance(frame, np.ndarray):
         return to_narwhals(frame)
     try:

@@ -145,11 +145,13 @@ def from_frame(
     Parameters
     ----------
     frame : DataFrame of pandas, polars or pyarrow, or ndarray of shape (n_rows, n_columns)
-        The columns of an array are called x0, x1, ...
+        The columns of an array are called x0, x1, ... The name of an index of pandas, or "index", may
+        be the `id_column`.
     reading : Reading, optional
         How to read it. What is about files has no effect.
     propose : bool, default=False
-        Whether to take what the values suggest, as for `read_table`.
+        Whether to take what the values suggest, as for `read_table`. An index of pandas that has a name or
+        holds no integers then names the rows.
     **options : optional
         The attributes of `Reading` as keywords, as for `read_table`.
 
@@ -169,6 +171,8 @@ def from_frame(
         polars is missing, which `series_by` needs.
     """
     chosen = choose_reading(reading, options)
+    frame, id_column = _name_rows_by_index(frame, chosen.id_column, propose=propose)
+    chosen = replace(chosen, id_column=id_column)
     table, notes = to_narwhals(frame), _index_note(frame)
     if chosen.series_by is not None:
         by = name_series_by(chosen.series_by, table.columns, chosen.id_column)
@@ -179,9 +183,28 @@ def from_frame(
     return replace(understand(table, resolve_names(table, chosen), chosen, notes=notes), proposals=proposals)
 
 
+def _name_rows_by_index(frame: Any, id_column: str | None, *, propose: bool) -> tuple[Any, str | None]:
+    """Make the index of pandas the id column if it is asked for, or if it plainly names the rows."""
+    index = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index") or getattr(index, "nlevels", 2) != 1 or _only_counts(index):
+        return frame, id_column
+    name = "index" if index.name is None else str(index.name)
+    if name in map(str, frame.columns):
+        return frame, id_column
+    is_named = index.name is not None or index.dtype.kind not in "iu"
+    names_rows = propose and id_column is None and is_named and index.is_unique and not index.hasnans
+    if names_rows or id_column == name:
+        return frame.reset_index(names=name), name
+    return frame, id_column
+
+
+def _only_counts(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex"
+
+
 def _index_note(frame: Any) -> list[str]:
     """Note that the index of pandas is not read; no note if it only counts the rows."""
     index = getattr(frame, "index", None)
-    if index is None or type(index).__name__ == "RangeIndex" or not hasattr(frame, "reset_index"):
+    if index is None or _only_counts(index) or not hasattr(frame, "reset_index"):
         return []
     return ["The index of the frame is not used; frame.reset_index() makes a column of it."]

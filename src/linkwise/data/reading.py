@@ -342,6 +342,22 @@ class Reading:
         return stored
 
 
+def store_reading(reading: Reading) -> dict[str, Any]:
+    """Describe all that decides how rows are read, in types that JSON has; `recall_reading` reads it."""
+    return {
+        "choices": replace(reading, show=reading.shown_columns or None).to_json(),
+        "scale": reading.scale or reading.usual_scale,
+        "impute": reading.impute,
+    }
+
+
+def recall_reading(source: Mapping[str, Any]) -> Reading:
+    """Return how the data of a session are read, without the table that is shown in their place."""
+    reading = Reading.of(**source["choices"])
+    scale = None if source["scale"] == reading.usual_scale else source["scale"]
+    return replace(reading, scale=scale, impute=source["impute"])
+
+
 def choose_reading(reading: Reading | None, options: ReadingOptions) -> Reading:
     """Return a reading with the options that keywords set besides, after checking that they go together."""
     chosen = Reading.of(**options)

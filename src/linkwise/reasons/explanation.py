@@ -17,7 +17,9 @@ from sklearn.pipeline import Pipeline
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.checks import is_missing, is_sequence, list_labels, list_names
 from linkwise.constraints.constraints import Constraints
-from linkwise.data import Encoded, Feature, Table, encode, from_frame
+from linkwise.data import Encoded, Feature, Rows, Table, encode, from_frame
+from linkwise.data.show.rows import encode_in_units
+from linkwise.data.sources import is_frame
 from linkwise.errors import short_repr
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import describe_tests
@@ -178,7 +180,7 @@ def explain(
         Labels, numbers or words, from wherever they come; or a clusterer with ``labels_``, or a pipeline
         that ends in one. A fitted `ClusILC` is described by its own tree (in a pipeline, by its labels), any
         other clustering by a small one that is grown for it. Rows whose label is missing are left out.
-    X : array-like of shape (n_rows, n_features), DataFrame, Table or Encoded
+    X : array-like of shape (n_rows, n_features), DataFrame, Rows, Table or Encoded
         What to describe it by. It need not be what was clustered: give columns that people know, in their
         own units. Categories of a table are asked for by name.
     feature_names : sequence of str, optional
@@ -282,7 +284,7 @@ def last_step(clustering: Any) -> Any:
 def _refuse_swapped(clustering: Any, X: Any) -> None:
     """Raise an error if the table comes first and the labels second."""
     shapes = [np.shape(given) if hasattr(given, "shape") else () for given in (clustering, X)]
-    is_table = len(shapes[0]) == 2 or isinstance(clustering, (Table, Encoded))
+    is_table = len(shapes[0]) == 2 or isinstance(clustering, (Table, Encoded, Rows))
     if is_table and (len(shapes[1]) == 1 or (isinstance(X, (list, tuple)) and not _has_columns(X))):
         raise TypeError(
             f"The clustering is a {type(clustering).__name__} with columns and X a {type(X).__name__} "
@@ -318,7 +320,9 @@ def _read_rows(
     X: Any, feature_names: Sequence[str] | None, model: Any
 ) -> tuple[NDArray[Any], tuple[Feature, ...], tuple[str, ...]]:
     """The rows, the features of their columns, and notes on what was chosen in reading them."""
-    named = isinstance(X, (Encoded, Table)) or hasattr(X, "columns")
+    if isinstance(X, Rows):
+        X = encode_in_units(X) if model is None else X.encoded
+    named = isinstance(X, (Encoded, Table)) or is_frame(X)
     if named and feature_names is not None:
         raise ValueError(f"X is a {type(X).__name__}, which names its columns. Remove feature_names.")
     if model is None and named and not isinstance(X, Encoded):
@@ -334,7 +338,7 @@ def _read_rows(
     rows = check_rows(values) if model is None else check_rows(values, model, reset=False)
     if isinstance(X, Encoded):
         return rows, X.features, X.notes
-    names = list(X.columns) if named else feature_names
+    names = list(getattr(X, "column_names", X.columns)) if named else feature_names
     if names is not None and not is_sequence(names):
         raise TypeError(
             f"feature_names is {short_repr(names)}. Pass a list with the name of every column of X."

@@ -13,7 +13,11 @@ from numpy.typing import ArrayLike
 
 from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.error_rates import AssumedRate
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
+from linkwise.data.reading import recall_reading, store_reading
+from linkwise.data.show.rows import Rows
+from linkwise.data.sources import holds_numbers, is_frame, take_rows
 from linkwise.errors import DataMismatchError, SessionError
 from linkwise.learn.item_labels import read_labels
 from linkwise.learn.learner import Learner
@@ -45,6 +49,12 @@ BY_ID = (
 )
 
 
+def describe_rows(rows: Rows) -> dict[str, Any]:
+    """Describe how rows were read, as the source of a session holds it."""
+    proposed = [one.option for one in rows.table.proposals]
+    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {})}
+
+
 class SessionData:
     """The rows of a session.
 
@@ -73,6 +83,18 @@ class SessionData:
         self._journal, self._state, self._recorder = journal, state, recorder
         self._questions, self._snapshots = questions, snapshots
         self.items: Any = None
+
+    def take_rows(self, X: Any, id: str | None = None) -> Rows | None:
+        """Read a frame as the session has read its data; None for an array, and for the same numbers."""
+        source = self._journal.meta["source"]
+        if not is_frame(X) or "choices" not in source:
+            return take_rows(X, id=id)
+        if id is None and holds_numbers(X) and self.find_difference(X) is None:
+            return None
+        rows = take_rows(X, id=id, reading=recall_reading(source))
+        assert rows is not None, "frames are read"
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        return replace(rows, table=replace(rows.table, proposals=proposals))
 
     def find_difference(self, X: ArrayLike) -> str | None:
         """Describe how X differs from the data of the session.
@@ -224,7 +246,7 @@ class SessionData:
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like of shape (n_rows, n_features), DataFrame or Rows
             The rows with other columns, another scale, or in another order.
         ids : sequence of str, optional
             The ids of the rows in X. By default rows are known by their positions.
@@ -252,6 +274,9 @@ class SessionData:
         self._state.catch_up()
         if self._state.replay is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
+        if (read := self.take_rows(X)) is not None:
+            X, source = read.X, {**self._journal.meta["source"], **describe_rows(read), **(source or {})}
+            ids, items = read.ids if ids is None else ids, read if items is None else items
         before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
         try:
             changes = self.move_rows(X, ids, source)

@@ -16,11 +16,12 @@ from typing import Any, Literal, NoReturn, Self
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.constraints.error_rates import AssumedRate
+from linkwise.data.sources import take_rows
 from linkwise.errors import SessionError
 from linkwise.learn.learner import Learner
 from linkwise.markup import draw_block
 from linkwise.session.changes import Changes
-from linkwise.session.data import SessionData
+from linkwise.session.data import SessionData, describe_rows
 from linkwise.session.delegation import ReadPart, call_part
 from linkwise.session.journal.description import check_ids, check_items, describe_session
 from linkwise.session.journal.events import check_rates
@@ -52,11 +53,15 @@ class Session:
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_features)
-        The data. Session files keep a fingerprint of them, not the values.
+    X : array-like of shape (n_rows, n_features), DataFrame of pandas, polars or pyarrow, or Rows
+        The data, or what `linkwise.read` returns. An array, and a frame of numbers alone without `id`, is
+        taken as it is, and nothing is scaled. `linkwise.read` reads any other frame. Session files keep a
+        fingerprint of the data, not the values, and how a frame is read.
     learner : Learner, optional
         The learner that chooses the questions, for example ``COBRAS(random_state=0)``;
         by default ``KIN(random_state=0)``.
+    id : str, optional
+        The column of a frame that names the rows, or the name of its index.
     ids : sequence of str, optional
         The id of every row, for files that are exported; by default the positions of the rows.
     source : dict, optional
@@ -69,7 +74,7 @@ class Session:
         is 0 are certain.
     items : table, list of str or Path, ndarray or linkwise.data.Items, optional
         The items that a person sees, one for each row of X, as for `linkwise.widget`. They are neither
-        compared nor stored. By default the columns of X.
+        compared nor stored. By default all columns of X.
     progress : callable, optional
         ``progress(done, total)``, called while the learner prepares, if it reports its progress. An exception
         that it raises ends the work, and nothing is stored.
@@ -98,16 +103,20 @@ class Session:
         X: ArrayLike,
         learner: Learner | None = None,
         *,
+        id: str | None = None,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
         error_rate: AssumedRate = 0,
         items: Any = None,
         progress: Progress | None = None,
     ) -> None:
-        rows, rate = check_rows(X), check_rates(error_rate)
-        check_items(items, len(rows))
         if source is not None and not isinstance(source, dict):
             raise TypeError(f"source is a {type(source).__name__}. Pass a dict.")
+        if (read := take_rows(X, id=id)) is not None:
+            X, source = read.X, {**describe_rows(read), **(source or {})}
+            ids, items = read.ids if ids is None else ids, read if items is None else items
+        rows, rate = check_rows(X), check_rates(error_rate)
+        check_items(items, len(rows))
         learner = build_learner(DEFAULT_LEARNER) if learner is None else learner
         meta = describe_session(rows, learner, source or {}, rate)
         self._load(Store.new(meta, check_ids(ids, len(rows))))
@@ -140,6 +149,7 @@ class Session:
         X: ArrayLike | None = None,
         learner: Learner | None = None,
         *,
+        id: str | None = None,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
         error_rate: AssumedRate | Literal["stored"] = "stored",
@@ -154,11 +164,14 @@ class Session:
         ----------
         path : path
             If there is no such file, it is created; then X and learner are required.
-        X : array-like of shape (n_rows, n_features), optional
-            The data that the session was begun with, up to rounding. Without them the session asks nothing,
+        X : array-like of shape (n_rows, n_features), DataFrame or Rows, optional
+            The data that the session was begun with, up to rounding. A frame is read as it was then. Without
+            data the session asks nothing,
             but you can read its answers, constraints and last labels, and undo answers.
         learner : Learner, optional
             By default the stored one. Another learner takes over and keeps every answer.
+        id : str, optional
+            As for the class; needed only to begin a session.
         ids : sequence of str, optional
             As for the class; if the file exists, they must equal its ids, unless `recode` is True.
         source : dict, optional
@@ -205,7 +218,9 @@ class Session:
                     f"There is no session file {os.fspath(path)}. Pass X and a learner to begin one."
                 )
             rate = 0 if error_rate == "stored" else error_rate
-            session = cls(X, learner, ids=ids, source=source, error_rate=rate, items=items, progress=progress)
+            session = cls(
+                X, learner, id=id, ids=ids, source=source, error_rate=rate, items=items, progress=progress
+            )
             try:
                 session.save(path)
                 return session
@@ -216,6 +231,8 @@ class Session:
         session, store = cls.__new__(cls), Store.open(path)
         try:
             session._load(store)
+            if (read := session._data.take_rows(X, id)) is not None:
+                X, ids, items = read.X, read.ids if ids is None else ids, read if items is None else items
             kept = (session._journal.ids, store.clustering()) if recode else (None, None)
             moved = session._data.move_rows(X, ids, source) if recode else {}
             check_items(items, session.n_rows)
@@ -374,6 +391,15 @@ class Session:
             if step is None:
                 return
             yield step
+
+    def __repr__(self) -> str:
+        with self._lock:
+            if self._journal.store.is_closed:
+                return "<Session: closed>"
+            try:
+                return f"<Session: {self._snapshots.describe()}>"
+            except SessionError as error:
+                return f"<Session: {error}>"
 
     def _repr_html_(self) -> str:
         with self._lock:

@@ -19,11 +19,11 @@ from linkwise.session.journal.events import Event, Example
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
 from linkwise.session.state.session_state import SessionState
-from linkwise.session.state.status import Status, build_status, describe_status
+from linkwise.session.state.status import Status, build_status, count_answers, describe_status
 from linkwise.session.state.suspects import SuspectAnswer, explain_suspects
 from linkwise.session.team.questionnaire import Questionnaire
 from linkwise.types import Labels
-from linkwise.wording import count_noun
+from linkwise.wording import count_noun, shorten
 
 OLDER_LABELS = "The clusters are older than the last change. Session.open(path, X) brings them up to date."
 
@@ -211,6 +211,19 @@ class Snapshots:
         it split off from. A cluster keeps its shade as it keeps its number.
         """
         return dict(self.take().shades)
+
+    def describe(self) -> str:
+        """Return rows, answers, clusters and the next question in one line."""
+        now, names = self.take(), self._parts[0].names
+        status, question = now.status, now.question
+        counted = count_noun(len(status.cluster_sizes), "cluster")
+        if question is not None:
+            ask = f"next question: {shorten(names[question.first])} and {shorten(names[question.second])}"
+        elif self._parts[1].replay is None:
+            ask = "opened without its data"
+        else:
+            ask = "no question left"
+        return f"{count_noun(status.n_rows, 'row')}; {count_answers(status)}; {counted}; {ask}"
 
     def status(self) -> Status:
         """Counts of answers, sizes of clusters, and whether asking has ended."""

@@ -160,6 +160,7 @@ def test_a_program_gets_clusters_as_json(fruit, linkwise):
 
 def test_a_key_begins_the_line_that_says_which_clusters(fruit):
     with on_terminal("ask", fruit.path) as shown:
+        shown.start()
         shown.wait_for(PROMPT)
         shown.press("c")
         shown.wait_for("clusters ")

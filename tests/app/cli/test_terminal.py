@@ -22,6 +22,7 @@ def answers_in(path):
 @pytest.mark.slow
 def test_single_keys_answer_undo_and_quit(fruit):
     with on_terminal("ask", fruit.path, is_cold=True) as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         screen.press("y")
         screen.wait_for("Same  saved")
@@ -44,6 +45,7 @@ def test_single_keys_answer_undo_and_quit(fruit):
 @pytest.mark.slow
 def test_no_other_key_answers(fruit):
     with on_terminal("ask", fruit.path) as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         for key in ("x", "é", "\x1b[A", "\x1bOP", "7"):
             screen.press(key)
@@ -57,6 +59,7 @@ def test_no_other_key_answers(fruit):
 
 def test_a_key_asks_what_to_do_with_which_suspect(fruit):
     with on_terminal("ask", fruit.path, "--error-rate", "estimate") as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         screen.press("w")
         screen.wait_for("suspects ")
@@ -75,6 +78,7 @@ def test_a_key_asks_what_to_do_with_which_suspect(fruit):
 
 def test_a_key_takes_a_note_and_the_seconds_are_measured(fruit):
     with on_terminal("ask", fruit.path) as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         screen.press("a")
         screen.wait_for("note ")
@@ -97,6 +101,7 @@ def test_a_key_takes_a_note_and_the_seconds_are_measured(fruit):
 @pytest.mark.slow
 def test_help_says_why(fruit):
     with on_terminal("ask", fruit.path) as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         screen.press("?")
         screen.wait_for("Why this question: ")
@@ -111,6 +116,7 @@ def test_help_says_why(fruit):
 @pytest.mark.slow
 def test_control_d_is_a_clean_end(fruit):
     with on_terminal("ask", fruit.path) as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         screen.press("y")
         screen.wait_for(PROMPT)
@@ -124,6 +130,7 @@ def test_control_d_is_a_clean_end(fruit):
 @pytest.mark.parametrize("is_cold", [False, pytest.param(True, marks=pytest.mark.slow(nightly=True))])
 def test_control_c_says_what_is_saved_and_where(fruit, is_cold):
     with on_terminal("ask", fruit.path, is_cold=is_cold) as screen:
+        screen.start()
         screen.wait_for(PROMPT)
         screen.press("y")
         screen.wait_for(PROMPT)
@@ -140,6 +147,7 @@ def test_control_c_says_what_is_saved_and_where(fruit, is_cold):
 def test_colour_and_none(fruit):
     for environment, coloured in ({}, True), ({"NO_COLOR": "1"}, False):
         with on_terminal("ask", fruit.path, **environment) as screen:
+            screen.start()
             screen.wait_for(PROMPT)
             screen.press("q")
             assert screen.ended() == 0
@@ -150,6 +158,7 @@ def test_colour_and_none(fruit):
 @pytest.mark.slow
 def test_narrow_terminals_are_kept_within(fruit):
     with on_terminal("ask", fruit.path, columns=44) as screen:
+        screen.start()
         screen.wait_for("> ")
         screen.press("n")
         screen.wait_for("Different  saved")
@@ -164,8 +173,10 @@ def test_narrow_terminals_are_kept_within(fruit):
 @pytest.mark.slow
 def test_two_windows_on_one_session(fruit):
     with on_terminal("ask", fruit.path) as one:
+        one.start()
         one.wait_for(PROMPT)
         with on_terminal("ask", fruit.path) as other:
+            other.start()
             other.wait_for(PROMPT)
             other.press("n")
             other.wait_for("Different  saved")
@@ -232,3 +243,43 @@ def test_the_terminal_is_given_back_as_it_was(terminal):
         assert termios.tcgetattr(slave)[3] & termios.ICANON == 0
         raise KeyboardInterrupt
     assert termios.tcgetattr(slave) == before
+
+
+def test_a_person_uses_columns_otherwise_before_the_first_question(tmp_path):
+    data = tmp_path / "people.csv"
+    lines = [f"C{n:02},{20 + n * 7 % 40},{(1 + n % 9) ** 5},{'ab'[n % 2]}" for n in range(40)]
+    data.write_text("\n".join(["customer,age,income,class", *lines]) + "\n")
+    with on_terminal("ask", data, columns=150) as screen:
+        shown = screen.wait_for("number of a column] ")
+        assert re.search(r"1 +customer +text +id +C00 +each row has its own value", shown)
+        assert re.search(r"4 +class +category +show +a +its name suggests known groups", shown)
+        screen.press("9\n")
+        screen.wait_for("a number from 1 to 4")
+        screen.press("4\n")
+        screen.wait_for("class: c compare, s show, i id, x ignore, g category, t text? ")
+        screen.press("c\n")
+        assert re.search(r"4 +class +category +compare", screen.wait_for("number of a column] "))
+        screen.press("2\n")
+        screen.wait_for("age: ")
+        screen.press("x\n")
+        assert re.search(r"2 +age +number +ignore", screen.wait_for("number of a column] "))
+        screen.press("1\n")
+        screen.wait_for("customer: ")
+        screen.press("?\n")
+        screen.wait_for("Nothing has changed.")
+        screen.press("\n")
+        screen.wait_for(PROMPT)
+        screen.press("q")
+        assert screen.ended() == 0
+    with Session.open(tmp_path / "people.csv.linkwise") as session:
+        choices = session.source["choices"]
+    assert (choices["id_column"], choices["drop"]) == ("customer", ["age"])
+    assert choices["columns"] == ["income", "class"]
+
+
+def test_whoever_stops_before_the_first_question_loses_nothing(fruit):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for("number of a column] ")
+        screen.press("q\n")
+        assert screen.ended() == 130
+        assert "Interrupted: 0 answers saved" in screen.plain()

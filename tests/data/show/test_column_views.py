@@ -41,7 +41,7 @@ def describe(table):
 def test_what_a_person_sees_of_a_table():
     views = look(from_frame(PEOPLE, propose=True))
     assert [(v.kind, v.use) for v in views.values()] == [
-        ("category", "id"), ("number", "compare"), ("amount", "compare"), ("category", "compare"),
+        ("text", "id"), ("number", "compare"), ("amount", "compare"), ("category", "compare"),
         ("category", "compare"), ("number", "show"), ("category", "show"),
     ]  # fmt: skip
     assert {name for name, view in views.items() if view.is_proposed} == {"customer", "income", "zip", "fax"}
@@ -52,7 +52,7 @@ def test_what_a_person_sees_of_a_table():
         str(PEOPLE["age"][0]),
         ("number", "amount", "category"),
     )
-    assert "empty in more than half" in views["fax"].reason
+    assert "more than half is missing" in views["fax"].reason
 
 
 def test_a_person_changes_uses_and_kinds():

@@ -14,6 +14,7 @@ from linkwise.data import (
     Encoded,
     Feature,
     Items,
+    Rows,
     Table,
     encode,
     from_frame,
@@ -25,6 +26,7 @@ from linkwise.data import (
 from linkwise.data.read.frames import to_narwhals
 from linkwise.data.read.picture_files import require_pillow
 from linkwise.data.show.items import file_items, no_fields
+from linkwise.data.show.rows import encode_in_units
 from linkwise.errors import DataError, SessionError
 from linkwise.session.journal.description import ITEMS_WANTED, check_items, to_item_list
 from linkwise.session.session import Session
@@ -81,6 +83,8 @@ def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[Ro
     check_items(items, len(X))
     if isinstance(items, Items):
         return RowView(items, create_namer(ids)), None
+    if isinstance(items, Rows):
+        return RowView(items.items, create_namer(items.ids if ids is None else ids)), encode_in_units(items)
     items = to_item_list(items)
     if isinstance(items, (list, tuple, np.ndarray)):
         return RowView(_list_items(items), create_namer(ids)), None

@@ -10,11 +10,11 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import read_rows, recall_reading
+from linkwise.app.project.data_source import read_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import DATA_OPTIONS, check_reading, flag_of
 from linkwise.app.project.origin import EARLIER, origin_of, restore_weights
-from linkwise.data.reading import Reading
+from linkwise.data.reading import Reading, recall_reading
 from linkwise.errors import DataMismatchError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command

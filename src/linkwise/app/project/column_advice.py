@@ -26,12 +26,15 @@ class Advice(NamedTuple):
     Attributes
     ----------
     notes : tuple of str
-        The shares of the columns, a warning where one decides most, and what the command is for.
+        What was decided, the influence of the columns, warnings, and what the command is for.
+    warnings : tuple of str
+        Those of the notes that no table of the columns says.
     command : str or None
         The command, to be copied; None if nothing is proposed.
     """
 
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     command: str | None = None
 
     @property
@@ -60,21 +63,23 @@ def advise(rows: Rows, data: Path, session: tuple[object, ...], reading: Reading
     """
     if data.is_dir():
         return Advice()
-    notes, proposals = survey_columns(rows.table, rows.encoded).notes, rows.table.proposals
-    if proposals:
-        notes = (describe_proposals(proposals), *notes)
+    survey, proposals = survey_columns(rows.table, rows.encoded), rows.table.proposals
+    taken = (describe_proposals(proposals),) if proposals else ()
+    notes, warnings, command = (*taken, *survey.notes), survey.warnings, None
     if not reading.side_file and _are_bare_numbers(rows):
         few = f"Nobody can judge two rows by {len(rows.encoded.features)} numbers."
         side = find_side_file(data, rows.table)
-        if side is None:
-            return Advice((*notes, f"{few} {SHOW}"))
-        command = _write_command(verb, data, replace(reading, show=str(side.path)), session)
-        has = f"{side.path.name} has a row for each: {join_names(side.columns)}."
-        return Advice((*notes, f"{few} {has} To see it instead:"), command)
-    if not proposals:
-        return Advice(notes)
-    command = _write_command(verb, data, take_proposals(reading, proposals), (AS_IS.flag, *session))
-    return Advice((*notes, "To decide otherwise, change this command:"), command)
+        said = f"{few} {SHOW}"
+        if side is not None:
+            command = _write_command(verb, data, replace(reading, show=str(side.path)), session)
+            has = f"{side.path.name} has a row for each: {join_names(side.columns)}."
+            said = f"{few} {has} To see it instead:"
+    elif proposals:
+        command = _write_command(verb, data, take_proposals(reading, proposals), (AS_IS.flag, *session))
+        said = "To decide otherwise, change this command:"
+    else:
+        return Advice(notes, warnings)
+    return Advice((*notes, said), (*warnings, said), command)
 
 
 def _write_command(verb: str, data: Path, reading: Reading, more: tuple[object, ...]) -> str:

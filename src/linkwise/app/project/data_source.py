@@ -14,38 +14,23 @@ from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
-from linkwise.data import Encoded, Rows, Table, encode, items_of, read_folder, read_table
-from linkwise.data.columns.proposals import recall_proposals
+from linkwise.data import Encoded, Rows, Table, encode, read_folder, read_table
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.read.formats import ENDINGS
-from linkwise.data.reading import Reading
-from linkwise.data.show.rows import show_pictures
+from linkwise.data.reading import Reading, recall_reading, store_reading
+from linkwise.data.show.rows import to_rows
 from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
 from linkwise.text_files import read_bytes
 from linkwise.types import Progress
 
-PROPOSED = "proposed"  # names of the options in a source that the values of the file suggested
-
 
 def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
     """Describe all that decides what is read from a file or a folder, as a session stores it."""
     check_reading(reading, data)
-    scale = None if data.is_dir() else reading.scale or reading.usual_scale
     side = {} if reading.side_file is None else {"show": {"file": reading.side_file}}
-    return {
-        "choices": replace(reading, show=reading.shown_columns or None).to_json(),
-        "scale": scale,
-        "impute": reading.impute,
-        **side,
-    }
-
-
-def recall_reading(source: dict[str, Any]) -> Reading:
-    """How the data of a session are read, without the table that is shown in their place."""
-    reading = Reading.of(**source["choices"])
-    scale = None if source["scale"] == reading.usual_scale else source["scale"]
-    return replace(reading, scale=scale, impute=source["impute"])
+    return {**store_reading(reading), **({"scale": None} if data.is_dir() else {}), **side}
 
 
 def read_rows(
@@ -77,8 +62,7 @@ def read_rows(
     except ImportError as error:
         raise UsageError(str(error)) from error
     try:
-        encoded = encode(table, categories=categories)
-        return show_pictures(Rows(table, encoded, items_of(table)), data.parent)
+        return to_rows(table, categories)
     except ImportError as error:
         raise UsageError(str(error)) from error
     except DataError as error:
@@ -108,7 +92,7 @@ def read_shown_rows(
         source[PROPOSED] = [one.option for one in rows.table.proposals]
     elif not data.is_dir():
         proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
-        rows = rows._replace(table=replace(rows.table, proposals=proposals))
+        rows = replace(rows, table=replace(rows.table, proposals=proposals))
     if side is None:
         return rows
     try:

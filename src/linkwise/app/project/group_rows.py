@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import read_shown_rows, recall_reading
+from linkwise.app.project.data_source import read_shown_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import WorkerOptions, flag_of
 from linkwise.data import Rows
-from linkwise.data.reading import Reading
+from linkwise.data.reading import Reading, recall_reading
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.large.array_files import ARRAY, array_form
 from linkwise.large.chunks import ENDINGS, find_files, is_pattern

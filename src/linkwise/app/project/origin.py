@@ -8,8 +8,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import PROPOSED, recall_reading
-from linkwise.data.columns.proposals import OPTIONS
+from linkwise.data.columns.proposals import OPTIONS, PROPOSED
+from linkwise.data.reading import recall_reading
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
 

@@ -25,7 +25,6 @@ from linkwise.app.project.data_source import (
     read_pairs_file,
     read_rows,
     read_shown_rows,
-    recall_reading,
     resolve_name,
     row_ids,
 )
@@ -64,7 +63,7 @@ from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
-from linkwise.data.reading import Reading
+from linkwise.data.reading import Reading, recall_reading
 from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.app.project.changed_options import check_same_positions, name_backup
-from linkwise.app.project.data_source import PROPOSED, describe_source, read_shown_rows, row_ids
+from linkwise.app.project.data_source import describe_source, read_shown_rows, row_ids
 from linkwise.app.project.group_rows import is_of_groups
 from linkwise.app.project.origin import EARLIER, list_weighed, multiply_weights, origin_of, restore_weights
 from linkwise.app.project.project import Project
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table
+from linkwise.data.columns.proposals import PROPOSED
 from linkwise.data.columns.weights import COLUMNS
 from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.show.column_views import ColumnView, read_by_views

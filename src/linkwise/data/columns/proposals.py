@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 NOTHING_GIVEN = Reading()
+PROPOSED = "proposed"  # what a session calls the names of the options that were taken
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
 _MOST_WORDS = 3  # of an average name
@@ -132,6 +133,24 @@ def _about(one: str, several: str) -> Callable[[Sequence[str]], str]:
         return f"{names} {one if len(columns) == 1 else several}"
 
     return write
+
+
+_BRIEF_REASONS = {
+    "id_column": "each row has its own value",
+    "text": "texts",
+    "image": "paths of pictures",
+    "series": "each row is a curve",
+    "as_categories": "codes, not amounts",
+    "log": "a few values are far larger",
+    "cycles": "the place in a cycle counts, too",
+    "drop": "only counts the rows",
+    "show": "more than half is missing",
+}
+
+
+def explain_briefly(proposal: Proposal) -> str:
+    """Say in a few words why something is proposed for a column that stands beside the words."""
+    return _BRIEF_REASONS.get(proposal.option, "")
 
 
 def _column_of_cycle(option: str) -> str:

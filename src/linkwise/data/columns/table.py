@@ -52,8 +52,8 @@ class Table:
         The folder from which relative paths of pictures begin.
     written : dict of str to narwhals.Series
         For each column whose numbers are written with a unit or other marks: the text that a person sees.
-    n_read_notes : int
-        How many notes come first that are about the file as a whole and not about the use of a column.
+    column_notes : tuple of str
+        Those of the notes that only say what each column is.
     proposals : tuple of Proposal
         What the values suggested and `reading` has taken.
     """
@@ -65,7 +65,7 @@ class Table:
     reading: Reading = field(default=Reading(), repr=False)
     written: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False)
     folder: Path = Path()
-    n_read_notes: int = 0
+    column_notes: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
 
     def __len__(self) -> int:
@@ -195,13 +195,13 @@ def understand(
     is_of_records = not reading.is_of_series and not used.has_blocks_alone
     parts: Mapping[str, tuple[str, ...]] = {}
     if reading.is_of_series:
-        found, told = understand_curves(frame, names)
+        found, choices, told = understand_curves(frame, names)
     elif is_of_records:
         if used.columns:
             frame, parts = expand_lists(frame, used.columns)
-        frame, found, told = understand_records(frame, used, parts, reading)
+        frame, found, choices, told = understand_records(frame, used, parts, reading)
     else:
-        found, told = understand_texts(frame, used)
+        found, choices, told = *understand_texts(frame, used), list[str]()
     if isinstance(weights, Mapping):
         check_weighed_names(weights, found, list(parts))
     if is_of_records:
@@ -213,8 +213,8 @@ def understand(
     has_blocks = len(blocks) > 1 or (is_of_records and bool(blocks))
     weights = weights or ({} if has_blocks else None)
     chosen = replace(reading, id_column=names.id_column, weights=weights, metric=metric)
-    all_notes = (*notes, _id_note(names.id_column), *told)
-    return Table(ids, frame, found, all_notes, chosen, written, folder, len(notes))
+    said = (_id_note(names.id_column), *choices)
+    return Table(ids, frame, found, (*notes, *said, *told), chosen, written, folder, said)
 
 
 def _id_note(id_column: str | None) -> str:

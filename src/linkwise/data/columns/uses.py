@@ -29,10 +29,11 @@ def understand_records(
     names: NamedColumns,
     parts: Mapping[str, tuple[str, ...]],
     reading: Reading,
-) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str]]:
-    """Decide the role of each column of records, and describe the choices in sentences.
+) -> tuple[nw.DataFrame[Any], tuple[Column, ...], list[str], list[str]]:
+    """Decide the role of each column of records.
 
-    The frame that is returned has merged variants, codes as texts, and columns of cycles.
+    Returns the table with merged variants, codes as texts and columns of cycles; the roles; sentences on
+    what each column is; and all other notes.
     """
     as_categories, merges, cycles = reading.as_categories or (), bool(reading.merge_variants), list[Cycle]()
     if as_categories:
@@ -87,12 +88,13 @@ def understand_records(
         for name, some in parts.items()
     ]
     hints_told = [note + tail[name] for name, note in told.items()]
-    notes = [*_describe_choices(plain, columns), *lists, *hints_told]
     return (
         frame,
         found,
+        _describe_choices(plain, columns),
         [
-            *notes,
+            *lists,
+            *hints_told,
             *variant_notes.values(),
             *propose_categories(frame, found),
             *(describe_cycles(cycles) if cycles else ()),
@@ -248,8 +250,13 @@ def check_paths(series: nw.Series[Any]) -> None:
     )
 
 
-def understand_curves(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
-    """Decide what the columns of a table of curves are: a column of lists, or columns of numbers in order."""
+def understand_curves(
+    frame: nw.DataFrame[Any], names: NamedColumns
+) -> tuple[tuple[Column, ...], list[str], list[str]]:
+    """Decide what the columns of a table of curves are: a column of lists, or columns of numbers in order.
+
+    Returns the roles, a sentence on what the rows are, and all other notes.
+    """
     columns, id_column, drop = names.columns, names.id_column, names.drop
     there = list(frame.columns)
     free = [name for name in there if name not in (id_column, *drop, *names.show)]
@@ -267,7 +274,7 @@ def understand_curves(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
         )
     if lists:
         found = _assign_uses(frame, {lists[0]: "curve"}, id_column, drop)
-        return found, _note_shown_columns(f"Each row is a curve, the list in column '{lists[0]}'", found)
+        return found, _note_shown_columns(f"Each row is a curve, the list in column '{lists[0]}'", found), []
     if len(samples) < 2:
         only = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
         raise DataError(
@@ -277,9 +284,9 @@ def understand_curves(frame: nw.DataFrame[Any], names: NamedColumns) -> Found:
     found = _assign_uses(frame, dict.fromkeys(samples, "sample"), id_column, drop)
     which = f"{samples[0]} to {samples[-1]}" if len(samples) > 3 else join_names(samples)
     notes = _note_shown_columns(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
-    if columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1:
-        notes.append("Remove what is no part of the curves with --drop, or set what is with --columns.")
-    return found, notes
+    way_out = "Remove what is no part of the curves with --drop, or set what is with --columns."
+    has_others = columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1
+    return found, notes, [way_out] if has_others else []
 
 
 def _assign_uses(

@@ -28,6 +28,8 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError(
             "frame is of dask, but a DataFrame in memory is required. Call frame.compute() first."
         )
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
+        raise TypeError("frame is a single column, but a table is required. Pass series.to_frame().")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
     refuse_lone_surrogates(names, "the names of columns")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.proposals import Proposal
+from linkwise.data.columns.proposals import Proposal, explain_briefly
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, to_numbers, value_kind
 from linkwise.data.columns.table import Table
 from linkwise.data.reading import Reading
@@ -21,6 +22,7 @@ Use = Literal["compare", "show", "id", "ignore"]
 USES: tuple[Use, ...] = ("compare", "show", "id", "ignore")
 Kind = Literal["number", "amount", "category", "date", "text", "picture", "curve", "list", "other"]
 CURVE = "curve"  # the name of all samples of a curve together
+_LOOKED_AT = 200  # values
 _LONGEST = 60  # characters of an example
 _KIND_OF_ROLE: dict[Role, Kind] = {
     "numeric": "number", "category": "category", "date": "date", "document": "text", "text": "text",
@@ -94,7 +96,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         series = table.frame.get_column(column.name)
         proposals = [one for one in table.proposals if _is_about(one, column, samples)]
         kind, use = _find_kind(table, column, series), _find_use(table, column)
-        reason = "; ".join(one.reason for one in proposals) or _describe(column)
+        reason = "; ".join(filter(None, map(explain_briefly, proposals))) or _describe(column)
         cells = series.to_list()
         known = next((cell for cell in cells if not is_missing(cell)), None)
         written = table.written.get(column.name)
@@ -141,7 +143,23 @@ def _find_use(table: Table, column: Column) -> Use:
 def _find_kind(table: Table, column: Column, series: nw.Series[Any]) -> Kind:
     if column.name in (table.reading.log or ()):
         return "amount"
-    return _KIND_OF_ROLE.get(column.role) or _KIND_OF_VALUES.get(value_kind(series), "other")
+    if column.role in _KIND_OF_ROLE:
+        return _KIND_OF_ROLE[column.role]
+    what = value_kind(series)
+    if what == "words" and _are_numbers(series):  # a column that is not compared stays as it is written
+        return "number"
+    if what == "words" and 2 * series.n_unique() > len(series):
+        return "text"
+    return _KIND_OF_VALUES.get(what, "other")
+
+
+def _are_numbers(series: nw.Series[Any]) -> bool:
+    """Whether the first words of a column are plain numbers."""
+    words = [word for word in series.head(_LOOKED_AT).to_list() if not is_missing(word)]
+    try:
+        return bool(words) and all(isfinite(float(word)) for word in words)
+    except ValueError:
+        return False
 
 
 def _list_kinds(kind: Kind, series: nw.Series[Any], *, is_code: bool) -> tuple[Kind, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.data.cells import MISSING
 from linkwise.data.columns.curves import read_curves
@@ -14,13 +17,20 @@ from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
 from linkwise.data.columns.roles import Role, to_words
 from linkwise.data.columns.table import Table
 from linkwise.data.encoding.encoded import Encoded
+from linkwise.data.encoding.matrix import Categories, encode
 from linkwise.data.read.picture_files import require_pillow
+from linkwise.data.show.column_views import view_columns
 from linkwise.data.show.items import Items, SideTable, file_items, record_items, series_items, text_items
 from linkwise.errors import DataError
+from linkwise.markup import draw_block
+from linkwise.wording import count_noun, join_names
 
 
-class Rows(NamedTuple):
-    """What a source of rows gives.
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """The rows of a file, a folder or a table in memory, as `linkwise.read` returns them.
+
+    A session, every learner and every clusterer take it in place of an array, which is then `X`.
 
     Attributes
     ----------
@@ -35,6 +45,35 @@ class Rows(NamedTuple):
     table: Table
     encoded: Encoded
     items: Items
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.X, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        caption, *lines = _describe_rows(self)
+        return "\n".join([f"Rows: {caption}", *(f"  {line}" for line in lines)])
+
+    def _repr_html_(self) -> str:
+        caption, *lines = _describe_rows(self)
+        return draw_block(caption, lines)
+
+    @property
+    def X(self) -> NDArray[np.float64]:
+        """The rows as numbers, of shape (n_rows, n_features)."""
+        return self.encoded.X
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of `X`."""
+        return self.X.shape[0], self.X.shape[1]
+
+    @property
+    def ids(self) -> tuple[str, ...] | None:
+        """Name of each row; None where rows are known by their position."""
+        return self.table.ids
 
     @property
     def side(self) -> SideTable | None:
@@ -52,6 +91,51 @@ class Rows(NamedTuple):
         if self.items.kind != "record":
             return None
         return self.encoded if self.side is None else self.side.columns
+
+
+def to_rows(table: Table, categories: Categories = "columns") -> Rows:
+    """Encode the rows of a table and show them, with pictures if a column holds their paths.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    categories : {"columns", "codes"}, default="columns"
+        How categories are encoded, as for `encode`.
+
+    Returns
+    -------
+    Rows
+        The rows.
+    """
+    rows = Rows(table, encode(table, categories=categories), items_of(table))
+    return show_pictures(rows, table.folder)
+
+
+def encode_in_units(rows: Rows) -> Encoded:
+    """Encode columns in their own units, as rules name them; texts, images and curves stay as they are."""
+    if rows.table.kind != "record" or rows.encoded.features[0].role in ("image", "sample"):
+        return rows.encoded
+    columns = tuple(column for column in rows.table.columns if column.role != "image")
+    table = replace(rows.table, reading=replace(rows.table.reading, log=None), columns=columns)
+    return encode(table, scale="none", categories="codes")
+
+
+def _describe_rows(rows: Rows) -> list[str]:
+    """How many rows there are and what names them; what each column is for; and what was decided."""
+    table = rows.table
+    named = [column.name for column in table.columns if column.role == "id"]
+    known = f"identified by '{named[0]}'" if named else "identified by their position"
+    lines = [f"{count_noun(len(rows), 'row')}, {known}"]
+    views = view_columns(table, {})
+    for use, label in (("compare", "compared"), ("show", "shown"), ("ignore", "ignored")):
+        names = [f"{view.name} ({view.kind})" for view in views if view.use == use]
+        if use == "compare" and table.reading.kind is not None:
+            names = [f"{table.reading.kind}s"]
+        if names:
+            lines.append(f"{label}: {join_names(names, 12)}")
+    lines += [f"decided: {one.reason}" for one in table.proposals if one.option != "id_column"]
+    return lines
 
 
 def items_of(table: Table) -> Items:
@@ -128,12 +212,12 @@ def show_pictures(rows: Rows, folder: Path) -> Rows:
         pictures = file_items(find_pictures(table.frame[column], folder))
     except (DataError, ImportError) as error:
         note = f"You see the paths in column '{column}' in place of the pictures. {error}"
-        return rows._replace(table=replace(table, notes=(*table.notes, note)))
+        return replace(rows, table=replace(table, notes=(*table.notes, note)))
 
     def fields(row: int) -> dict[str, str]:
         return {**pictures.fields(row), **leave_out(own.fields(row), column)}
 
-    return rows._replace(items=replace(own, fields=fields, pixels=pictures.pixels))
+    return replace(rows, items=replace(own, fields=fields, pixels=pictures.pixels))
 
 
 def leave_out(cells: Mapping[str, str], name: str) -> dict[str, str]:

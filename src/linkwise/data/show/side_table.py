@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,7 @@ def show_side_table(rows: Rows, side: SideTable) -> Rows:
             **second,
         }
 
-    return rows._replace(items=Items(shown.kind, fields, shown.content, shown.pixels, side))
+    return replace(rows, items=Items(shown.kind, fields, shown.content, shown.pixels, side))
 
 
 # ---------------------------------------------------------------- joining

@@ -16,6 +16,7 @@ from linkwise.constraints.error_rates import AssumedRate
 from linkwise.constraints.files import index_ids
 from linkwise.data.columns.table import Table
 from linkwise.data.show.items import Items
+from linkwise.data.show.rows import Rows
 from linkwise.errors import ConstraintError, DataError, SessionError, short_repr
 from linkwise.learn.learner import Learner
 from linkwise.session.journal import registry
@@ -121,6 +122,8 @@ def check_items(items: object, n_rows: int) -> None:
     """Check that there is one item for each row, of a kind that can be shown."""
     if items is None or isinstance(items, Items):
         return
+    if isinstance(items, Rows):
+        items = items.table
     is_table = isinstance(items, Sized) and (isinstance(items, Table) or hasattr(items, "columns"))
     values = to_item_list(items)
     is_list = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim > 0)

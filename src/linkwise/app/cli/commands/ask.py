@@ -29,6 +29,7 @@ from linkwise.app.project.project import (
 )
 from linkwise.app.project.recoding import propose_columns
 from linkwise.app.terminal import screen
+from linkwise.app.terminal.column_dialogue import choose_columns, draw_columns
 from linkwise.app.terminal.console import PairView, Terminal
 from linkwise.app.terminal.dialogue import BusyContext, Ending, run_dialogue
 from linkwise.app.terminal.keys import KeyReader, LineReader, Reader, is_interactive, parse_command
@@ -88,9 +89,7 @@ def confirm_replay(question: ReplayNeeded) -> bool:
 
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
-    console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
-    if project.advice.command is not None:
-        console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
+    project = show_opening(project, console)
     key = ColumnKey(project, console)
     terminal = make_terminal(project, console, budget=budget, is_complete=True, current=lambda: key.project)
     with open_reader(with_suspects=project.session.status.is_fallible) as read:
@@ -102,6 +101,28 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
             busy=choose_spinner(project.session),
             columns=key,
         )
+
+
+def show_opening(project: Project, console: Console) -> Project:
+    """Show what is opened, and the columns before the first question; return the project as it is then.
+
+    A person at the terminal may use the columns otherwise.
+    """
+    title, notes = describe_opening(project)
+    views = project.columns if project.advice.notes else ()
+    if not views:
+        console.print(screen.draw_opening(title, notes), highlight=False)
+        return project
+    said = {*project.table.column_notes, *project.advice.notes}
+    others = [note for note in notes if note not in said]
+    console.print(screen.draw_opening(title, others), highlight=False)
+    console.print(draw_columns(views, console.width), highlight=False)
+    console.print(screen.draw_listing([("·", note) for note in project.advice.warnings]), highlight=False)
+    if project.advice.command is not None:
+        console.print(f"    {project.advice.command}", soft_wrap=True, highlight=False, markup=False)
+    if not is_interactive():
+        return project
+    return choose_columns(project, console)
 
 
 def make_terminal(
