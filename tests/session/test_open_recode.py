@@ -89,3 +89,13 @@ def test_clusters_keep_their_numbers_when_rows_are_added(tmp_path):
         assert set(session.cluster_shades) >= set(np.unique(labels).tolist())
     with Session.open(path, more) as session:
         assert session.labels.tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("drops_ids", [True, False])
+def test_ids_go_with_the_column_that_held_them(tmp_path, drops_ids):
+    path, ids = tmp_path / "s.linkwise", [f"r{row}" for row in range(60)]
+    with Session.open(path, X, lw.COBRAS(random_state=0), ids=ids) as session:
+        session.recode(2 * X, drops_ids=drops_ids)
+        assert session.has_ids is not drops_ids
+    with Session.open(path, 2 * X) as again:
+        assert again.ids[3] == ("3" if drops_ids else "r3")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals
+from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
 from linkwise.data.reading import recall_reading, store_reading
 from linkwise.data.show.rows import Rows
@@ -52,7 +53,8 @@ BY_ID = (
 def describe_rows(rows: Rows) -> dict[str, Any]:
     """Describe how rows were read, as the source of a session holds it."""
     proposed = [one.option for one in rows.table.proposals]
-    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {})}
+    encoder = {ENCODER_HASH: hash_weights()} if uses_meaning(rows.table.reading.text_by) else {}
+    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
 
 
 class SessionData:
@@ -112,7 +114,12 @@ class SessionData:
         return data_difference(self._journal.meta["data"], check_rows(X))
 
     def move_rows(
-        self, X: ArrayLike | None, ids: Sequence[object] | None, source: dict[str, Any] | None
+        self,
+        X: ArrayLike | None,
+        ids: Sequence[object] | None,
+        source: dict[str, Any] | None,
+        *,
+        drops_ids: bool = False,
     ) -> dict[str, Any]:
         """Let the events name the rows of X in place of those that the file has; nothing is stored.
 
@@ -124,7 +131,7 @@ class SessionData:
         if X is None:
             raise SessionError("Another encoding needs the data. Open it with Session.open(path, X).")
         rows, journal = check_rows(X), self._journal
-        names = journal.ids if ids is None else check_ids(ids, len(rows))
+        names = (None if drops_ids else journal.ids) if ids is None else check_ids(ids, len(rows))
         is_bound = any(event.names_rows for event in journal.events)
         n_before = journal.n_rows if is_bound else len(rows)  # otherwise any rows will do
         here = match_rows(None if ids is None else journal.ids, names, n_before, len(rows))
@@ -238,6 +245,7 @@ class SessionData:
         source: dict[str, Any] | None = None,
         backup: str | os.PathLike[str] | None = None,
         items: Any = None,
+        drops_ids: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Replace the data by another encoding of the same rows, and replay all answers on it.
@@ -257,6 +265,8 @@ class SessionData:
         items : table, list of str or Path, ndarray or linkwise.data.Items, optional
             The items that a person sees, one for each row of X. By default the items of before, or the
             columns of X if `ids` have changed.
+        drops_ids : bool, default=False
+            Whether rows without `ids` lose the ids that the session has for them.
         progress : callable, optional
             ``progress(made, planned)`` while the learner prepares.
 
@@ -279,7 +289,7 @@ class SessionData:
             ids, items = read.ids if ids is None else ids, read if items is None else items
         before = self._journal.events, self._journal.ids, dict(self._journal.meta), self._state.replay
         try:
-            changes = self.move_rows(X, ids, source)
+            changes = self.move_rows(X, ids, source, drops_ids=drops_ids)
             check_items(items, self._journal.n_rows)
             if changes:
                 rows = check_rows(X)
@@ -382,6 +392,6 @@ class SessionData:
         ClusterColumns
             The cluster of each row.
         """
-        now = self._snapshots.take()
+        now = self._snapshots.read()
         called = [now.names.get(label) for label in now.labels.tolist()]
         return ClusterColumns(now.labels.astype(np.int64), called, now.confidence)

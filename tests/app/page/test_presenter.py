@@ -450,6 +450,7 @@ FIELDS = (
     "before",
     "limit",
     "what",
+    "columns",
 )
 
 

@@ -55,6 +55,29 @@ def test_what_a_person_sees_of_a_table():
     assert "more than half is missing" in views["fax"].reason
 
 
+def test_each_proposal_can_be_rejected():
+    table = from_frame(PEOPLE, propose=True)
+    views = look(table)
+    otherwise = {name: view.otherwise for name, view in views.items() if view.is_proposed}
+    assert otherwise == {
+        "customer": ("show", "text"), "income": ("compare", "number"), "zip": ("compare", "number"),
+        "fax": ("compare", "number"),
+    }  # fmt: skip
+    chosen = [
+        replace(v, use=v.otherwise[0], kind=v.otherwise[1]) if v.otherwise else v for v in views.values()
+    ]
+    again = look(from_frame(PEOPLE, read_by_views(table, chosen)))
+    assert {name: (again[name].use, again[name].kind) for name in otherwise} == otherwise
+    assert not any(view.is_proposed for view in again.values())
+
+
+def test_a_column_with_gaps_can_be_compared():
+    frame = PEOPLE.select("age", "fax")
+    table = from_frame(frame)
+    views = [replace(view, use="compare") for view in look(from_frame(frame, propose=True)).values()]
+    assert encode(from_frame(frame, read_by_views(table, views))).X.shape == (N, 2)
+
+
 def test_a_person_changes_uses_and_kinds():
     table = from_frame(PEOPLE, propose=True)
     views = look(table)
@@ -104,6 +127,10 @@ def test_curves_are_one_column():
     assert list(views) == ["place", "curve"]
     assert views["curve"].influence == pytest.approx(1)
     assert describe(from_frame(frame, read_by_views(table, list(views.values())))) == describe(table)
+    with pytest.raises(DataError, match="Set 'place' to show"):
+        read_by_views(table, [replace(views["place"], use="compare"), views["curve"]])
+    with pytest.raises(DataError, match="No column is left"):
+        read_by_views(table, [views["place"], replace(views["curve"], use="ignore")])
 
 
 @pytest.mark.parametrize(
@@ -153,3 +180,9 @@ def test_what_a_person_sees_is_what_is_read(columns, propose, data):
     except DataError:  # such as an id that repeats
         return
     assert [(v.name, v.use) for v in view_columns(again, {})] == [(v.name, v.use) for v in chosen]
+    problem = ""
+    try:
+        assert len(encode(again).X) == len(frame)
+    except DataError as error:  # such as texts without words
+        problem = str(error)
+    assert "impute" not in problem

@@ -134,3 +134,8 @@ def view_project(project: Project) -> RowView:
 def project_columns(project: Project) -> Encoded | None:
     """Return the columns in their own units in which rules are made."""
     return columns_of_rules(project.rows)
+
+
+def project_notes(project: Project) -> list[str]:
+    """Return how the data were read, and what is advised before the first question."""
+    return [*project.rows.notes, *project.advice.sentences]

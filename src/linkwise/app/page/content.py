@@ -42,6 +42,8 @@ class PageContent:
         Number of the last event then; -1 if everything is to be read again.
     counter : int
         A number that changes with the labels.
+    encoding : int
+        A number that changes with the encoding of the rows.
     labels : ndarray of shape (n_rows,)
     clusters : tuple of ClusterSummary
         The largest first.
@@ -79,7 +81,7 @@ class PageContent:
         self.people: set[str] = set()
         self.moves = RecentMoves()
         self.has_new_shares = False  # whether the earlier moves have not been shown yet
-        self.counter, self.event = 0, -1
+        self.counter, self.event, self.encoding = 0, -1, 0
         self.now: Snapshot = session.snapshot
         self.labels: Labels = self.now.labels
         self.shades: Mapping[int, tuple[int, int]] = self.now.shades
@@ -98,9 +100,12 @@ class PageContent:
         self.event = -1
         self.refresh()
 
-    def show_encoding(self, X: NDArray[Any], view: RowView, columns: Encoded | None) -> None:
+    def show_encoding(
+        self, X: NDArray[Any], view: RowView, columns: Encoded | None, notes: Sequence[str]
+    ) -> None:
         """Show the rows in another encoding, on which the session was replayed."""
-        self.X, self.view, self.columns = X, view, columns
+        self.X, self.view, self.columns, self.notes = X, view, columns, list(notes)
+        self.encoding += 1
         self.places = RowPlaces(X, view.items.kind)
         self._begin()
 

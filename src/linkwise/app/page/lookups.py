@@ -21,6 +21,7 @@ from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
 from linkwise.app.page.requests import RefusedRequest, Request
+from linkwise.app.page.table_columns import describe_columns
 from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
 from linkwise.app.project.output import write_labels
@@ -224,5 +225,6 @@ def _export_session(session: Session) -> bytes:
 LOOKUPS: dict[str, Lookup] = {
     "item": _show_rows, "find": _find, "history": _list_history, "suspects": _list_suspects,
     "review": _list_cases, "team": lambda content, *_: {"report": describe_team(content.session)},
+    "table": lambda content, *_: describe_columns(content),
     "rules": _list_rules, "profiles": _list_profiles, "why": _explain, "export": _export,
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from linkwise.app.page.cards import RowView, project_columns, view_numbers, view_project
+from linkwise.app.page.cards import RowView, project_columns, project_notes, view_numbers, view_project
 from linkwise.app.page.presenter import Presenter
 from linkwise.app.project.project import Project
 from linkwise.data.demo_sets import DemoSet
@@ -22,7 +22,7 @@ def present_project(
         title=project.title,
         place=str(project.path),
         columns=project_columns(project),
-        notes=(*project.rows.notes, *project.advice.sentences),
+        notes=project_notes(project),
         budget=budget,
         overlap=overlap,
         gold=gold,

@@ -12,6 +12,7 @@ from linkwise.app.page.cards import RowView, list_differing_fields
 from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.requests import PERSONAL
+from linkwise.app.project.changed_options import count_facts
 from linkwise.app.project.cluster_search import RowHits
 from linkwise.app.project.method_choice import learner_phrase
 from linkwise.constraints.facts import Answer
@@ -61,6 +62,7 @@ def render_state(content: PageContent, people: Sequence[str] = ()) -> dict[str, 
         "rules": content.has_rules(),
         "profiles": content.profile is not None,
         "columns": None if people else content.offer.describe(),
+        "table": None if people else _render_table(content),
         "more_clusters": max(0, len(content.clusters) - MOST_CLUSTERS),
         "learner": learner_phrase(now.learner),
         "description": [] if status.advice is not None else list(status.description),
@@ -88,6 +90,13 @@ def _render_own_question(content: PageContent, person: str, n_others: int) -> di
     """Return the question of one person; None if others hold all that are worth asking now."""
     found = content.find_question(person, n_others)
     return None if found is None else render_question(content.view, content.labels, found, found.id, None)
+
+
+def _render_table(content: PageContent) -> dict[str, Any] | None:
+    """Whether the columns wait to be confirmed, and a number that changes with them; None without columns."""
+    if content.offer.project is None:
+        return None
+    return {"is_new": not count_facts(content.session), "encoding": content.encoding}
 
 
 def _render_counts(status: Status) -> dict[str, int]:

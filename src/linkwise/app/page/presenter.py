@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from linkwise.app.page import requests
 from linkwise.app.page.answer_list import check_owner, serialize_chain
-from linkwise.app.page.cards import RowView, project_columns, view_project
+from linkwise.app.page.cards import RowView, project_columns, project_notes, view_project
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.lookups import LOOKUPS, add_values, find_cluster, read_pair
 from linkwise.app.page.page_state import render_present_question, render_state
 from linkwise.app.page.requests import PERSONAL, RefusedRequest, Reply, Request
+from linkwise.app.page.table_columns import find_project
+from linkwise.app.project.recoding import Recoded
 from linkwise.constraints.checks import CONSTRAINT_KINDS
 from linkwise.constraints.facts import ANSWERS, Answer
 from linkwise.errors import (
@@ -168,7 +170,7 @@ class Presenter:
             except RefusedRequest as error:
                 reply = requests.refuse(request, error.kind, error.text, **error.more)
                 return replace(reply, changed=self._has_new_event(before))
-            moves_places = request.get("do") in ("columns", "map")
+            moves_places = request.get("do") in ("columns", "read", "map")
             changed = self._has_new_event(before) or moves_places or request.get("do") == "later"
             return Reply({"re": name, "ok": True, **body}, file, changed, moves_places)
 
@@ -322,18 +324,35 @@ class Presenter:
 
     def _choose_columns(self, request: Request) -> dict[str, Any]:
         """Apply the weights that a page showed as proposed, or take back all that were applied."""
-        if self._content.people:
-            raise RefusedRequest(
-                "bad",
-                "People answer here under their names, and other weights would change the questions of all."
-                " Stop the page, and start it again with --weight.",
-            )
+        self._check_alone("--weight")
         action = requests.read_choice(request, "action", ("weigh", "restore"))
         shown, offer = requests.read_names(request, "columns"), self._content.offer
         recoded = offer.accept(shown) if action == "weigh" else offer.restore(shown)
+        return self._show_project(recoded)
+
+    def _read_columns(self, request: Request) -> dict[str, Any]:
+        """Use the columns as a person chose."""
+        self._check_alone("other options for its columns")
+        find_project(self._content)
+        return self._show_project(self._content.offer.read(requests.read_column_choices(request)))
+
+    def _check_alone(self, option: str) -> None:
+        """Check that nobody else answers, whose questions would change."""
+        if self._content.people:
+            raise RefusedRequest(
+                "bad",
+                "People answer here under their names, and other columns or weights would change the"
+                f" questions of all. Stop the page, and start it again with {option}.",
+            )
+
+    def _show_project(self, recoded: Recoded) -> dict[str, Any]:
+        """Show the rows as they are read now, and return what has happened to the session."""
         project = recoded.project
-        self._content.show_encoding(project.encoded.X, view_project(project), project_columns(project))
-        return {"backup": recoded.backup.name, "changed": recoded.changed}
+        self._content.show_encoding(
+            project.encoded.X, view_project(project), project_columns(project), project_notes(project)
+        )
+        backup = None if recoded.backup is None else recoded.backup.name
+        return {"backup": backup, "changed": recoded.changed}
 
     def _place_rows(self, request: Request) -> dict[str, Any]:
         """Start to place the rows of the plot by neighbours, or place them on their axes again."""
@@ -398,6 +417,6 @@ class Presenter:
         "note": _write_note,
         "decide": _decide,
         "add": _add, "merge": _merge, "done": _set_done, "name": _name,
-        "example": _set_example, "columns": _choose_columns,
+        "example": _set_example, "columns": _choose_columns, "read": _read_columns,
         "map": _place_rows,
     }  # fmt: skip

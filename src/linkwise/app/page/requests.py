@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from linkwise.data.show.column_views import KINDS, USES, Kind, Use
 from linkwise.errors import SessionError
 from linkwise.session.journal.events import Remark, check_note, check_seconds
 
@@ -104,6 +105,20 @@ def read_names(request: Request, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise RefusedRequest("bad", f"{name} is {_shown(value)}. Pass a list of names.")
     return list(value)
+
+
+def read_column_choices(request: Request) -> dict[str, tuple[Use, Kind]]:
+    """Return the use and the kind that a person chose for some columns."""
+    value = request.get("columns")
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise RefusedRequest("bad", f"columns is {_shown(value)}. Pass a list of columns.")
+    choices: dict[str, tuple[Use, Kind]] = {}
+    for one in value:
+        name = one.get("name")
+        if not isinstance(name, str) or name in choices:
+            raise RefusedRequest("bad", f"name is {_shown(name)}. Pass each column once, by its name.")
+        choices[name] = read_choice(one, "use", USES), read_choice(one, "kind", KINDS)
+    return choices
 
 
 def read_note(request: Request) -> str:

@@ -1,8 +1,9 @@
-"""The offer to weigh columns by the answers, and to take the weights back."""
+"""The offer to weigh columns by the answers, to take the weights back, and to use columns otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from linkwise.app.project.project import Project
@@ -11,10 +12,12 @@ from linkwise.app.project.recoding import (
     can_recode,
     list_weighed_columns,
     propose_columns,
+    read_otherwise,
     take_back,
     weigh_columns,
 )
 from linkwise.cluster.metric.column_choice import ColumnProposal
+from linkwise.data.show.column_views import Kind, Use
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -42,6 +45,11 @@ class ColumnOffer:
         self._asked = -1  # answers when a proposal was last computed
         self._weighed = () if self._project is None else list_weighed_columns(self._project)
         self.is_new = False
+
+    @property
+    def project(self) -> Project | None:
+        """The project, whose file can be read otherwise; None if it cannot."""
+        return self._project
 
     def update(self) -> None:
         """Compute a proposal, after every few answers."""
@@ -81,8 +89,7 @@ class ColumnOffer:
                 f"The proposal has changed meanwhile. {describe_proposal(less, more)} No weight has changed."
             )
         recoded = weigh_columns(self._project, self._proposal.weights)
-        self._project, self._proposal = recoded.project, None
-        self._weighed = list_weighed_columns(recoded.project)
+        self._follow(recoded.project)
         return recoded
 
     def restore(self, shown: Sequence[str]) -> Recoded:
@@ -101,8 +108,36 @@ class ColumnOffer:
                 " Look at them again."
             )
         recoded = take_back(self._project)
-        self._project, self._proposal, self._weighed = recoded.project, None, ()
+        self._follow(recoded.project)
         return recoded
+
+    def read(self, choices: Mapping[str, tuple[Use, Kind]]) -> Recoded:
+        """Use columns otherwise.
+
+        Parameters
+        ----------
+        choices : dict of str to (str, str)
+            The use and the kind of some columns; the others stay as they are.
+        """
+        if self._project is None:
+            raise DataError("The columns of these rows cannot be changed.")
+        views = self._project.columns
+        if missing := choices.keys() - {view.name for view in views}:
+            raise DataError(f"Column '{min(missing)}' is not in the table. Look at the columns again.")
+        chosen = [
+            replace(view, use=use, kind=kind)
+            for view in views
+            for use, kind in (choices.get(view.name, (view.use, view.kind)),)
+        ]
+        recoded = read_otherwise(self._project, chosen)
+        self._follow(recoded.project)
+        self._asked = -1
+        return recoded
+
+    def _follow(self, project: Project) -> None:
+        """Go on with the rows as they are read now."""
+        self._project, self._proposal = project, None
+        self._weighed = list_weighed_columns(project)
 
 
 def describe_proposal(less: Sequence[str], more: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Weigh columns by the answers while a session is open, and take the weights back."""
+"""Read the rows otherwise while a session is open: weigh columns by the answers, or use others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwise.app.project.changed_options import check_same_positions, name_backup
+from linkwise.app.project.changed_options import (
+    check_same_positions,
+    count_facts,
+    name_backup,
+    recall_options,
+)
+from linkwise.app.project.column_advice import Advice, advise
 from linkwise.app.project.data_source import describe_source, read_shown_rows, row_ids
 from linkwise.app.project.group_rows import is_of_groups
 from linkwise.app.project.origin import EARLIER, list_weighed, multiply_weights, origin_of, restore_weights
-from linkwise.app.project.project import Project
+from linkwise.app.project.project import Project, session_words
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table
@@ -27,20 +33,20 @@ MOST_RIGHT = 0.1  # expected share of rows in a wrong cluster up to which no wei
 
 
 class Recoded(NamedTuple):
-    """A session with other weights.
+    """A session whose rows are read otherwise.
 
     Attributes
     ----------
     project : Project
         The same session with the other encoding.
-    backup : Path
-        A copy of the session as it was.
+    backup : Path or None
+        A copy of the session as it was; None if it holds nothing that a person said about rows.
     changed : str
         A sentence about rows of the file that have changed since the session was opened; empty if none has.
     """
 
     project: Project
-    backup: Path
+    backup: Path | None
     changed: str
 
 
@@ -136,7 +142,7 @@ def read_otherwise(project: Project, views: Sequence[ColumnView]) -> Recoded:
     reading = read_by_views(project.table, views)
     if reading.id_column != old.id_column and any(event.names_rows for event in session.events):
         raise DataError(
-            "The answers find their rows by their ids. Undo the answers first, or keep the id column."
+            "The answers find their rows by their ids. Keep the id column, or begin another session."
         )
     source = origin_of(session, project.path)
     settings = describe_source(replace(reading, show=reading.shown_columns or None), project.data)
@@ -172,27 +178,34 @@ def encode_by(project: Project, source: dict[str, Any]) -> Recoded:
         )
     check_same_positions(session, path, project.data)
     rows = read_shown_rows(project.data, source, path.parent)
-    ids, backup = row_ids(rows.table), name_backup(path)
-    is_asked = any(event.names_rows for event in session.events)
+    ids, is_asked = row_ids(rows.table), any(event.names_rows for event in session.events)
+    backup = name_backup(path) if is_asked else None
     has_other_ids = is_asked and ids is not None and list(map(str, ids)) != session.ids
     if len(rows.encoded.X) != session.n_rows or has_other_ids:
         raise DataError(  # whoever shows rows by their positions would show other ones
             f"{project.data.name} holds other rows than when the session was opened. Open the session again,"
-            " then weigh its columns."
+            " then change its columns."
         )
     session.recode(
         rows.encoded.X,
         ids=ids,
         source=source | {"choices": rows.table.choices},
         backup=backup,
+        drops_ids=not is_asked,
     )
-    return Recoded(replace(project, rows=rows), backup, _describe_changes(project.table, rows.table))
+    words, advice = session_words(project.data, path), Advice()
+    if not count_facts(session):
+        advice = advise(rows, project.data, words, recall_options(session.source, path), "ask")
+    now = replace(project, rows=rows, advice=advice)
+    return Recoded(now, backup, _describe_changes(project.table, rows.table))
 
 
 def _describe_changes(before: Table, now: Table) -> str:
     """Say which rows have changed in the file since it was read before; empty if none has."""
     dropped = now.choices.get("drop", ())
-    names = [name for name in before.frame.columns if name in now.frame.columns and name not in dropped]
+    both = [name for name in before.frame.columns if name in now.frame.columns and name not in dropped]
+    # a column that rows are not compared by is text
+    names = [name for name in both if before.frame[name].dtype == now.frame[name].dtype]
     changed: set[int] = set()
     for name in names:
         pairs = zip(before.frame[name].to_list(), now.frame[name].to_list(), strict=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
 from linkwise.data.columns.proposals import Proposal, explain_briefly
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, to_numbers, value_kind
 from linkwise.data.columns.table import Table
+from linkwise.data.read.parse import parse_columns
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Use = Literal["compare", "show", "id", "ignore"]
 USES: tuple[Use, ...] = ("compare", "show", "id", "ignore")
 Kind = Literal["number", "amount", "category", "date", "text", "picture", "curve", "list", "other"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 CURVE = "curve"  # the name of all samples of a curve together
-_LOOKED_AT = 200  # values
 _LONGEST = 60  # characters of an example
 _KIND_OF_ROLE: dict[Role, Kind] = {
     "numeric": "number", "category": "category", "date": "date", "document": "text", "text": "text",
@@ -58,6 +58,9 @@ class ColumnView:
         Why it has this kind and this use; empty if nothing is to be said.
     is_proposed : bool
         Whether its kind or use was proposed by the values.
+    otherwise : tuple of (str, str) or None
+        The use and the kind that it has if the person rejects the proposal; None if nothing was proposed, or
+        if it cannot be rejected for this column alone.
     """
 
     name: str
@@ -69,6 +72,7 @@ class ColumnView:
     influence: float | None
     reason: str
     is_proposed: bool
+    otherwise: tuple[Use, Kind] | None = None
 
 
 def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView, ...]:
@@ -88,16 +92,16 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         list, are not among them.
     """
     samples = [column.name for column in table.columns if column.role == "sample"]
-    views = []
+    parsed, views = _parse_unused(table), []
     for column in table.columns:
         if column.role in ("cycle", "vector") or column.name in samples[1:]:
             continue
         name = CURVE if column.name in samples else column.name
-        series = table.frame.get_column(column.name)
+        series = parsed.get_column(column.name)
         proposals = [one for one in table.proposals if _is_about(one, column, samples)]
         kind, use = _find_kind(table, column, series), _find_use(table, column)
         reason = "; ".join(filter(None, map(explain_briefly, proposals))) or _describe(column)
-        cells = series.to_list()
+        cells = table.frame.get_column(column.name).to_list()
         known = next((cell for cell in cells if not is_missing(cell)), None)
         written = table.written.get(column.name)
         if written is not None:
@@ -113,9 +117,23 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
                 _add_shares(table, name, shares) if use == "compare" else None,
                 reason,
                 bool(proposals),
+                _reject({one.option for one in proposals}, kind, series, column.name),
             )
         )
     return tuple(views)
+
+
+def _parse_unused(table: Table) -> nw.DataFrame[Any]:
+    """The values of all columns; those that are not compared are read from text as if they were."""
+    import narwhals as nw
+
+    native = table.frame.to_native()
+    used = [column.name for column in table.columns if column.role in FEATURE_ROLES]
+    if nw.get_native_namespace(table.frame).__name__ != "polars":
+        return table.frame
+    mark = table.reading.delimiter
+    parsed = parse_columns(native, used, numbers=mark is not None, comma_free=mark not in (None, ","))
+    return nw.from_native(parsed.frame, eager_only=True)
 
 
 def _is_about(proposal: Proposal, column: Column, samples: Sequence[str]) -> bool:
@@ -127,9 +145,22 @@ def _is_about(proposal: Proposal, column: Column, samples: Sequence[str]) -> boo
 
 def _describe(column: Column) -> str:
     """What is worth saying of a column; nothing of plain numbers and of what a person chose."""
-    if column.role in ("numeric", "document", "image", "sample", "vector"):
+    if column.role in ("numeric", "date", "document", "image", "sample", "vector"):
         return ""
     return "" if column.reason in ("dropped", "only shown", "not among the columns named") else column.reason
+
+
+def _reject(options: set[str], kind: Kind, series: nw.Series[Any], name: str) -> tuple[Use, Kind] | None:
+    """The use and the kind of a column without what was proposed for it."""
+    if not options or options & {"series", "cycles"}:
+        return None
+    if options & {"log", "as_categories"}:
+        kind = "number"
+    if options & {"drop", "show", "log", "as_categories"}:
+        return "compare", kind
+    if "image" in options or _decide_role(series, name, []) not in FEATURE_ROLES:
+        return "show", kind
+    return "compare", "category" if "text" in options else kind
 
 
 def _find_use(table: Table, column: Column) -> Use:
@@ -146,20 +177,8 @@ def _find_kind(table: Table, column: Column, series: nw.Series[Any]) -> Kind:
     if column.role in _KIND_OF_ROLE:
         return _KIND_OF_ROLE[column.role]
     what = value_kind(series)
-    if what == "words" and _are_numbers(series):  # a column that is not compared stays as it is written
-        return "number"
-    if what == "words" and 2 * series.n_unique() > len(series):
-        return "text"
-    return _KIND_OF_VALUES.get(what, "other")
-
-
-def _are_numbers(series: nw.Series[Any]) -> bool:
-    """Whether the first words of a column are plain numbers."""
-    words = [word for word in series.head(_LOOKED_AT).to_list() if not is_missing(word)]
-    try:
-        return bool(words) and all(isfinite(float(word)) for word in words)
-    except ValueError:
-        return False
+    is_long = what == "words" and 2 * series.n_unique() > len(series)
+    return "text" if is_long else _KIND_OF_VALUES.get(what, "other")
 
 
 def _list_kinds(kind: Kind, series: nw.Series[Any], *, is_code: bool) -> tuple[Kind, ...]:
@@ -206,6 +225,7 @@ def read_by_views(table: Table, views: Sequence[ColumnView]) -> Reading:
         or no column is left to compare.
     """
     _check_views(table, views)
+    frame = _parse_unused(table)
     there = list(table.frame.columns)
     uses: dict[Use, list[str]] = {use: [view.name for view in views if view.use == use] for use in USES}
     kinds = {view.name: view.kind for view in views}
@@ -224,11 +244,11 @@ def read_by_views(table: Table, views: Sequence[ColumnView]) -> Reading:
         hide=tuple(name for name in old.hide or () if name in compared) or None,
         weights=_keep_weights(old, compared),
     )
-    if CURVE in compared or any(kinds[name] == "curve" for name in compared):
+    if old.is_of_series:
         return replace(reading, columns=None, show=None if old.side_file is None else old.show)
-    numbers = [name for name in records if kinds[name] == "category" and _is_number(table, name)]
+    numbers = [name for name in records if kinds[name] == "category" and _is_number(table, frame, name)]
     cycles = [one for one in old.cycles or () if (one.rpartition("=")[0] or one) in records]
-    suitable = [name for name in there if _is_suitable(table, name, there)]
+    suitable = [name for name in there if _is_suitable(table, frame, name)]
     is_usual = set(records) <= {*suitable, *numbers}
     has_blocks = bool(texts or pictures)
     columns: tuple[str, ...] | None = None
@@ -246,6 +266,9 @@ def read_by_views(table: Table, views: Sequence[ColumnView]) -> Reading:
         log=tuple(name for name in records if kinds[name] == "amount") or None,
         cycles=tuple(cycles) or None,
         merge_variants=old.merge_variants if records else None,
+        metric=old.metric if records else None,
+        scale=old.scale if records else None,
+        impute=old.impute if records else None,
     )
 
 
@@ -256,19 +279,24 @@ def _keep_weights(reading: Reading, compared: Sequence[str]) -> Any:
     return {name: weight for name, weight in reading.weights.items() if name in compared} or None
 
 
-def _is_number(table: Table, name: str) -> bool:
+def _is_number(table: Table, frame: nw.DataFrame[Any], name: str) -> bool:
     """Whether a column is compared as a category only if somebody says so."""
-    return value_kind(table.frame.get_column(name)) == "number" or name in (table.reading.as_categories or ())
+    return value_kind(frame.get_column(name)) == "number" or name in (table.reading.as_categories or ())
 
 
-def _is_suitable(table: Table, name: str, there: list[str]) -> bool:
+def _is_suitable(table: Table, frame: nw.DataFrame[Any], name: str) -> bool:
     """Whether a column is compared if nobody says otherwise."""
     if name == table.reading.id_column or table.roles[name] in ("cycle", "vector"):
         return False
+    return _decide_role(frame.get_column(name), name, list(table.frame.columns)) in FEATURE_ROLES
+
+
+def _decide_role(series: nw.Series[Any], name: str, there: list[str]) -> Role | None:
+    """The role of a column if nobody says anything; None if nothing can be made of it."""
     try:
-        return decide_column(table.frame.get_column(name), name, there, None).role in FEATURE_ROLES
+        return decide_column(series, name, there, None).role
     except DataError:
-        return False
+        return None
 
 
 def _check_views(table: Table, views: Sequence[ColumnView]) -> None:
@@ -284,5 +312,9 @@ def _check_views(table: Table, views: Sequence[ColumnView]) -> None:
     ids = [view.name for view in views if view.use == "id"]
     if len(ids) > 1:
         raise DataError(f"Columns '{ids[0]}' and '{ids[1]}' are both to be the id. Use one.")
-    if not any(view.use == "compare" for view in views):
+    compared = [view.name for view in views if view.use == "compare"]
+    if not compared:
         raise DataError("No column is left to compare. Set at least one column to compare.")
+    others = [name for name in compared if known[name].kind != "curve"]
+    if table.reading.is_of_series and others:
+        raise DataError(f"Curves are compared without other columns. Set '{others[0]}' to show.")

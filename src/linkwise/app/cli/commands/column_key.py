@@ -58,7 +58,12 @@ class ColumnKey:
         weighed = (self._offer.describe() or {}).get("weighed", [])
         done = _describe_weighed(weighed) if shown else "Columns have their earlier weights again."
         again = f" {TAKE_BACK}" if shown else ""
-        self._say(f"{done} All answers are replayed, and {recoded.backup.name} is a copy.{again}")
+        copy = (
+            ""
+            if recoded.backup is None
+            else f" All answers are replayed, and {recoded.backup.name} is a copy."
+        )
+        self._say(f"{done}{copy}{again}")
         if recoded.changed:
             self._say(recoded.changed)
 
