@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.columns.ids import id_texts
+from linkwise.data.columns.roles import id_texts
 from linkwise.data.encoding.meaning import uses_meaning
 from linkwise.data.encoding.texts import TextSpace
 from linkwise.data.reading import Unit

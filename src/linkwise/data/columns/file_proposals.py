@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.data.columns.ids import is_key
-from linkwise.data.columns.roles import to_numbers, to_words, value_kind
+from linkwise.data.columns.roles import is_key, to_numbers, to_words, value_kind
 from linkwise.data.reading import Reading
 
 if TYPE_CHECKING:

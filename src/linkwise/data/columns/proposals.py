@@ -22,11 +22,18 @@ from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import find_codes
 from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
 from linkwise.data.columns.file_proposals import find_file_options
-from linkwise.data.columns.ids import find_id, is_key
 from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
-from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
+from linkwise.data.columns.roles import (
+    Column,
+    decide_column,
+    find_id,
+    is_key,
+    to_numbers,
+    to_words,
+    value_kind,
+)
 from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
 from linkwise.data.reading import OF_COLUMNS, Reading
