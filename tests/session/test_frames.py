@@ -162,6 +162,19 @@ def test_clusters_keep_the_index_of_the_frame():
     assert joined["cluster"].to_list() == session.labels.tolist()
 
 
+@pytest.mark.parametrize("name", ["order", None])
+def test_rows_in_another_order_are_joined_by_the_index(name):
+    frame = orders().set_index("order").rename_axis(name)
+    session = lw.Session(frame, lw.COBRAS(random_state=0))
+    session.answer("different")
+    called = name or "index"
+    with pytest.raises(lw.DataError, match=f"'{called}' has the ids .* Add id_column='{called}' to match"):
+        session.join(frame[::-1])
+    joined = session.join(frame[::-1][:20], id_column=called)
+    assert joined["cluster"].to_list() == session.labels[::-1][:20].tolist()
+    assert joined.index.equals(frame.index[::-1][:20])
+
+
 def test_the_page_shows_all_columns_and_the_rules_name_them():
     rows = lw.read(orders(), id="order", drop=None, show="sent")
     session = lw.Session(rows, lw.COBRAS(random_state=0))
