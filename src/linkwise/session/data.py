@@ -349,8 +349,8 @@ class SessionData:
         frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
             The rows that the session is about, in the same order.
         id_column : str, optional
-            The column with the ids of the session. The rows may then be in any order, and some may be
-            missing. By default rows are matched by their position, and a column with the same ids in
+            The column, or the index, with the ids of the session. The rows may then be in any order, and some
+            may be missing. By default rows are matched by their position, and a column with the same ids in
             another order is an error.
 
         Returns
