@@ -172,10 +172,11 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
         There is no such column, or one of its values is no id of the session.
     """
     table = to_table(frame)
-    if id_column not in table.columns:
+    columns = {**_read_index(frame), **{name: table[name] for name in table.columns}}
+    if id_column not in columns:
         raise DataError(f"There is no column {id_column!r}. The columns are {join_names(table.columns)}.")
     position = {name: row for row, name in enumerate(ids)}
-    given = [str(write_id(value)) for value in table[id_column].to_list()]
+    given = [str(write_id(value)) for value in columns[id_column].to_list()]
     unknown = [value for value in given if value not in position]
     if unknown:
         raise DataError(
@@ -185,13 +186,22 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
     return [position[value] for value in given]
 
 
+def _read_index(frame: Any) -> dict[str, Any]:
+    """The index of pandas by its name, or "index"; none if it only counts the rows."""
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index") or type(index).__name__ == "RangeIndex" or index.nlevels > 1:
+        return {}
+    return {"index" if index.name is None else str(index.name): index}
+
+
 def check_order(frame: Any, ids: Sequence[str]) -> None:
     """Raise if a table has the ids of the session in another order, so positions would be other rows."""
     table, order, known = to_table(frame), list(ids), set(ids)
     moved: dict[str, str] = {}  # columns with the ids in another order, and the first row that differs
-    for name in table.columns if len(table) == len(order) else ():
-        if str(write_id(table[name][0])) in known:
-            given = [str(write_id(value)) for value in table[name].to_list()]
+    columns = {**_read_index(frame), **{name: table[name] for name in table.columns}}
+    for name, values in columns.items() if len(table) == len(order) else ():
+        if str(write_id(values[0])) in known:
+            given = [str(write_id(value)) for value in values.to_list()]
             if given == order:
                 return
             if set(given) == known:

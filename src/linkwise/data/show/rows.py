@@ -122,6 +122,12 @@ def encode_in_units(rows: Rows) -> Encoded:
     return encode(table, scale="none", categories="codes")
 
 
+def _count_kind(number: int, kind: str) -> str:
+    """``1 category``, ``2 categories``."""
+    plural = f"{kind.removesuffix('y')}ies" if kind.endswith("y") else f"{kind}s"
+    return f"{number} {kind if number == 1 else plural}"
+
+
 def _describe_rows(rows: Rows) -> list[str]:
     """How many rows there are and what names them; what each column is for; and what was decided."""
     table = rows.table
@@ -130,11 +136,15 @@ def _describe_rows(rows: Rows) -> list[str]:
     lines = [f"{count_noun(len(rows), 'row')}, {known}"]
     views = view_columns(table, {})
     for use, label in (("compare", "compared"), ("show", "shown"), ("ignore", "ignored")):
-        names = [f"{view.name} ({view.kind})" for view in views if view.use == use]
+        by_kind: dict[str, list[str]] = {}
+        for view in views:
+            if view.use == use:
+                by_kind.setdefault(view.kind, []).append(view.name)
+        parts = [f"{_count_kind(len(names), kind)} ({join_names(names)})" for kind, names in by_kind.items()]
         if use == "compare" and table.reading.kind is not None:
-            names = [f"{table.reading.kind}s"]
-        if names:
-            lines.append(f"{label}: {join_names(names, 12)}")
+            parts = [f"the {table.reading.kind}s of the folder"]
+        if parts:
+            lines.append(f"{label}: {', '.join(parts)}")
     lines += [f"decided: {one.reason}" for one in table.proposals if one.option != "id_column"]
     return lines
 
