@@ -378,7 +378,8 @@ def _list_labels(clustering: Any, n_rows: int | None) -> NDArray[Any]:
         raise TypeError(
             f"The labels are {short_repr(given)}. Pass one label for each row, or a fitted clusterer."
         )
-    labels = list_labels(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
+    listed: Any = given
+    labels = list_labels(listed) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
     if labels.ndim != 1 or len(labels) != (len(labels) if n_rows is None else n_rows):
         there = "" if n_rows is None else f", but X has {n_rows} rows"
         raise ValueError(f"The labels have shape {labels.shape}{there}. Pass one label for each row.")

@@ -38,6 +38,7 @@ _ALIKE = 0.5  # least cosine of copies
 _DROP = 0.2  # by which the next row is less alike
 _MANY_AGREE = 0.5  # least share of copies that agree in the middle one of the columns of numbers
 _MANY = 0.25  # least share of rows with copies in a table of records
+_MANY_ALONE = 0.45  # where one column is all there is
 
 
 class NearCopies(NamedTuple):
@@ -88,7 +89,9 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
     has_copies = size > 1
     if has_copies.any() and np.median(size[has_copies]) > n / _LEAST_GROUPS:
         return None
-    if has_copies.mean() < _MANY or not _agree_in_numbers(frame, columns, id_column, chosen, alike, size):
+    if has_copies.mean() < (_MANY if len(columns) > 1 else _MANY_ALONE) or not _agree_in_numbers(
+        frame, columns, id_column, chosen, alike, size
+    ):
         return None
     return NearCopies(float(has_copies.mean()), int(np.median(size[has_copies])), columns)
 
@@ -123,13 +126,14 @@ def _agree_in_numbers(
     names = [name for name in frame.columns if name not in (*texts, id_column)]
     columns = [frame.get_column(name) for name in names]
     numbers = [to_numbers(series) for series in columns if value_kind(series) == "number"]
-    numbers = [values for values in numbers if np.nanstd(values) > 0]
+    numbers = [values for values in numbers if len(np.unique(values[np.isfinite(values)])) > 1]
     if not numbers:
         return True
     with_copies = np.flatnonzero(size > 1)
     first, copy = rows[with_copies], alike[with_copies].argmax(axis=1)
-    gaps = [np.abs(values[first] - values[copy]) / np.nanstd(values) for values in numbers]
-    agree = [np.nanmean(gap <= _AGREE) if not np.isnan(gap).all() else 1.0 for gap in gaps]
+    spreads = [float(values[np.isfinite(values)].std()) for values in numbers]
+    gaps = [np.abs(values[first] - values[copy]) / s for values, s in zip(numbers, spreads, strict=True)]
+    agree = [float(np.mean(gap[~np.isnan(gap)] <= _AGREE)) if (gap == gap).any() else 1.0 for gap in gaps]
     return bool(np.median(agree) >= _MANY_AGREE)
 
 
