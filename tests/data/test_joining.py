@@ -18,7 +18,8 @@ ROWS = [{"id": "r0", "n": 1, "w": "x"}, {"id": "r1", "n": 22, "w": None}, {"id":
 
 
 def joined(path, ending, columns=CLUSTERS, **options):
-    return join_file(path, read_table(path, **options), columns, ending)
+    table = read_table(path, **options)
+    return join_file(path, table.reading, columns, ending, table.frame)
 
 
 def write(tmp_path, name, content):
@@ -150,7 +151,7 @@ def test_a_file_that_has_changed_meanwhile_is_an_error(tmp_path):
     for text in ("n,w\n1,x\n2,y\n", "n,w\n1,x\n2,y\n3,z\n4,x\n5,x\n"):
         path.write_text(text)
         with pytest.raises(DataError, match="but the session has 3"):
-            join_file(path, table, CLUSTERS, ".csv")
+            join_file(path, table.reading, CLUSTERS, ".csv")
 
 
 # ---------------------------------------------------------------- tables in memory

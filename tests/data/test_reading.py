@@ -68,7 +68,7 @@ def test_an_unknown_option_names_the_nearest():
     [
         ({"scale": "large"}, "scale is 'large'. Set it to 'unit', 'standard' or 'none'"),
         ({"metric": "cosine", "scale": "unit"}, "metric cosine scales each row .* Remove scale"),
-        ({"series": True, "metric": "euclidean"}, "series compares curves sample by sample. Remove metric"),
+        ({"series": True, "metric": "cosine"}, "series compares curves sample by sample. Remove metric"),
         ({"text": "said", "impute": "median"}, "text compares rows by their words alone. Remove impute"),
         ({"weights": {"size": -1}}, "weight of 'size' is -1. Set a number of at least 0"),
     ],
@@ -76,6 +76,14 @@ def test_an_unknown_option_names_the_nearest():
 def test_options_that_do_not_fit(options, said):
     with pytest.raises(DataError, match=said):
         from_frame(FRAME, **options)
+
+
+@pytest.mark.parametrize("rows", [{"text": "said"}, {"columns": ["size", "shop"]}, {"series": True}])
+@pytest.mark.parametrize("option", [{"text_by": "words"}, {"metric": "euclidean"}, {"weights": "none"}])
+def test_an_option_that_asks_for_what_holds_anyway_changes_nothing(rows, option):
+    frame = FRAME.select("id", a="size", b=pl.col("size") * 2, c="size") if "series" in rows else FRAME
+    usual, given = (encode(from_frame(frame.tail(11), **rows, **more)).X for more in ({}, option))
+    assert np.array_equal(usual, given)
 
 
 def test_a_single_name_is_a_list_of_one():

@@ -69,7 +69,7 @@ def test_all_kinds_of_frames_are_the_same_rows(convert, rows):
 def test_rows_say_what_was_decided(rows):
     assert repr(rows) == (
         "Rows: 60 rows, identified by 'customer'\n"
-        "  compared: amount (amount), visits (number), city (category), since (date), vip (category)\n"
+        "  compared: 1 amount (amount), 1 number (visits), 2 categories (city, vip), 1 date (since)\n"
         "  decided: 'amount' has a few values that are far larger than the others, so its logarithm is"
         " compared"
     )
@@ -79,9 +79,9 @@ def test_rows_say_what_was_decided(rows):
     plain = lw.read(customers(), as_is=True, drop="vip")
     assert repr(plain) == (
         "Rows: 60 rows, identified by their position\n"
-        "  compared: amount (number), visits (number), city (category), since (date)\n"
-        "  shown: customer (text)\n"
-        "  ignored: vip (category)"
+        "  compared: 2 numbers (amount, visits), 1 category (city), 1 date (since)\n"
+        "  shown: 1 text (customer)\n"
+        "  ignored: 1 category (vip)"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_folder_an_array_and_a_table_are_read(tmp_path):
         (tmp_path / name).write_text(text)
     found = lw.read(tmp_path)
     assert found.ids == read_folder(tmp_path).ids == ("a.txt", "b.txt", "c.txt")
-    assert repr(found) == "Rows: 3 rows, identified by 'file'\n  compared: texts"
+    assert repr(found) == "Rows: 3 rows, identified by 'file'\n  compared: the texts of the folder"
     with pytest.raises(TypeError, match=r"is a folder, and id_column is about tables\. Remove it\."):
         lw.read(tmp_path, id="file")
     assert lw.read(np.array([[0.0, 5.0], [2.0, 1.0]])).X.tolist() == [[0, 1], [1, 0]]

@@ -40,7 +40,7 @@ PART = 128  # rows of a file of labels
 PAGE = 4096
 SIZES = (0, 1, 4, 21, 22, 30, 100, 1000)
 CHOICES = Reading(id_column="key", impute="median")
-KINDS = ("items.npz", "survey.npz", "totals.npz", "labels")
+KINDS = ("groups.npz", "survey.npz", "totals.npz", "labels")
 
 
 class Broken(AssertionError):
@@ -112,7 +112,7 @@ class Kept:
             self._stop_pass(stop)
             self.contents[name] = (self.folder / name).read_bytes()
         self.items = table_passes.summarize_tables(self.tables, CHOICES, 50, 0, self.folder)
-        self.contents["items.npz"] = (self.folder / "items.npz").read_bytes()
+        self.contents["groups.npz"] = (self.folder / "items.npz").read_bytes()
         self.labels = np.arange(len(self.items.steps)) % 3
         self._export()
         self.parts = sorted(self.out.glob("*.parquet"))
@@ -133,7 +133,7 @@ class Kept:
         write_files(self.tables, self.items, self.labels, {}, self.out, None)
 
     def try_items(self, content: bytes) -> None:
-        path = self.folder / "items.npz"
+        path = self.folder / "groups.npz"
         path.write_bytes(content)
         try:
             found = read_groups(self.folder)
@@ -181,7 +181,7 @@ class Kept:
         if kind != "labels":
             changed += list_bombs(content)
         for name, each in changed:
-            if kind == "items.npz":
+            if kind == "groups.npz":
                 yield name, lambda each=each: self.try_items(each)
             elif kind == "labels":
                 yield name, lambda each=each: self.try_labels(each)

@@ -189,5 +189,5 @@ def test_the_partitions_of_a_dask_data_frame():
     np.testing.assert_array_equal(np.concatenate([chunk.rows for chunk in found]), frame[["a", "b"]])
     assert [key for chunk in found for key in chunk.ids] == frame["key"].tolist()
     assert stream.columns() == ("a", "b")
-    whole = lw.summarize(frame[["a", "b"]].to_numpy(), n_items=5)
-    assert lw.summarize(rows, n_items=5, id_column="key").centers.tobytes() == whole.centers.tobytes()
+    whole = lw.summarize(frame[["a", "b"]].to_numpy(), n_groups=5)
+    assert lw.summarize(rows, n_groups=5, id_column="key").centers.tobytes() == whole.centers.tobytes()

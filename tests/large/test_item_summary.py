@@ -228,7 +228,7 @@ def test_rows_that_change_between_the_passes(second):
 
 
 def test_wrong_arguments():
-    with pytest.raises(ValueError, match="n_items must be a whole number"):
+    with pytest.raises(ValueError, match="n_groups must be a whole number"):
         lw.summarize(X, 0)
     with pytest.raises(ValueError, match="scale must be"):
         lw.summarize(X, scale="unit")

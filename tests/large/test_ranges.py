@@ -66,7 +66,7 @@ def bytes_of(found):
 def summarize_folder(folder, out, engine):
     tables = TableFiles(sorted(folder.iterdir()))
     summarize_tables(tables, Reading(id_column="key"), 10, 0, out, None, engine)
-    return (out / "items.npz").read_bytes()
+    return (out / "groups.npz").read_bytes()
 
 
 # ---------------------------------------------------------------- ranges

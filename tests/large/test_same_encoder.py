@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from encoder_stub import encoder  # noqa: F401  # used by name
 from item_files import small_blocks  # noqa: F401  # used by name
 from linkwise.data import Reading, encode, from_frame
 from linkwise.errors import DataError
@@ -67,8 +68,11 @@ def open_files(folder, frame):
         {"text": ["said"], "impute": None},
         {"text": ["said"], "text_by": "letters", "columns": ["age", "shop"], "weights": {"said": 2.0}},
         {"columns": ["place", "age"], "weights": {"place": 2.0, "age": 0.5}},
+        {"text": ["said"], "text_by": "meaning", "impute": None},
+        {"text": ["said"], "text_by": "words,meaning", "columns": ["age"]},
     ],
 )
+@pytest.mark.usefixtures("encoder")
 def test_the_same_numbers_as_in_memory(tmp_path, options):
     frame = make_frame()
     reading = Reading.of(**{"id_column": "key", "impute": "median", **options})
@@ -78,7 +82,8 @@ def test_the_same_numbers_as_in_memory(tmp_path, options):
     in_memory = encode(in_memory_table)
     found = groups.encoding.apply(rows, str)
     assert groups.summary.columns == in_memory.feature_names
-    np.testing.assert_allclose(found, in_memory.X, atol=1e-9)
+    is_meant = "meaning" in options.get("text_by", "")  # rounded to five digits, as float32
+    np.testing.assert_allclose(found, in_memory.X, atol=2e-5 if is_meant else 1e-9)
     shown = groups.rows
     assert shown.table.kind == in_memory_table.kind
     assert shown.encoded.X.shape == (len(groups.ids), found.shape[1])
@@ -101,13 +106,18 @@ def test_curves_are_scaled_one_by_one(tmp_path, scale, as_lists):
     assert groups.rows.items.kind == "series"
 
 
-def test_the_directions_of_texts_are_stored(tmp_path):
+@pytest.mark.parametrize("unit", ["words", "meaning", "words,meaning"])
+def test_the_directions_of_texts_are_stored(tmp_path, encoder, unit):  # noqa: F811
     frame = make_frame()
-    reading = Reading.of(id_column="key", text="said")
+    reading = Reading.of(id_column="key", text="said", text_by=unit)
     groups = summarize_tables(open_files(tmp_path, frame), reading, ALL, 0, tmp_path / "groups")
     again = read_groups(tmp_path / "groups")
     assert again.hash == groups.hash
     assert np.array_equal(again.encoding.apply(frame, str), groups.encoding.apply(frame, str))
+    if unit != "words":
+        encoder.install(b"other weights", own=0.3)
+        with pytest.raises(DataError, match="compared with other weights"):
+            again.encoding.apply(frame, str)
 
 
 def test_what_cannot_be_encoded_later_is_located(tmp_path):

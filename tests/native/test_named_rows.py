@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from linkwise import native
 from linkwise.constraints import closure
+from reference.mpckmeans import squares_under
 
 
 @st.composite
@@ -58,7 +59,7 @@ def test_a_step_under_learned_metrics(step, is_full, is_shared, n_threads):
     offset, before = rng.normal(size=k), np.zeros(len(X), np.int32) if before is None else before
     labels, sums, counts = native.assign_named_under(X, centers, maps, offset, named, before, n_threads)
     expected = native.metric_nearest(X, centers, maps, offset, 1)[0]
-    costs = native.metric_distances(X[named.rows], centers, maps, 1) + offset
+    costs = squares_under(X[named.rows], centers, maps) + offset
     expected[named.rows] = improve_labels(costs, before[named.rows], named, pairs)
     np.testing.assert_array_equal(labels, expected)
     for found, wanted in zip((sums, counts), native.label_sums(X, labels, k, None, 1), strict=True):

@@ -13,6 +13,17 @@ def distance(x, y, A):
     return z @ (np.diag(A) if A.ndim == 1 else A) @ z
 
 
+def squares_under(X, centers, maps):
+    """(n, k): |L (x - centre)|^2, one row and one centre after the other; one L, or one for each centre."""
+    found = np.empty((len(X), len(centers)))
+    for i, x in enumerate(X.astype(float)):
+        for c, center in enumerate(centers):
+            L = maps[c if len(maps) > 1 else 0]
+            image = L * (x - center) if L.ndim == 1 else L @ (x - center)
+            found[i, c] = (image**2).sum()
+    return found
+
+
 def log_det(A):
     return np.linalg.slogdet(np.diag(A) if A.ndim == 1 else A)[1]
 

@@ -64,6 +64,42 @@ def test_it_is_taken_once_for_each_event_and_never_changes():
     assert 7 not in session.snapshot.labels
 
 
+def test_nothing_in_it_can_be_changed():
+    session = begin()
+    answer(session, 6)
+    session.set_name(0, "low")
+    now = session.snapshot
+    known = now.components
+    arrays = (
+        now.labels,
+        now.confidence,
+        known.row,
+        known.number,
+        known.cannot_link,
+        known.both_ways,
+        *known.rows,
+    )
+    assert not any(array.flags.writeable for array in arrays)
+    for mapping in (now.names, now.shades, now.learner, now.learner["parameters"]):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            mapping[0] = 1
+    session.cluster_names[0] = session.learner["name"] = "mine"  # copies
+    assert session.snapshot.names == session.cluster_names == dict(now.names)
+    assert session.learner["name"] == now.learner["name"] == "KIN"
+
+
+def test_parts_that_are_read_before_the_whole_are_those_of_the_whole():
+    session = begin(error_rate=None)
+    for n in range(6):
+        answer(session, 1, wrong=(0,) if n == 3 else ())
+        labels, confidence, status = session.labels, session.confidence, session.status
+        session.add_cost("anna", 1)
+        assert (session.status, session.cluster_names) == (status, {})
+        now = session.snapshot
+        assert (now.status, now.names, now.labels.tolist()) == (status, {}, labels.tolist())
+        assert np.array_equal(now.confidence, confidence)
+
+
 def test_an_undo_gives_the_clusters_of_before():
     session = begin()
     answer(session, 4)

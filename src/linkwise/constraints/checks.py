@@ -204,8 +204,8 @@ def check_ids(ids: Any) -> list[str]:
 
 def write_id(value: Any) -> Any:
     """Return an id without the fraction that missing values elsewhere gave it: 7 for 7.0."""
-    whole = isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**63
-    return int(value) if whole else value
+    is_float = isinstance(value, (float, np.floating))
+    return int(value) if is_float and value.is_integer() and abs(value) < 2**63 else value
 
 
 def list_names(names: Iterable[object], argument: str) -> list[str]:
@@ -265,7 +265,7 @@ def list_labels(y: ArrayLike) -> NDArray[Any]:
         if isinstance(series, nw.Series):
             return np.fromiter(series.to_list(), dtype=object, count=len(series))
     if isinstance(y, (list, tuple)) and any(value is np.ma.masked for value in y):
-        y = [None if value is np.ma.masked else value for value in y]
+        return np.array([None if value is np.ma.masked else value for value in y], dtype=object)
     values = np.asarray(y)
     if values.dtype.kind == "U" and not hasattr(y, "__array__"):
         return np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts

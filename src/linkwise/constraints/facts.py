@@ -132,10 +132,15 @@ class Groups:
     number: NDArray[np.int64]
     cannot_link: NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        for array in (self.row, self.number, self.cannot_link):
+            array.flags.writeable = False
+
     @cached_property
     def rows(self) -> tuple[NDArray[np.int64], ...]:
         """Rows of each group, ascending."""
         ordered = self.row[np.argsort(self.number, kind="stable")]
+        ordered.flags.writeable = False
         ends = np.cumsum(np.bincount(self.number)).tolist()
         return tuple(ordered[a:b] for a, b in pairwise([0, *ends]))
 
@@ -149,7 +154,9 @@ class Groups:
         """The cannot-links, each both ways round; ascending."""
         n, (one, other) = len(self.row), self.cannot_link.T
         key = np.sort(np.concatenate([one * n + other, other * n + one]))
-        return np.stack(np.divmod(key, max(n, 1)), axis=1)
+        both = np.stack(np.divmod(key, max(n, 1)), axis=1)
+        both.flags.writeable = False
+        return both
 
 
 def check_answer(answer: object, first: int, second: int) -> Answer:

@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,11 +20,11 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import write_id
 from linkwise.data.columns.table import Table
-from linkwise.data.read.delimited import read_delimited
+from linkwise.data.read.formats import DELIMITED as TEXT_ENDINGS
+from linkwise.data.read.formats import read_file
 from linkwise.data.read.frames import to_narwhals, to_polars
-from linkwise.data.read.json_lines import read_json
 from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
-from linkwise.data.read.spreadsheets import read_sheet, write_sheet
+from linkwise.data.read.spreadsheets import write_sheet
 from linkwise.data.reading import Reading
 from linkwise.data.show.items import SideTable
 from linkwise.data.show.rows import Rows
@@ -48,7 +49,8 @@ COLUMNS = ("cluster", "cluster_name", "confidence")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
 SHEET = ".xlsx"
-ENDINGS = (*DELIMITED, ".parquet", *JSON, SHEET)
+ARROW = (".arrow", ".feather")
+ENDINGS = (*DELIMITED, ".parquet", *ARROW, *JSON, SHEET)
 DIGITS = 4  # of confidences in files
 _BETWEEN = re.compile(r"[\s,]*")  # what may stand between two objects
 UTF8_NOTE = "The new file is in UTF-8, unlike the data ({})."
@@ -170,10 +172,11 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
         There is no such column, or one of its values is no id of the session.
     """
     table = to_table(frame)
-    if id_column not in table.columns:
+    columns = {**_read_index(frame), **{name: table[name] for name in table.columns}}
+    if id_column not in columns:
         raise DataError(f"There is no column {id_column!r}. The columns are {join_names(table.columns)}.")
     position = {name: row for row, name in enumerate(ids)}
-    given = [str(write_id(value)) for value in table[id_column].to_list()]
+    given = [str(write_id(value)) for value in columns[id_column].to_list()]
     unknown = [value for value in given if value not in position]
     if unknown:
         raise DataError(
@@ -183,13 +186,22 @@ def find_rows(frame: Any, id_column: str, ids: Sequence[str]) -> list[int]:
     return [position[value] for value in given]
 
 
+def _read_index(frame: Any) -> dict[str, Any]:
+    """The index of pandas by its name, or "index"; none if it only counts the rows."""
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index") or type(index).__name__ == "RangeIndex" or index.nlevels > 1:
+        return {}
+    return {"index" if index.name is None else str(index.name): index}
+
+
 def check_order(frame: Any, ids: Sequence[str]) -> None:
     """Raise if a table has the ids of the session in another order, so positions would be other rows."""
     table, order, known = to_table(frame), list(ids), set(ids)
     moved: dict[str, str] = {}  # columns with the ids in another order, and the first row that differs
-    for name in table.columns if len(table) == len(order) else ():
-        if str(write_id(table[name][0])) in known:
-            given = [str(write_id(value)) for value in table[name].to_list()]
+    columns = {**_read_index(frame), **{name: table[name] for name in table.columns}}
+    for name, values in columns.items() if len(table) == len(order) else ():
+        if str(write_id(values[0])) in known:
+            given = [str(write_id(value)) for value in values.to_list()]
             if given == order:
                 return
             if set(given) == known:
@@ -225,19 +237,28 @@ def _append_columns(
 
 
 # ---------------------------------------------------------------- files
-def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) -> Joined:
+def needs_table(data: Path, reading: Reading) -> bool:
+    """Whether clusters go beside the rows as they were read, and not beside those that stand in the file."""
+    return reading.series_by is not None or not data.is_file()
+
+
+def join_file(
+    data: Path, reading: Reading, columns: ClusterColumns, ending: str, frame: nw.DataFrame[Any] | None = None
+) -> Joined:
     """Put the clusters beside the columns of a file.
 
     Parameters
     ----------
     data : path
         The file or folder.
-    table : Table
-        What `data` was read as.
+    reading : Reading
+        How it was read, with its delimiter.
     columns : ClusterColumns
         The cluster of each row.
     ending : str
         What the name of the new file ends in, such as ``.csv``.
+    frame : DataFrame, optional
+        The rows that were read, for data of which `needs_table` is true.
 
     Returns
     -------
@@ -254,21 +275,54 @@ def join_file(data: Path, table: Table, columns: ClusterColumns, ending: str) ->
         openpyxl is missing, which a spreadsheet needs.
     """
     refuse_lone_surrogates(columns.names, "the names of clusters")
-    if table.reading.series_by is not None:
-        joined = _write_frame(to_polars(table.frame), columns, ending, ",")
+    if needs_table(data, reading):
+        assert frame is not None
+        joined = _write_frame(to_polars(frame), columns, ending, ",")
+        if reading.series_by is None:
+            return joined
         return joined._replace(notes=[*joined.notes, "The new file has one row for each curve."])
-    own = data.suffix.lower() if data.is_file() else ""
-    if own in DELIMITED or own in JSON:
-        raw, encoding, damage = to_utf8(read_bytes(data), table.reading.encoding)
-        content, notes = _join_text(raw, own, table.reading, columns, ending)
-        said = damage if encoding in (None, "utf-8") else [UTF8_NOTE.format(encoding)]
-        return Joined(content, [*notes, *said])
+    contents = read_file(data, _read_as_written(reading, ending))
+    own, reading = contents.ending, contents.reading
+    said = [] if reading.encoding in (None, "utf-8") else [UTF8_NOTE.format(reading.encoding)]
+    if contents.is_plain:
+        raw, _, damage = to_utf8(read_bytes(data), reading.encoding)
+        said = said or damage
+        if own in JSON and ending in JSON:
+            joined = _join_json(raw, columns)
+            return joined._replace(notes=[*joined.notes, *said])
+    else:
+        raw = None
+        said += _note_changes(reading, own)
+    if own in TEXT_ENDINGS:
+        joined = _join_text(raw, contents.written, reading, columns, ending)
+    else:
+        joined = _write_frame(contents.written, columns, ending, ",")
+    return joined._replace(notes=[*joined.notes, *said])
+
+
+def _read_as_written(reading: Reading, ending: str) -> Reading:
+    """How to read a file again for the new one, which keeps nested fields where it can."""
+    keeps = reading.keep_nested is False and ending in (".parquet", *ARROW)
+    return replace(reading, keep_nested=True) if keeps else reading
+
+
+def _note_changes(reading: Reading, own: str) -> list[str]:
+    """What the new file does not have of one that is written anew."""
     if own == SHEET:
-        page = read_sheet(read_bytes(data), table.reading.sheet)
-        joined = _write_frame(page.frame, columns, ending, ",")
-        note = f"The new file holds the values of sheet {page.name!r}, without its formats and formulas."
-        return joined._replace(notes=[*joined.notes, note])
-    return _write_frame(to_polars(table.frame), columns, ending, ",")
+        named = "the sheet" if reading.sheet is None else f"sheet {reading.sheet!r}"
+        return [f"The new file holds the values of {named}, without its formats and formulas."]
+    notes = []
+    if reading.no_header and own in TEXT_ENDINGS:
+        notes.append("The new file has a line of column names, unlike the data.")
+    if reading.skip_lines:
+        notes.append(
+            f"The new file is without the first {count_noun(reading.skip_lines, 'line')} of the data."
+        )
+    if reading.transpose:
+        notes.append("The new file is transposed, as the table was read.")
+    if reading.where is not None:
+        notes.append("The new file holds the rows that meet the condition of --where.")
+    return notes
 
 
 def join_side_table(
@@ -302,20 +356,17 @@ def join_side_table(
     return _write_frame(frame, columns, ending, ",")
 
 
-def _join_text(raw: bytes, own: str, reading: Reading, columns: ClusterColumns, ending: str) -> Joined:
-    """Put the clusters beside the columns of a text file in UTF-8."""
-    if own in JSON:
-        if ending in JSON:
-            return _join_json(raw, columns)
-        return _write_frame(read_json(raw, bool(reading.keep_nested)).frame, columns, ending, ",")
+def _join_text(
+    raw: bytes | None, frame: pl.DataFrame, reading: Reading, columns: ClusterColumns, ending: str
+) -> Joined:
+    """Put the clusters beside the columns of delimited text, whose bytes stay if `raw` is given."""
     delimiter = reading.delimiter or ","
-    is_same_form = ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter
-    if is_same_form and delimiter == ",":  # no number has a decimal comma
+    is_same_form = raw is not None and ending in DELIMITED and _delimiter_of(ending, delimiter) == delimiter
+    if raw is not None and is_same_form and delimiter == ",":  # no number has a decimal comma
         return _join_delimited(raw, delimiter, columns)
-    frame = read_delimited(raw, delimiter, False)[0]
     parsed = parse_columns(frame, {reading.id_column}, comma_free=delimiter != ",")
     has_commas = uses_decimal_commas(parsed)
-    if is_same_form:
+    if raw is not None and is_same_form:
         return _join_delimited(raw, delimiter, columns, has_commas)
     if ending == SHEET:
         note = "Numbers and dates are written as such, and other cells as they stand in the data."
@@ -328,6 +379,8 @@ def _delimiter_of(ending: str, own: str) -> str:
     """The delimiter of the new file: as far as its ending allows that of the data."""
     if ending in (".tsv", ".tab"):
         return "\t"
+    if own == " ":  # an empty cell between spaces would be lost
+        return "," if ending == ".csv" else "\t"
     return "," if ending == ".csv" and own == "\t" else own
 
 
@@ -450,6 +503,8 @@ def _write_frame(
     try:
         if ending == ".parquet":
             full.write_parquet(out)
+        elif ending in ARROW:
+            full.write_ipc(out)
         elif ending in JSON:
             full.write_ndjson(out)
         else:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from linkwise.data.columns.named_columns import NamedColumns, resolve_names
-from linkwise.data.columns.proposals import propose_options, take_proposals
+from linkwise.data.columns.proposals import Proposal, propose_file_options, propose_options, take_proposals
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.formats import WITH_TEXTS, check_ending, parse_plain, parse_text, read_file
@@ -37,9 +37,11 @@ def read_table(
     Parameters
     ----------
     path : path
-        .csv, .tsv, .tab or .txt (a line of column names first), .parquet, .jsonl, .ndjson or
-        .json (one JSON object a line, or one array of objects), .npy (a 2-D array of numbers), .npz (its
-        array named X, or the only 2-D one; ids from a 1-D array named ids or id), .xlsx (with openpyxl).
+        .csv, .tsv, .tab, .txt, .dat or .data (columns with a delimiter or spaces), .xlsx (with openpyxl),
+        .jsonl, .ndjson, .json or .geojson (objects or columns), .parquet, .arrow, .feather or .ipc, .npy or
+        .npz (its array named X, or the only one with rows; ids from a 1-D array named ids or id; or a sparse
+        matrix), .mtx, .arff, .ts, .db, .sqlite or .sqlite3. Each may be packed as .gz, .bz2, .xz or .zip.
+        The content tells the kind of a file with another ending, or none.
     reading : Reading, optional
         How to read it.
     propose : bool, default=False
@@ -84,31 +86,25 @@ def read_table(
         raise TypeError(f"path is a {type(path).__name__}. Pass a file, or a table to from_frame.")
     path = Path(path)
     chosen = choose_reading(reading, options)
-    ending = check_ending(path)
+    check_ending(path)
     try:
-        contents = read_file(path, ending, chosen)
-        chosen, frame = contents.reading, contents.frame
-        notes = contents.notes
-        if chosen.series_by is not None:
-            by = name_series_by(chosen.series_by, frame.columns, chosen.id_column)
-            parse = partial(parse_plain, ending=ending, delimiter=chosen.delimiter)
-            frame, more = pivot_series(frame, by, parse)
-            chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
-
-        def type_columns(reading: Reading) -> Typed:
-            names = resolve_names(frame, reading)
-            if ending not in WITH_TEXTS or reading.series_by is not None:
-                return Typed(names, frame)
-            keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
-            typed, told, written = parse_text(frame, keep, ending, reading.delimiter)
-            check_dates(typed, names.drop)
-            return Typed(names, typed, told, written)
-
-        typed = type_columns(chosen)
-        proposals = propose_options(typed.frame, chosen, path.parent) if propose else ()
-        if proposals:
+        proposals: tuple[Proposal, ...] = ()
+        for is_last in (not propose, True):
+            contents = read_file(path, chosen)
+            chosen, frame, notes = contents.reading, contents.frame, contents.notes
+            if chosen.series_by is not None:
+                by = name_series_by(chosen.series_by, frame.columns, chosen.id_column)
+                parse = partial(parse_plain, ending=contents.ending, delimiter=chosen.delimiter)
+                frame, more = pivot_series(frame, by, parse)
+                chosen, notes = replace(chosen, id_column=by.id, series=True), [*notes, *more]
+            typed = _type_columns(frame, contents.ending, chosen)
+            if is_last or not (proposals := propose_file_options(typed.frame, chosen)):
+                break
             chosen = take_proposals(chosen, proposals)
-            typed = type_columns(chosen)  # ids, texts and paths stay as they are written
+        if propose and (others := propose_options(typed.frame, chosen, path.parent)):
+            proposals += others
+            chosen = take_proposals(chosen, others)
+            typed = _type_columns(frame, contents.ending, chosen)  # ids and texts stay as they are written
         table = understand(
             typed.frame,
             typed.names,
@@ -131,6 +127,17 @@ class Typed(NamedTuple):
     frame: nw.DataFrame[Any]
     notes: Sequence[str] = ()
     written: Mapping[str, nw.Series[Any]] = MappingProxyType({})
+
+
+def _type_columns(frame: nw.DataFrame[Any], ending: str, reading: Reading) -> Typed:
+    """Parse the columns of text but those that stay as they are written."""
+    names = resolve_names(frame, reading)
+    if ending not in WITH_TEXTS or reading.series_by is not None:
+        return Typed(names, frame)
+    keep = {names.id_column, *names.text, *names.image, *names.drop, *names.show}
+    typed, told, written = parse_text(frame, keep, ending, reading.delimiter)
+    check_dates(typed, names.drop)
+    return Typed(names, typed, told, written)
 
 
 def from_frame(
@@ -185,7 +192,7 @@ def from_frame(
 
 def _name_rows_by_index(frame: Any, id_column: str | None, *, propose: bool) -> tuple[Any, str | None]:
     """Make the index of pandas the id column if it is asked for, or if it plainly names the rows."""
-    index = getattr(frame, "index", None)
+    index: Any = getattr(frame, "index", None)
     if not hasattr(frame, "reset_index") or getattr(index, "nlevels", 2) != 1 or _only_counts(index):
         return frame, id_column
     name = "index" if index.name is None else str(index.name)

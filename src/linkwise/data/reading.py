@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from linkwise.errors import DataError
 from linkwise.wording import join_names, shorten
 
-Unit = Literal["words", "letters"]
+Unit = Literal["words", "letters", "meaning", "words,meaning"]
 """What texts are compared by."""
 Scale = Literal["unit", "standard", "none"]
 Impute = Literal["median"]
@@ -24,12 +24,12 @@ Metric = Literal["euclidean", "cosine"]
 
 OF_RECORDS = ("merge_variants", "as_categories", "log", "cycles")
 OF_COLUMNS = ("metric", *OF_RECORDS, "scale", "impute")  # what texts and pictures alone do not have
-_NAMES = ("drop", "text", "image", "show", "hide", "as_categories", "log", "cycles")
+_NAMES = ("drop", "text", "image", "show", "hide", "as_categories", "log", "cycles", "missing")
 _WORDS: dict[str, tuple[str, ...]] = {
     "scale": ("unit", "standard", "none"),
     "impute": ("median",),
     "metric": ("euclidean", "cosine"),
-    "text_by": ("words", "letters"),
+    "text_by": ("words", "letters", "meaning", "words,meaning"),
 }
 
 
@@ -55,6 +55,11 @@ class ReadingOptions(TypedDict, total=False):
     keep_nested: bool | None
     encoding: str | None
     sheet: str | None
+    no_header: bool | None
+    skip_lines: int | None
+    transpose: bool | None
+    where: str | None
+    missing: str | Sequence[str] | None
     weights: Weights | None
     metric: Metric | None
     skip_broken: bool | None
@@ -96,9 +101,10 @@ class Reading:
         The value for a missing cell, as for `encode`.
     text : sequence of str or None
         Columns of texts that the rows are compared by, and by nothing else unless `columns` names it.
-    text_by : {"words", "letters"} or None
-        Whether texts are compared by their words, or by groups of two and three letters, which suits short
-        texts with typing errors, such as names.
+    text_by : {"words", "letters", "meaning", "words,meaning"} or None
+        What texts are compared by: their words; groups of two and three letters, which suits short texts with
+        typing errors, such as names; their meaning, which suits short texts in sentences and needs the extra
+        `meaning`; or words and meaning with the same influence.
     image : sequence of str or None
         Columns of paths of pictures that the rows are compared by, and by nothing else unless `columns` or
         `text` names it. Relative paths begin from the folder of the file, or from the current folder for a
@@ -133,7 +139,22 @@ class Reading:
         The encoding of a text file, such as "windows-1252". By default UTF-8, else UTF-16 or Windows-1252
         where that is certain, with a note.
     sheet : str or None
-        The sheet of a spreadsheet. By default the first one.
+        The part of a file that is read: the sheet of a spreadsheet, by default the first one; the file in a
+        .zip; the array of a .npz; the table of a database, or an SQL query that begins with ``SELECT``. A
+        file with several parts needs it, unless one of them is the only table.
+    no_header : bool or None
+        Whether a text file has no line of column names; the columns are called field 1,
+        field 2, ... then. By default this is chosen, with a note, where the first line is certainly a row.
+    skip_lines : int or None
+        Number of lines before the line of column names. By default lines of another width at the beginning
+        of a text file are skipped, with a note. Any number, 0 too, ends this search and the one for a header.
+    transpose : bool or None
+        Whether the rows of the file are columns and its columns rows. The first column has the new names.
+    where : str or None
+        The rows to keep, as a condition of SQL for polars, such as ``amount > 0 AND country <> 'Total'``.
+        Names of columns with spaces stand in double quotes.
+    missing : sequence of str or None
+        Values that stand for a missing one, such as ``"-200"``; ``"year=0"`` holds for the column year alone.
     weights : dict of str to float, "none" or None
         How much columns and blocks count in the squared distance, 1 where a name is missing. Each column of
         texts, of pictures and of lists is a block, and all other columns together are the block "columns".
@@ -173,6 +194,11 @@ class Reading:
     keep_nested: bool | None = None
     encoding: str | None = None
     sheet: str | None = None
+    no_header: bool | None = None
+    skip_lines: int | None = None
+    transpose: bool | None = None
+    where: str | None = None
+    missing: Sequence[str] | None = None
     weights: Weights | None = None
     metric: Metric | None = None
     skip_broken: bool | None = None
@@ -279,6 +305,11 @@ class Reading:
             if value is not None and value not in allowed:
                 words = " or ".join([", ".join(map(repr, allowed[:-1])), repr(allowed[-1])])
                 return Misfit(name, f"{call(name)} is {shorten(repr(value), 60)}. Set it to {words}.")
+        n = self.skip_lines
+        if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 0):
+            return Misfit(
+                "skip_lines", f"{call('skip_lines')} is {n!r:.60}. Set it to the number of lines, such as 4."
+            )
         for name in self.settings():
             if name not in self._without_effect and (why := self._find_reason(name, call)) is not None:
                 return Misfit(name, why)
@@ -286,7 +317,7 @@ class Reading:
 
     @property
     def _without_effect(self) -> set[str]:
-        """Options whose value is that of no option."""
+        """Options whose value asks for nothing, or for what holds anyway."""
         values = self.settings().items()
         return {name for name, value in values if value is False or (name, value) in _NO_EFFECT}
 
@@ -367,7 +398,12 @@ def choose_reading(reading: Reading | None, options: ReadingOptions) -> Reading:
     return chosen
 
 
-_NO_EFFECT: tuple[tuple[str, Any], ...] = (("weights", "none"), ("weights", {}))
+_NO_EFFECT: tuple[tuple[str, Any], ...] = (
+    ("weights", "none"),
+    ("weights", {}),
+    ("text_by", "words"),
+    ("metric", "euclidean"),
+)
 
 
 def _check_is_option(name: str) -> None:

@@ -70,7 +70,7 @@ def read(
     >>> rows = lw.read(fruit, id="name")
     >>> rows
     Rows: 3 rows, identified by 'name'
-      compared: grams (number)
+      compared: 1 number (grams)
     >>> lw.KIN(random_state=0).fit(rows, oracle=lambda i, j: (i == 2) == (j == 2)).labels_.tolist()
     [0, 0, 1]
     """

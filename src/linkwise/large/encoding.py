@@ -100,8 +100,8 @@ class Encoding:
         table = nw.from_native(frame, eager_only=True)
         if self.reading.is_of_series:
             return self._encode_curves(table, locate)
-        id_column = self.reading.id_column
-        ids = None if id_column is None else list(map(str, to_words(table[id_column])))
+        by = self._placing_column
+        ids = None if by is None else list(map(str, to_words(table[by])))
         others = {name: partial(_place_texts, space, name, ids) for name, space in self.spaces.items()}
         X = encode_rows(self.features, table, refuse, others)
         size = np.abs(X)
@@ -165,11 +165,19 @@ class Encoding:
             raise ValueError("It holds no encoding.")
 
     @property
+    def _placing_column(self) -> str | None:
+        """The ids, if empty texts are placed by them; None if nothing is."""
+        is_placed = any(space.unit == "letters" for space in self.spaces.values())
+        return self.reading.id_column if is_placed else None
+
+    @property
     def feature_columns(self) -> tuple[str, ...]:
-        """Columns of the files that rows are compared by."""
+        """Columns of the files that numbers are made of."""
         compared = {column.name for column in self.columns if column.role in FEATURE_ROLES}
         compared |= {cycle.column for cycle in list_cycles(self.features)} | set(self._lists)
-        return tuple(name for name in self.file_columns if name in compared)
+        by = self._placing_column
+        names = tuple(name for name in self.file_columns if name in compared)
+        return names if by is None or by in names else (*names, by)
 
     @property
     def file_columns(self) -> tuple[str, ...]:

@@ -49,23 +49,23 @@ class Summary:
         Names of the columns, if the rows have named columns.
     scaling : Scaling
         How the columns are scaled.
-    centers : ndarray of shape (n_items, n_columns)
+    centers : ndarray of shape (n_groups, n_columns)
         Centres of the groups, in scaled units.
-    sizes : ndarray of shape (n_items,)
+    sizes : ndarray of shape (n_groups,)
         Number of rows of each group.
-    spread : ndarray of shape (n_items,)
+    spread : ndarray of shape (n_groups,)
         Mean squared distance of the rows of a group from its centre, in scaled units.
-    limits : ndarray of shape (n_items,)
+    limits : ndarray of shape (n_groups,)
         How far from its centre a row fits a group, in scaled units (see `fits`).
-    X : ndarray of shape (n_items, n_columns)
+    X : ndarray of shape (n_groups, n_columns)
         Medoids in scaled units, for learners. The medoid of a group is its row nearest to its centre.
-    medoids : ndarray of shape (n_items, n_columns)
+    medoids : ndarray of shape (n_groups, n_columns)
         Medoids as they are in the data.
-    medoid_rows : ndarray of shape (n_items,)
+    medoid_rows : ndarray of shape (n_groups,)
         Numbers of the medoids, counted from 0 at the beginning of the data.
     medoid_ids : list or None
         Ids of the medoids, if rows have ids.
-    border_rows : ndarray of shape (n_items, 3)
+    border_rows : ndarray of shape (n_groups, 3)
         Numbers of the rows farthest from their centre, the farthest first; -1 if a group has fewer rows.
     id_column : str or None
         The column of ids.
@@ -132,7 +132,7 @@ class Summary:
         >>> import linkwise as lw
         >>> from sklearn.datasets import make_blobs
         >>> X, _ = make_blobs(10_000, centers=3, random_state=0)
-        >>> summary = lw.summarize(X, n_items=50)
+        >>> summary = lw.summarize(X, n_groups=50)
         >>> summary.fits([X[0], X[0] + 100]).tolist()
         [True, False]
         """
@@ -167,7 +167,7 @@ class Summary:
         ----------
         rows : array, path, sequence of paths, dask collection, or callable
             The rows that were summarised, as for `summarize`.
-        labels : array-like of shape (n_items,)
+        labels : array-like of shape (n_groups,)
             Cluster of each group, such as ``labels_`` of a learner fitted to `X`.
         folder : path
             Folder of the files; it is created if it is absent. It must be empty, or hold parts of the same
@@ -223,7 +223,7 @@ def _find_clusters(summary: Summary, of_group: NDArray[np.int32], block: Chunk) 
 
 def summarize(
     rows: Source,
-    n_items: int = 1000,
+    n_groups: int = 1000,
     *,
     columns: Sequence[str] | None = None,
     id_column: str | None = None,
@@ -243,7 +243,7 @@ def summarize(
         their names. A dask array or DataFrame, whose partitions are computed one after the other and pass
         through this process. Or a function without parameters that returns an iterator of arrays, or of
         tables such as Arrow batches, each time anew.
-    n_items : int, default=1000
+    n_groups : int, default=1000
         Number of groups. There are fewer if the rows have fewer distinct values. `KIN` asks about each group
         up to 2000 of them.
     columns : sequence of str, optional
@@ -278,20 +278,20 @@ def summarize(
     TypeError
         `rows` cannot be read twice.
     ValueError
-        `n_items` is below 1, `scale` or `backend` is unknown, or workers cannot read the rows.
+        `n_groups` is below 1, `scale` or `backend` is unknown, or workers cannot read the rows.
 
     Notes
     -----
     The second pass takes most of the time: it computes the distance of every row to every centre. Memory
     does not depend on the number of rows. A group is found only if the sample (50 rows for each group) has
-    rows of it, so a cluster with less than about one row in `n_items` may have no group of its own.
+    rows of it, so a cluster with less than about one row in `n_groups` may have no group of its own.
 
     Examples
     --------
     >>> import linkwise as lw
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs(100_000, centers=5, random_state=0)
-    >>> summary = lw.summarize(X, n_items=200)
+    >>> summary = lw.summarize(X, n_groups=200)
     >>> int(summary.sizes.sum())
     100000
     >>> oracle = lw.TruthOracle(y[summary.medoid_rows])
@@ -300,8 +300,8 @@ def summarize(
     >>> len(labels)
     100000
     """
-    if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)) or n_items < 1:
-        raise ValueError(f"n_items must be a whole number of at least 1, got {n_items!r}.")
+    if isinstance(n_groups, bool) or not isinstance(n_groups, (int, np.integer)) or n_groups < 1:
+        raise ValueError(f"n_groups must be a whole number of at least 1, got {n_groups!r}.")
     if scale not in SCALES:
         raise ValueError(f"scale must be 'standard' or 'none', not {scale!r}.")
     if backend not in BACKENDS:
@@ -316,8 +316,8 @@ def summarize(
             progress(n_done, n_blocks)
 
     engine = Engine(backend, n_jobs)
-    survey = survey_rows(stream, SAMPLE * int(n_items), seed, scale, step, engine)
-    centers = find_centers(survey.sample, int(n_items), (seed, 1))
+    survey = survey_rows(stream, SAMPLE * int(n_groups), seed, scale, step, engine)
+    centers = find_centers(survey.sample, int(n_groups), (seed, 1))
     n_blocks = 2 * n_done
     groups = collect_groups(stream, survey.scaling, centers, step, engine)
     check_same_rows(int(groups.sizes.sum()), survey.n_rows)

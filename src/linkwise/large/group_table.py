@@ -6,13 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.columns.ids import id_texts
+from linkwise.data.columns.roles import id_texts
+from linkwise.data.encoding.meaning import uses_meaning
 from linkwise.data.encoding.texts import TextSpace
+from linkwise.data.reading import Unit
 from linkwise.data.show.rows import Rows
 from linkwise.errors import DataError
 from linkwise.large.encoding import Encoding
@@ -24,7 +26,7 @@ from linkwise.large.reach import NearestGroups, place_rows
 from linkwise.large.state_files import State, check_arrays, read_state, write_state
 
 FORMAT = 1  # of the groups that are written
-GROUPS = "items.npz"
+GROUPS = "groups.npz"
 ARRAYS = ("centers", "sizes", "spread", "limits", "X", "medoid_rows", "border_rows")  # of the summary
 OF_STEPS = ("steps", "parents", "cuts")
 
@@ -50,17 +52,17 @@ class GroupTable:
         The groups. Its rows are encoded, and so are those that it assigns.
     encoding : Encoding
         How rows are encoded.
-    frame : polars.DataFrame of shape (n_items, n_columns)
+    frame : polars.DataFrame of shape (n_groups, n_columns)
         The medoids with all columns.
     parts : tuple of DataPart
         The files.
-    steps : ndarray of shape (n_items,)
+    steps : ndarray of shape (n_groups,)
         When each group was made: 0 in the first passes; n for rows that arrived later and fit none of the
         groups of the steps before n, or for the part of a mixed group. -1 for a border row, which is asked
         about and is no group (`linkwise.large.border_rows`).
-    parents : ndarray of shape (n_items,)
+    parents : ndarray of shape (n_groups,)
         The group that a border row is or was of; -1 for all others.
-    cuts : ndarray of shape (n_items,)
+    cuts : ndarray of shape (n_groups,)
         The part of a mixed group has its rows beyond so much of the way from the medoid to the border row.
     stamps : tuple of FileStamp
         The stamp of each file at the time when its rows became groups.
@@ -76,7 +78,7 @@ class GroupTable:
     stamps: tuple[FileStamp, ...]
 
     @property
-    def n_items(self) -> int:
+    def n_groups(self) -> int:
         """Number of groups."""
         return int((self.steps >= 0).sum())
 
@@ -164,7 +166,9 @@ class GroupTable:
             "n_rows": summary.n_rows,
             "id_column": summary.id_column,
             "encoding": self.encoding.to_json(),
-            "texts": [[name, one.unit, list(one.words)] for name, one in self.encoding.spaces.items()],
+            "texts": [
+                [name, one.unit, list(one.words), one.weights] for name, one in self.encoding.spaces.items()
+            ],
             "parts": [list(part) for part in self.parts],
             "stamps": self.stamps,
         }
@@ -246,20 +250,22 @@ def read_groups(folder: Path, name: str = GROUPS) -> GroupTable:
 def _read_spaces(state: State) -> dict[str, TextSpace]:
     """The directions by which texts are compared."""
     spaces = {}
-    for at, (name, unit, words) in enumerate(state.values["texts"]):
+    for at, (name, unit, words, weights) in enumerate(state.values["texts"]):
         rarity, directions = f"rarity_{at}", f"directions_{at}"
         width = state.arrays[directions].shape[1]
         check_arrays(state, {rarity: ("f", (len(words),)), directions: ("f", (len(words), width))})
-        if unit not in ("words", "letters") or not all(isinstance(word, str) for word in words):
+        are_words = all(isinstance(word, str) for word in (*words, weights))
+        if unit not in get_args(Unit) or not are_words or uses_meaning(unit) != bool(weights):
             raise ValueError("The texts differ.")
-        spaces[str(name)] = TextSpace(unit, tuple(words), state.arrays[rarity], state.arrays[directions])
+        learned = state.arrays[rarity], state.arrays[directions]
+        spaces[str(name)] = TextSpace(unit, tuple(words), *learned, weights)
     return spaces
 
 
 def _check_spaces(encoding: Encoding) -> None:
     """Raise `ValueError` unless each text has as many numbers as directions."""
     of_texts = Counter(one.source for one in encoding.features if one.role == "document")
-    widths = {name: space.directions.shape[1] for name, space in encoding.spaces.items()}
+    widths = {name: space.width for name, space in encoding.spaces.items()}
     if dict(of_texts) != widths:
         raise ValueError("The texts differ.")
 

@@ -25,7 +25,7 @@ from linkwise.parallel import SERIAL_ENGINE, Engine
 
 SAMPLE_PASSES = 10  # of k-means over the sample
 N_BORDER = 3  # border rows of a group
-GROUP = "linkwise item"  # column with the number of a group
+GROUP = "linkwise group"  # column with the number of a group
 
 
 class GroupCenters(NamedTuple):

@@ -117,7 +117,7 @@ def extend_groups(
     check_not_written(before, tables.stamps())
     stamps = *groups.stamps, *(FileStamp.of(file.path) for file in tables.files)
     total = replace(total, summary=summary, parts=(*old, *new), stamps=stamps)
-    return Extended(total, sum(counts), len(counts), total.n_items - groups.n_items, unfit)
+    return Extended(total, sum(counts), len(counts), total.n_groups - groups.n_groups, unfit)
 
 
 class _Arrived(NamedTuple):

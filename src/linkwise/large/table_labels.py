@@ -74,7 +74,7 @@ def write_files(
         The data.
     groups : GroupTable
         Their groups.
-    labels : ndarray of shape (n_items,)
+    labels : ndarray of shape (n_groups,)
         Cluster of each group.
     names : dict of int to str
         Names of clusters.

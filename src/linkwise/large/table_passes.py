@@ -41,7 +41,7 @@ SURVEY, TOTALS = "survey.npz", "totals.npz"
 def summarize_tables(
     tables: TableFiles,
     reading: Reading,
-    n_items: int,
+    n_groups: int,
     seed: int,
     folder: Path,
     progress: Progress | None = None,
@@ -55,7 +55,7 @@ def summarize_tables(
         The files.
     reading : Reading
         How columns are used.
-    n_items : int
+    n_groups : int
         Number of groups.
     seed : int
         Seed of the sample and of k-means.
@@ -83,7 +83,7 @@ def summarize_tables(
         tables.check(file, names)
     n_rows = sum(tables.count_rows())
     n_blocks = -(-n_rows // BLOCK)
-    key = hash_inputs(before, reading, n_items, seed)
+    key = hash_inputs(before, reading, n_groups, seed)
     done = 0
 
     def step(block: int) -> None:
@@ -92,7 +92,7 @@ def summarize_tables(
         if progress is not None:
             progress(min(done, 2 * n_blocks), 2 * n_blocks)
 
-    draw = Draw.plan(n_rows, SAMPLE * n_items, seed)
+    draw = Draw.plan(n_rows, SAMPLE * n_groups, seed)
     work = partial(TableSurvey.of, draw=draw, as_words=reading.as_categories or ())
     survey = _survey(tables, names, work, Checkpoint(folder / SURVEY, key, engine), step)
     check_same_rows(survey.n_rows, n_rows)
@@ -103,7 +103,7 @@ def summarize_tables(
     sample = encoding.apply(survey.sample_rows, lambda row: f"row {row} of the sample")
     checkpoint = Checkpoint(folder / TOTALS, key, engine)
     centers, totals = _collect(
-        tables, encoding, sample, (n_items, seed), checkpoint, lambda block: step(n_blocks + block)
+        tables, encoding, sample, (n_groups, seed), checkpoint, lambda block: step(n_blocks + block)
     )
     check_same_rows(int(totals.sizes.sum()), survey.n_rows)
     found = _make_table(tables, encoding, survey, centers, totals, reading.id_column, folder)
@@ -165,11 +165,11 @@ def _collect(
     step: Callable[[int], object],
 ) -> tuple[GroupCenters, GroupTotals]:
     """The centres, and what the second pass finds."""
-    n_items, seed = plan
+    n_groups, seed = plan
     scaling = without_scaling(len(encoding.features))
     stored = checkpoint.load(unpack_totals)
     if stored is None:
-        centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_items, (seed, 1))
+        centers = find_centers(np.ascontiguousarray(scaling.apply(sample)), n_groups, (seed, 1))
         totals = GroupTotals.start(centers.points.shape)
     else:
         centers, totals = stored

@@ -91,7 +91,6 @@ kmeans_plusplus = library.kmeans_plusplus
 label_sums = library.label_sums
 mean_distances = library.mean_distances
 mend_clusters = library.mend_clusters
-metric_distances = library.metric_distances
 metric_nearest = library.metric_nearest
 mirror_lower = library.mirror_lower
 nearest_points = library.nearest_points

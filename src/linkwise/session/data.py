@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.error_rates import AssumedRate
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals
+from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
 from linkwise.data.reading import recall_reading, store_reading
 from linkwise.data.show.rows import Rows
@@ -52,7 +53,8 @@ BY_ID = (
 def describe_rows(rows: Rows) -> dict[str, Any]:
     """Describe how rows were read, as the source of a session holds it."""
     proposed = [one.option for one in rows.table.proposals]
-    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {})}
+    encoder = {ENCODER_HASH: hash_weights()} if uses_meaning(rows.table.reading.text_by) else {}
+    return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
 
 
 class SessionData:
@@ -347,8 +349,8 @@ class SessionData:
         frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
             The rows that the session is about, in the same order.
         id_column : str, optional
-            The column with the ids of the session. The rows may then be in any order, and some may be
-            missing. By default rows are matched by their position, and a column with the same ids in
+            The column, or the index, with the ids of the session. The rows may then be in any order, and some
+            may be missing. By default rows are matched by their position, and a column with the same ids in
             another order is an error.
 
         Returns
@@ -390,6 +392,6 @@ class SessionData:
         ClusterColumns
             The cluster of each row.
         """
-        now = self._snapshots.take()
+        now = self._snapshots.read()
         called = [now.names.get(label) for label in now.labels.tolist()]
         return ClusterColumns(now.labels.astype(np.int64), called, now.confidence)

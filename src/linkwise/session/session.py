@@ -233,6 +233,8 @@ class Session:
             session._load(store)
             if (read := session._data.take_rows(X, id)) is not None:
                 X, ids, items = read.X, read.ids if ids is None else ids, read if items is None else items
+                if recode:
+                    source = {**session.source, **describe_rows(read), **(source or {})}
             kept = (session._journal.ids, store.clustering()) if recode else (None, None)
             moved = session._data.move_rows(X, ids, source) if recode else {}
             check_items(items, session.n_rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import Groups
-from linkwise.learn.item_labels import Shown, read_labels
+from linkwise.learn.item_labels import read_labels
 from linkwise.learn.learner import Question
 from linkwise.markup import draw_block
 from linkwise.session.journal.events import Event, Example
 from linkwise.session.journal.journal import Journal
 from linkwise.session.journal.stored_clustering import Doubts, StoredClustering
+from linkwise.session.state.colours import Shade
 from linkwise.session.state.session_state import SessionState
 from linkwise.session.state.status import Status, build_status, count_answers, describe_status
 from linkwise.session.state.suspects import SuspectAnswer, explain_suspects
@@ -30,7 +32,7 @@ OLDER_LABELS = "The clusters are older than the last change. Session.open(path, 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything that a session shows, as of one event, whoever answers meanwhile.
+    """Everything that a session shows, as of one event, whoever answers meanwhile. It cannot be changed.
 
     Attributes
     ----------
@@ -38,6 +40,8 @@ class Snapshot:
         Number of the last event; 0 before the first.
     labels_are_current : bool
         Whether the labels follow from every event; without data they may be older.
+    labels : ndarray of shape (n_rows,)
+        The cluster of each row (see `Session.labels`).
     names : mapping of int to str
         Names of clusters, by their numbers in `labels`.
     shades : mapping of int to (int, int)
@@ -68,6 +72,7 @@ class Snapshot:
 
     event: int
     labels_are_current: bool
+    labels: Labels
     names: Mapping[int, str]
     shades: Mapping[int, tuple[int, int]]
     confidence: NDArray[np.float64] | None
@@ -81,15 +86,7 @@ class Snapshot:
     history: tuple[Event, ...] = field(repr=False)
     remaining_events: tuple[Event, ...] = field(repr=False)
     events: tuple[Event, ...] = field(repr=False)
-    shown: Shown = field(repr=False)
     believed: tuple[Evidence, Doubts] | None = field(repr=False)
-
-    @cached_property
-    def labels(self) -> Labels:
-        """The cluster of each row, of shape (n_rows,), which cannot be written to."""
-        labels = read_labels(self.shown).view()
-        labels.flags.writeable = False
-        return labels
 
     @cached_property
     def suspects(self) -> tuple[SuspectAnswer, ...]:
@@ -112,37 +109,96 @@ class Snapshot:
         )
 
 
-def take_snapshot(journal: Journal, state: SessionState, questions: Questionnaire) -> Snapshot:
-    """Derive everything that a session shows from the events that were read."""
-    clustering, is_current = state.clustering()
-    replay, evidence, doubts, settings = state.replay, state.evidence_now(), state.doubts(), state.settings
-    told = clustering if is_current else StoredClustering(clustering.event, None, clustering.shown)
-    history, question = tuple(state.settled), None if replay is None else replay.question
-    return Snapshot(
-        event=journal.last,
-        labels_are_current=is_current,
-        names=state.cluster_names(clustering),
-        shades=state.shades(clustering),
-        confidence=clustering.confidence if replay is None else replay.confidence(),
-        status=build_status(
-            history, told.shown, evidence, told.reason, told.description, doubts, told.advice
-        ),
-        components=evidence.groups(),
-        question=question,
-        question_id=questions.name(question),
-        learner=settings.learner,
-        guidelines=settings.guidelines,
-        examples=settings.examples,
-        history=history,
-        remaining_events=tuple(state.remaining),
-        events=tuple(journal.events),
-        shown=clustering.shown,
-        believed=None if doubts is None else (evidence.copy(), doubts),  # the evidence grows
-    )
+class Moment:
+    """What follows from the events up to the present one; each part is derived when it is first read.
+
+    It is read before the next event is stored, because what it derives from grows with the session.
+
+    Parameters
+    ----------
+    journal : Journal
+    state : SessionState
+    questions : Questionnaire
+    """
+
+    def __init__(self, journal: Journal, state: SessionState, questions: Questionnaire) -> None:
+        self._journal, self._state, self._questions = journal, state, questions
+        self.clustering, self.is_current = state.clustering()
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The cluster of each row."""
+        return _freeze_array(read_labels(self.clustering.shown))
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float64] | None:
+        """The probability that each row is in its cluster."""
+        replay = self._state.replay
+        found = self.clustering.confidence if replay is None else replay.confidence()
+        return None if found is None else _freeze_array(found)
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """Names of clusters."""
+        return MappingProxyType(self._state.cluster_names(self.clustering))
+
+    @cached_property
+    def shades(self) -> Mapping[int, Shade]:
+        """Colours of clusters."""
+        return MappingProxyType(self._state.shades(self.clustering))
+
+    @cached_property
+    def status(self) -> Status:
+        """Counts, sizes and the sentences of the learner."""
+        stored, state = self.clustering, self._state
+        told = stored if self.is_current else StoredClustering(stored.event, None, stored.shown)
+        evidence, doubts = state.evidence_now(), state.doubts()
+        return build_status(
+            state.settled, told.shown, evidence, told.reason, told.description, doubts, told.advice
+        )
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """All of it."""
+        state, evidence, doubts = self._state, self._state.evidence_now(), self._state.doubts()
+        question = None if state.replay is None else state.replay.question
+        return Snapshot(
+            event=self._journal.last,
+            labels_are_current=self.is_current,
+            labels=self.labels,
+            names=self.names,
+            shades=self.shades,
+            confidence=self.confidence,
+            status=self.status,
+            components=evidence.groups(),
+            question=question,
+            question_id=self._questions.name(question),
+            learner=_freeze(state.settings.learner),
+            guidelines=state.settings.guidelines,
+            examples=state.settings.examples,
+            history=tuple(state.settled),
+            remaining_events=tuple(state.remaining),
+            events=tuple(self._journal.events),
+            believed=None if doubts is None else (evidence.copy(), doubts),  # the evidence grows
+        )
+
+
+def _freeze_array(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def _freeze(value: Any) -> Any:
+    """Return a view of a mapping, and of those in it, that cannot be written to."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({name: _freeze(one) for name, one in value.items()})
+    return value
 
 
 class Snapshots:
-    """The snapshot of a session, taken once for each number of its last event.
+    """What a session shows: one snapshot for each number of its last event, or parts of it.
 
     Parameters
     ----------
@@ -153,18 +209,22 @@ class Snapshots:
 
     def __init__(self, journal: Journal, state: SessionState, questions: Questionnaire) -> None:
         self._parts = journal, state, questions
-        self._taken: tuple[tuple[int, int], Snapshot] | None = None  # as of a generation and an event
+        self._moment: tuple[tuple[int, int], Moment] | None = None  # as of a generation and an event
 
-    def take(self) -> Snapshot:
-        """Read new events, and return what follows from all."""
+    def read(self) -> Moment:
+        """Read new events, and return what follows from all, for use before the next one."""
         journal, state, _ = self._parts
         state.catch_up()
         if state.replay is not None:
             state.follow()
         at = state.generation, journal.last
-        if self._taken is None or self._taken[0] != at:
-            self._taken = at, take_snapshot(*self._parts)
-        return self._taken[1]
+        if self._moment is None or self._moment[0] != at:
+            self._moment = at, Moment(*self._parts)
+        return self._moment[1]
+
+    def take(self) -> Snapshot:
+        """Read new events, and return everything that follows from all."""
+        return self.read().snapshot
 
     # ------------------------------------------------------------ what linkwise.Session reads
     def show(self) -> Snapshot:
@@ -181,11 +241,11 @@ class Snapshots:
         depend only on the events that count: they are the same when the session is opened again, and after an
         undo they are as before. Noise is -1.
         """
-        return self.take().labels.copy()
+        return self.read().labels.copy()
 
     def labels_are_current(self) -> bool:
         """Whether `labels` follow from every event; without data they may be older."""
-        return self.take().labels_are_current
+        return self.read().is_current
 
     def confidence(self) -> NDArray[np.float64] | None:
         """The probability that each row is in its cluster, of shape (n_rows,), for learners that estimate it.
@@ -193,7 +253,7 @@ class Snapshots:
         None before the first answer, and for learners other than KIN. Without the data it is that of the last
         labels, if they were stored when the session was closed; None otherwise.
         """
-        found = self.take().confidence
+        found = self.read().confidence
         return None if found is None else found.copy()
 
     def cluster_names(self) -> dict[int, str]:
@@ -201,7 +261,7 @@ class Snapshots:
 
         If names were given to several rows of one cluster, the cluster has the latest of them.
         """
-        return dict(self.take().names)
+        return dict(self.read().names)
 
     def cluster_shades(self) -> dict[int, tuple[int, int]]:
         """The colour family of each cluster in `labels`, from 0 to 11, and its shade within the family.
@@ -210,7 +270,7 @@ class Snapshots:
         twelve clusters each has a family of its own. A further cluster joins the family of the cluster that
         it split off from. A cluster keeps its shade as it keeps its number.
         """
-        return dict(self.take().shades)
+        return dict(self.read().shades)
 
     def describe(self) -> str:
         """Return rows, answers, clusters and the next question in one line."""
@@ -227,4 +287,4 @@ class Snapshots:
 
     def status(self) -> Status:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
-        return self.take().status
+        return self.read().status

@@ -55,6 +55,7 @@ def test_with_answers_they_are_replayed_if_wanted(fruit, linkwise):
     [
         ["--text", "colour"],
         ["--text", "colour", "--text-by", "words"],
+        ["--text", "colour", "--metric", "euclidean"],
         ["--text", "colour", "--text-by", "letters"],
         ["--columns", "weight"],
         ["--columns", "width,weight"],
@@ -80,7 +81,10 @@ def test_texts_of_a_session_are_compared_by_letters_without_naming_them_again(fr
         assert "text_by" not in session.source["choices"]
     other = fruit.path.with_name("other.linkwise")
     linkwise("ask", fruit.path, "--columns", "weight", "--session", other, said="q\n")
-    failed = linkwise("ask", fruit.path, "--text-by", "words", "--session", other, said="q\n")
+    for usual in (["--text-by", "words"], ["--metric", "euclidean"]):
+        same = linkwise("ask", fruit.path, *usual, "--session", other, said="q\n")
+        assert (same.exit_code, "from now on" in same.stdout) == (0, False), same.stderr
+    failed = linkwise("ask", fruit.path, "--text-by", "letters", "--session", other, said="q\n")
     assert (failed.exit_code, "Add --text." in failed.stderr) == (2, True)
 
 

@@ -113,7 +113,7 @@ def test_items_are_asked_about_and_extended(tmp_path, linkwise):
     folder = tmp_path / "parts"
     folder.mkdir()
     make_messages().write_parquet(folder / "a.parquet")
-    options = ("--terminal", "--id", "key", "--cycles", "sent", "--items", 40)
+    options = ("--terminal", "--id", "key", "--cycles", "sent", "--groups", 40)
     begun = linkwise("ask", folder, *options, said="n\ny\nq\n")
     assert begun.exit_code == 0, begun.stderr
     assert "sent (weekday)" in begun.stdout

@@ -25,7 +25,7 @@ __all__ = ["ask", "kind", "small_blocks"]
 @pytest.fixture
 def path(ask, tmp_path):
     """A session about 50 groups of three files."""
-    assert ask("--items", 50, "--show", "remark").exit_code == 0
+    assert ask("--groups", 50, "--show", "remark").exit_code == 0
     return tmp_path / "events.linkwise"
 
 
@@ -79,7 +79,7 @@ def test_json(linkwise, path, tmp_path):
         "session": str(path),
         "rows": 41,
         "unfit": {"later.parquet": 1},
-        "new_items": 1,
+        "new_groups": 1,
     }
 
 
@@ -175,7 +175,7 @@ def test_neither_chunks_nor_workers_change_anything(linkwise, ask, tmp_path, mon
     found = []
     for name, rows, options in (("a", 64, []), ("b", 37, []), ("c", 64, ["--jobs", 2])):
         path = tmp_path / f"{name}.linkwise"
-        ask("--items", 50, "--session", path)
+        ask("--groups", 50, "--session", path)
         monkeypatch.setattr(table_files, "PARQUET_ROWS", rows)
         assert linkwise("extend", path, tmp_path / "later.parquet", *options).exit_code == 0
         items = read_groups(tmp_path / f"{name}.linkwise.d")
@@ -226,15 +226,15 @@ def test_a_pass_goes_on_where_it_was_killed(linkwise, ask, tmp_path, monkeypatch
     found = []
     for name in ("whole", "cut"):
         path = tmp_path / f"{name}.linkwise"
-        ask("--items", 50, "--session", path)
+        ask("--groups", 50, "--session", path)
         if name == "cut":
             kill_in_a_pass(work, 3, "extend", path, tmp_path / "later.parquet")
             first = count_calls(monkeypatch, new_rows._Arrived, "merge")
             second = count_calls(monkeypatch, new_rows, "_collect_block")
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 0
         folder = tmp_path / f"{name}.linkwise.d"
-        assert sorted(file.name for file in folder.iterdir()) == [".lock", "items.npz"]
-        found.append((folder / "items.npz").read_bytes())
+        assert sorted(file.name for file in folder.iterdir()) == [".lock", "groups.npz"]
+        found.append((folder / "groups.npz").read_bytes())
     assert (len(first), len(second)) == n_calls
     assert found[0] == found[1]
 
@@ -254,15 +254,15 @@ def test_a_failed_extension_leaves_no_items_behind(linkwise, path, tmp_path, mon
             stop,
         )
         assert linkwise("extend", path, tmp_path / "later.parquet").exit_code == 130
-    assert not list(folder.glob("items-*"))
-    killed = ("items-" + 32 * "0" + ".npz", ".items-" + 32 * "0" + ".npz.unfinished")
+    assert not list(folder.glob("groups-*"))
+    killed = ("groups-" + 32 * "0" + ".npz", ".groups-" + 32 * "0" + ".npz.unfinished")
     for command in (
         ["ask", path, "--json"],
         ["export", path, "--answers", tmp_path / "a.csv"],
         ["extend", path],
     ):
         for name in killed:
-            shutil.copy(folder / "items.npz", folder / name)
+            shutil.copy(folder / "groups.npz", folder / name)
         linkwise(*command)
         assert not any((folder / name).exists() for name in killed), command
 
@@ -321,8 +321,8 @@ def rename_items_not(replace):
     """Interrupt when the file of groups gets its name."""
 
     def rename(source, target):
-        is_next = "items-" in str(source) and str(source).endswith(".npz") and os.path.exists(source)
-        if is_next and str(target).endswith("items.npz"):
+        is_next = "groups-" in str(source) and str(source).endswith(".npz") and os.path.exists(source)
+        if is_next and str(target).endswith("groups.npz"):
             raise KeyboardInterrupt
         replace(source, target)
 
@@ -333,7 +333,7 @@ def test_two_processes_may_name_the_items_at_once(tmp_path):
     (tmp_path / group_rows.name_next("ab")).write_text("items")
     for _ in range(2):  # the second one comes too late
         group_rows.take_next(tmp_path, "ab")
-    assert [file.name for file in tmp_path.iterdir()] == ["items.npz"]
+    assert [file.name for file in tmp_path.iterdir()] == ["groups.npz"]
 
 
 def test_files_that_are_there_already(linkwise, path, tmp_path):
@@ -431,7 +431,7 @@ def test_new_values_that_items_cannot_have(linkwise, tmp_path, kind, command, va
     """Another scale does not help, since it is an option of a new session."""
     for part in (tmp_path / "events").iterdir():
         pl.read_parquet(part).drop_nulls().write_parquet(part)
-    begun = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key", "--items", 50, said="q\n")
+    begun = linkwise("ask", tmp_path / "events", "--terminal", "--id", "key", "--groups", 50, said="q\n")
     assert begun.exit_code == 0
     write_new(tmp_path / "later.parquet", 9, 1)
     frame = pl.read_parquet(tmp_path / "later.parquet")
@@ -458,7 +458,7 @@ def take_hash(path):
     """Let the session name the groups that are there."""
     with closing(Store.open(path)) as store:
         source = store.meta()["source"]
-        source["items"]["hash"] = read_groups(path.with_name(f"{path.name}.d")).hash
+        source["groups"]["hash"] = read_groups(path.with_name(f"{path.name}.d")).hash
         store.put_meta({"source": source})
 
 
@@ -471,7 +471,7 @@ def days(ask, tmp_path):
             tmp_path / f"day={number + 2}" / "data.parquet"
         )
     (tmp_path / "events").rmdir()
-    begun = ask("--items", 50, data="day=*/data.parquet")
+    begun = ask("--groups", 50, data="day=*/data.parquet")
     assert begun.exit_code == 0, begun.stderr
     frame = pl.read_parquet(tmp_path / "day=2" / "data.parquet")
     (tmp_path / "day=1").mkdir()

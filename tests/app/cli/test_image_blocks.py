@@ -81,7 +81,7 @@ def test_the_page_shows_the_pictures(path, more):
         (("--image", "picture", "--series"), "Remove --series"),
         (("--image", "picture", "--impute", "median"), "--image compares rows by pictures alone."),
         (
-            ("--image", "picture", "--items", "5"),
+            ("--image", "picture", "--groups", "5"),
             "--image is for data that are read at once, and these rows are grouped.",
         ),
     ],

@@ -55,7 +55,7 @@ def test_commands_that_write_say_what_to_do(linkwise, asked, command, monkeypatc
 # ---------------------------------------------------------------- groups
 @pytest.mark.parametrize("command", [["status"], ["explain"], ["export", "--constraints", "-"]], ids=" ".join)
 def test_sessions_about_items_are_read_on_a_full_disk(ask, linkwise, tmp_path, command):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     name, *options = command
     wanted = linkwise(name, tmp_path / "events.linkwise", *options)
     with full_disk():
@@ -64,8 +64,8 @@ def test_sessions_about_items_are_read_on_a_full_disk(ask, linkwise, tmp_path, c
 
 
 def test_items_that_wait_for_their_name_are_read_where_they_are(ask, linkwise, tmp_path, monkeypatch):
-    ask("--items", 50)
-    path, items = tmp_path / "events.linkwise", tmp_path / "events.linkwise.d" / "items.npz"
+    ask("--groups", 50)
+    path, items = tmp_path / "events.linkwise", tmp_path / "events.linkwise.d" / "groups.npz"
     items.rename(items.with_name(name_next(read_groups(items.parent).hash)))
     before, replace = {each.name for each in items.parent.iterdir()}, os.replace
 

@@ -63,7 +63,7 @@ def test_options_that_do_not_go_with_it(path, linkwise):
         ((*by, "--text", "room"), 2, "Remove --series-by"),
         ((*by, "--impute", "median"), 2, "Remove --impute"),
         ((*by, "--weight", "level=2"), 2, "Remove --weight"),
-        ((*by, "--items", "5"), 2, "--series-by is for data that are read at once"),
+        ((*by, "--groups", "5"), 2, "--series-by is for data that are read at once"),
         (("--series-by", "sensor,hours,level"), 3, "Did you mean 'hour'"),
     ):
         done = linkwise("ask", path, *options)

@@ -239,6 +239,38 @@ def test_join_needs_the_data_as_they_were(answered, tmp_path, linkwise):
         assert not labels.exists()
 
 
+def write_as(fruit, form):
+    """The same rows in another form: the file, and how one of its values and another one are written."""
+    lines = fruit.path.read_text().splitlines()
+    if form == "commas":
+        return fruit.path, "red", "rot"
+    if form == "semicolons":
+        path, text = fruit.path.with_name("f.csv"), "\n".join(lines).replace(",", ";").replace(".", ",")
+    else:
+        path, rows = fruit.path.with_name("f.jsonl"), csv.DictReader(lines)
+        text = "\n".join(json.dumps(row | {"weight": float(row["weight"])}) for row in rows)
+    path.write_text(f"{text}\n")
+    return path, "red", "rot"
+
+
+@pytest.mark.parametrize("form", ["commas", "semicolons", "json"])
+def test_join_of_the_same_bytes_is_that_of_the_same_rows(fruit, tmp_path, linkwise, form):
+    path, old, new = write_as(fruit, form)
+    linkwise("ask", path, "--terminal", said="n\ny\nn\nq\n")
+    joined, text = [], path.read_text()
+    for more in ("", "\n"):  # with a blank line at the end the rows are read, and compared with the session
+        path.write_text(text + more)
+        target = tmp_path / f"out{len(joined)}{path.suffix}"
+        done = linkwise("export", path, "--join", target)
+        assert done.exit_code == 0, done.stderr
+        joined.append(target.read_text())
+    assert joined[1] == joined[0] + "\n"
+    assert joined[0].count("\n") == text.count("\n")
+    path.write_text(text.replace(old, new, 1))
+    done = linkwise("export", path, "--join", tmp_path / "other.csv")
+    assert (done.exit_code, (tmp_path / "other.csv").exists()) == (3, False), done.stderr
+
+
 def test_join_of_a_session_from_python_says_what_to_do(fruit, tmp_path, linkwise):
     with Session([[0.0], [1.0]], source={"file": "fruit.csv"}) as session:
         session.save(tmp_path / "p.linkwise")

@@ -19,7 +19,7 @@ def read_folder(folder):
 @pytest.fixture
 def whole(ask, tmp_path):
     """The groups of a session whose passes nothing stopped."""
-    assert ask("--items", 50, "--session", tmp_path / "whole.linkwise").exit_code == 0
+    assert ask("--groups", 50, "--session", tmp_path / "whole.linkwise").exit_code == 0
     return read_folder(tmp_path / "whole.linkwise.d")
 
 
@@ -29,18 +29,18 @@ def whole(ask, tmp_path):
 def test_a_pass_that_was_killed_goes_on_after_its_checkpoint(
     ask, tmp_path, whole, monkeypatch, work, n_saved
 ):
-    words = "--terminal", "--id", "key", "--impute", "median", "--items", 50
+    words = "--terminal", "--id", "key", "--impute", "median", "--groups", 50
     kill_in_a_pass(work, n_saved, "ask", tmp_path / "events" / "*.parquet", *words)
     assert not (tmp_path / "events.linkwise").exists()
     module, owner, name = work.split(".")
     calls = count_calls(monkeypatch, getattr({"survey": survey}.get(module, group_totals), owner), name)
-    assert ask("--items", 50).exit_code == 0
+    assert ask("--groups", 50).exit_code == 0
     assert len(calls) == N_BLOCKS - n_saved
     assert read_folder(tmp_path / "events.linkwise.d") == whole
 
 
 def test_an_export_that_was_killed_goes_on_after_its_last_file(ask, linkwise, tmp_path, monkeypatch):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     path, out = tmp_path / "events.linkwise", tmp_path / "out"
     linkwise("export", path, "--labels", tmp_path / "whole")
     kill_in_a_pass("table_labels.write_frame", 5, "export", path, "--labels", out)
@@ -67,7 +67,7 @@ def test_a_full_disk_in_a_pass_keeps_the_checkpoint(ask, tmp_path, whole, monkey
     with monkeypatch.context() as patch:
         patch.setattr(PASSES[name], "merge", fill)
         try:
-            found = ask("--items", 50)
+            found = ask("--groups", 50)
         finally:
             disk.__exit__(None, None, None)
     assert found.exit_code == 3
@@ -78,13 +78,13 @@ def test_a_full_disk_in_a_pass_keeps_the_checkpoint(ask, tmp_path, whole, monkey
     assert not list(saved.parent.glob(".*unfinished"))
     merged = []
     monkeypatch.setattr(PASSES[name], "merge", lambda self, more: merged.append(1) or merge(self, more))
-    assert ask("--items", 50).exit_code == 0
+    assert ask("--groups", 50).exit_code == 0
     assert len(merged) == N_BLOCKS - 5
     assert read_folder(saved.parent) == whole
 
 
 def test_a_full_disk_in_an_export_keeps_its_files(ask, linkwise, tmp_path, monkeypatch):
-    ask("--items", 50)
+    ask("--groups", 50)
     path, write, n_written = tmp_path / "events.linkwise", table_labels.write_frame, []
     linkwise("export", path, "--labels", tmp_path / "whole")
 

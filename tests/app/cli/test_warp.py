@@ -37,7 +37,7 @@ def test_a_session_keeps_it(path, tmp_path, linkwise):
     [
         (("--warp",), "--warp is about curves. Add --series"),
         (("--warp", "--text", "id"), "--warp is about curves"),
-        (("--warp", "--series", "--items", "5"), "--warp is for data that are read at once"),
+        (("--warp", "--series", "--groups", "5"), "--warp is for data that are read at once"),
     ],
 )
 def test_what_does_not_go_with_it(path, linkwise, options, message):

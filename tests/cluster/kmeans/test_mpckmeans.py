@@ -9,7 +9,6 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise import native
 from linkwise.cluster.kmeans import icm, mpckmeans, penalised
 from linkwise.cluster.kmeans import metric_learning as ours
 from linkwise.cluster.kmeans import metrics as learned
@@ -63,9 +62,9 @@ def test_costs_and_prices_are_those_of_the_paper(kind, per_cluster, seed):
     X, centers = problem.X, rng.normal(size=(3, 3)) + 5
     wanted = paper.costs(X, centers, matrices)
     np.testing.assert_array_equal(learned.nearest_under_metrics(X, centers, given), wanted.argmin(axis=1))
-    found = native.metric_distances(X, centers, given.maps, 1) - given.log_det
+    found = paper.squares_under(X, centers, given.maps) - given.log_det
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
-    narrow = native.metric_distances(X, centers, learned.reduce_metrics(given, centers), 1) - given.log_det
+    narrow = paper.squares_under(X, centers, learned.reduce_metrics(given, centers)) - given.log_det
     np.testing.assert_allclose(narrow - narrow[:, :1], wanted - wanted[:, :1], rtol=1e-8, atol=1e-8)
     prices = ours._prices(problem, given, learned.farthest_pairs(problem.extremes, given))
     for p, ((i, j), weight) in enumerate(zip(c.must_link, c.must_link_weight, strict=True)):

@@ -72,7 +72,7 @@ def test_a_table_keeps_the_choice(tmp_path):
     ("how", "message"),
     [
         ({"text_by": "letters"}, "Add text"),
-        ({"text": "a", "text_by": "lines"}, "Set it to 'words' or 'letters'"),
+        ({"text": "a", "text_by": "lines"}, "Set it to 'words', 'letters', 'meaning' or 'words,meaning'"),
     ],
 )
 def test_choices_that_do_not_fit_raise_an_error(how, message):

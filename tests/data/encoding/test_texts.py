@@ -7,7 +7,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise.data import encode, from_frame, items_of, read_table
-from linkwise.data.encoding.texts import MOST_TOPICS, encode_texts, word_counts
+from linkwise.data.encoding.english import is_english, list_stop_words
+from linkwise.data.encoding.texts import MOST_TOPICS, encode_texts, learn_texts, word_counts
 from linkwise.errors import DataError
 
 CATS = [
@@ -119,6 +120,71 @@ def test_two_texts_are_enough():
 def test_texts_that_cannot_be_distinguished_are_refused(texts, said):
     with pytest.raises(DataError, match=said):
         encode_texts(texts, "body")
+
+
+ENGLISH = [
+    "this is what the cat of the house has seen",
+    "and that was the bill which we had paid with a cat",
+    "the system that you have at the house was down",
+    "a bill for the system and for the ship",
+    "they saw that the ship and the cat were there",
+]
+
+
+def test_english_stop_words_are_left_out_with_a_note():
+    space = learn_texts(ENGLISH)[1]
+    assert space.words == ("bill", "house", "ship", "system")  # a cat is in more than half of the texts
+    assert "without English stop words such as 'the'" in encode_texts(ENGLISH).notes[0]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [
+            "die Katze war im Haus und am See",
+            "so war das Haus am See",
+            "was war in dem Haus",
+            "wer am See war",
+        ],
+        [
+            "het is al te laat in huis",
+            "de kat was over of in huis",
+            "we waren in de stad",
+            "is hij in de stad",
+        ],
+        [
+            "on me dit que tu as un chat",
+            "on a vu un chat ou un chien",
+            "tu me dis non",
+            "un chien on le voit",
+        ],
+        [
+            "no me lo dijo con calma",
+            "un perro de la casa",
+            "me lo dijo un amigo de la casa",
+            "no con un perro",
+        ],
+        [
+            "han var i huset for sent",
+            "at have en plan for huset",
+            "so er der en plan",
+            "han har set at det var sent",
+        ],
+    ],
+    ids=["German", "Dutch", "French", "Spanish", "Danish"],
+)
+def test_words_of_other_languages_stay(texts):
+    assert "English" not in encode_texts(texts).notes[0]
+    words, counts = word_counts(texts)
+    assert list_stop_words(words).any()  # although some are English stop words, too
+    assert not is_english(words, counts)
+
+
+def test_stop_words_stay_where_nothing_else_would():
+    assert (
+        "English"
+        not in encode_texts(["that is his", "this was hers", "that was hers", "this is his"]).notes[0]
+    )
 
 
 # ---------------------------------------------------------------- as a column of a table

@@ -160,9 +160,9 @@ def test_arrays(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"a": np.ones((2, 2)), "b": np.ones((2, 2))}, "2 2-D arrays"),
-        ({"a": np.ones(3)}, "0 2-D arrays"),
-        ({"X": np.ones((2, 2, 2))}, "shape (2, 2, 2)"),
+        ({"a": np.ones((2, 2)), "b": np.ones((2, 2))}, "2 arrays of rows and none named X"),
+        ({"a": np.ones(3)}, "no array of rows: a (3,)"),
+        ({"X": np.ones((2, 2, 0))}, "0 feature(s)"),
         ({"X": np.array([["a", "b"]])}, "Pass an array of numbers"),
         ({"X": np.ones((2, 2), dtype=complex)}, "Pass an array of numbers"),
         ({"X": np.eye(3), "ids": np.arange(2)}, "2 ids for 3 rows"),

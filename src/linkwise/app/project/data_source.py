@@ -17,13 +17,15 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, read_folder, read_table
 from linkwise.data.columns.proposals import PROPOSED, recall_proposals
 from linkwise.data.encoding.matrix import Categories
+from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading, recall_reading, store_reading
 from linkwise.data.show.rows import to_rows
 from linkwise.data.show.side_table import read_side_table, show_side_table
 from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
-from linkwise.text_files import read_bytes
 from linkwise.types import Progress
+
+CHECKSUM = "sha256"  # of a file, in what a session stores about it
 
 
 def describe_source(reading: Reading, data: Path) -> dict[str, Any]:
@@ -80,12 +82,18 @@ def read_shown_rows(
     """Read rows with the side table that is shown in place of their columns, if the source names one.
 
     Its path is relative to `folder`. A source without its checksum gets it; otherwise the file must be the
-    same. With `propose` the source gets what the values suggest.
+    same. The source also gets the checksum of the data, by which `is_unchanged` knows them again, and with
+    `propose` what the values suggest. The checksum of the encoder that compares its texts
+    by meaning must be the same later.
     """
+    check_encoder(source)
     side, digest = None, ""
+    source.pop(CHECKSUM, None)
+    if data.is_file():
+        source[CHECKSUM] = hash_file(data)
     if "show" in source:  # before the data, which may take long
         side = Path(os.path.normpath(folder / source["show"]["file"]))
-        digest = _check_side_file(side, source["show"].get("sha256"))
+        digest = _check_side_file(side, source["show"].get(CHECKSUM))
     rows = read_rows(data, recall_reading(source), progress=progress, propose=propose)
     if rows.table.proposals:
         source |= describe_source(rows.table.reading, data)
@@ -93,14 +101,46 @@ def read_shown_rows(
     elif not data.is_dir():
         proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
         rows = replace(rows, table=replace(rows.table, proposals=proposals))
+    if uses_meaning(rows.table.reading.text_by):
+        source[ENCODER_HASH] = hash_weights()
     if side is None:
         return rows
     try:
         shown = show_side_table(rows, read_side_table(side, rows.table))
     except ImportError as error:
         raise UsageError(str(error)) from error
-    source["show"]["sha256"] = digest
+    source["show"][CHECKSUM] = digest
     return shown
+
+
+def find_other_encoder(source: dict[str, Any]) -> str | None:
+    """Describe how the encoder that is installed differs from that of a source; None if it is the same."""
+    if ENCODER_HASH not in source:
+        return None
+    try:
+        is_other = hash_weights() != source[ENCODER_HASH]
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    return "with other weights of the encoder that compares texts by meaning" if is_other else None
+
+
+def check_encoder(source: dict[str, Any]) -> None:
+    """Raise if the texts of a source were compared by another encoder than the one that is installed."""
+    if (difference := find_other_encoder(source)) is not None:
+        raise DataMismatchError(
+            f"The session was begun {difference}. Replay its answers: linkwise ask DATA --replay"
+        )
+
+
+def is_unchanged(data: Path, source: dict[str, Any]) -> bool:
+    """Whether a file has every byte that it had when the session read it."""
+    return CHECKSUM in source and data.is_file() and hash_file(data) == source[CHECKSUM]
+
+
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_side_file(side: Path, digest: str | None) -> str:
@@ -111,7 +151,7 @@ def _check_side_file(side: Path, digest: str | None) -> str:
         raise FileNotFoundError(
             f"{side}, which shows the rows of this session, is not there. Restore it, or {_ANEW}"
         )
-    found = hashlib.sha256(read_bytes(side)).hexdigest()
+    found = hash_file(side)
     if digest is not None and found != digest:
         raise DataMismatchError(
             f"{side} has changed since this session began, and the answers are about what it showed then. "

@@ -139,7 +139,7 @@ def _remove_leftovers(path: Path, folder: Path) -> None:
     unnamed = list(folder.glob(name_next("*")))
     if unnamed:
         with Session.open(path) as stored:
-            groups = origin_of(stored, path).get("items", {})
+            groups = origin_of(stored, path).get("groups", {})
         unnamed = [file for file in unnamed if file.name != name_next(groups.get("hash", ""))]
     for file in unnamed:
         with suppress(OSError):

@@ -32,7 +32,10 @@ from linkwise.wording import count_noun, quote_command
 N_ITEMS = 1000  # if the command line does not say
 MOST_ROWS = 2_000_000  # of a file that is read at once
 # what needs all rows at once, or is about files that are always read at once
-UNFIT = ("image", "series_by", "warp", "keep_nested", "encoding", "sheet", "skip_broken")
+UNFIT = (
+    "image", "series_by", "warp", "keep_nested", "encoding", "sheet", "no_header", "skip_lines", "transpose",
+    "where", "missing", "skip_broken",
+)  # fmt: skip
 LINE_BYTES = 2**20  # read at once to count lines
 
 
@@ -53,15 +56,15 @@ def choose_n_groups(data: Path, given: int | None) -> int | None:
     """
     if is_in_files(data):
         if given == 0:
-            raise UsageError(f"{data} is more than one file, whose rows become groups. Remove --items 0.")
+            raise UsageError(f"{data} is more than one file, whose rows become groups. Remove --groups 0.")
         return given or N_ITEMS
     if given == 0 or not data.is_file():
         return None
     if data.suffix.lower() not in ENDINGS:
         if given is not None:
             raise UsageError(
-                f"--items is for files that end in {', '.join(ENDINGS)}. Convert {data.name}, or remove"
-                " --items."
+                f"--groups is for files that end in {', '.join(ENDINGS)}. Convert {data.name}, or remove"
+                " --groups."
             )
         return None
     return given or (N_ITEMS if _has_many_rows(data) else None)
@@ -132,7 +135,7 @@ def check_no_engine(data: Path, workers: WorkerOptions) -> None:
     """Check that no workers are asked for where rows are read at once."""
     for flag in _name_workers(workers):
         raise UsageError(
-            f"{flag} is for rows that become groups. Remove {flag}, or begin a session with --items N:"
+            f"{flag} is for rows that become groups. Remove {flag}, or begin a session with --groups N:"
             f" {data} is read at once."
         )
 
@@ -162,7 +165,7 @@ def summarize_data(
     data: Path,
     path: Path,
     reading: Reading,
-    n_items: int,
+    n_groups: int,
     seed: int,
     progress: Progress | None,
     engine: Engine = SERIAL_ENGINE,
@@ -178,13 +181,13 @@ def summarize_data(
     """
     _check_fit(data, reading)
     tables = open_tables(find_files(data), reading)
-    groups = summarize_tables(tables, reading, n_items, seed, groups_folder(path), progress, engine)
+    groups = summarize_tables(tables, reading, n_groups, seed, groups_folder(path), progress, engine)
     source = {
         "file": os.path.relpath(data, path.parent),
         "choices": groups.encoding.reading.to_json(),
         "scale": reading.scale or reading.usual_scale,
         "impute": reading.impute,
-        "items": {"n": n_items, **describe_counts(groups)},
+        "groups": {"n": n_groups, **describe_counts(groups)},
     }
     return groups, source
 
@@ -222,12 +225,12 @@ def open_tables(files: Sequence[Path], reading: Reading) -> TableFiles:
 
 def is_of_groups(source: dict[str, Any]) -> bool:
     """Whether a session is about groups."""
-    return "items" in source
+    return "groups" in source
 
 
 def name_next(groups_hash: str) -> str:
     """The name of a file of groups until the session names them."""
-    return f"items-{groups_hash}.npz"
+    return f"groups-{groups_hash}.npz"
 
 
 def take_next(folder: Path, groups_hash: str) -> None:
@@ -241,7 +244,7 @@ def take_next(folder: Path, groups_hash: str) -> None:
 
 def read_session_groups(path: Path, source: dict[str, Any]) -> GroupTable:
     """Read the groups of a session, which must be those that it was begun with."""
-    folder, wanted, name = groups_folder(path), source["items"]["hash"], GROUPS
+    folder, wanted, name = groups_folder(path), source["groups"]["hash"], GROUPS
     try:
         take_next(folder, wanted)  # it is there if rows were added, and the command was killed at its end
     except OSError:  # a folder that nobody may write to
@@ -271,15 +274,15 @@ def read_session_rows(
 
 def describe_groups(data: Path, groups: GroupTable, *, is_chosen: bool) -> str:
     """Say that questions are about groups, and the way out."""
-    n_rows, n_items = groups.summary.n_rows, groups.n_items
-    all_rows = "" if is_in_files(data) else ", and --items 0 reads all rows into memory"
-    way_out = f" --items N changes their number{all_rows}." if is_chosen else ""
+    n_rows, n_groups = groups.summary.n_rows, groups.n_groups
+    all_rows = "" if is_in_files(data) else ", and --groups 0 reads all rows into memory"
+    way_out = f" --groups N changes their number{all_rows}." if is_chosen else ""
     border = ""
     if groups.n_border:
         n_border = count_noun(groups.n_border, "group")
         border = f" linkwise asks about a second row of {n_border}, which may be mixed."
     return (
-        f"{n_rows} rows form {n_items} groups of similar rows. Each question shows one row of two"
+        f"{n_rows} rows form {n_groups} groups of similar rows. Each question shows one row of two"
         f" groups.{border}{way_out}"
     )
 
@@ -293,16 +296,16 @@ def describe_choices(groups: GroupTable) -> tuple[str, ...]:
 
 
 def resume_groups(
-    path: Path, source: dict[str, Any], n_items: int | None, *, is_changed: bool
+    path: Path, source: dict[str, Any], n_groups: int | None, *, is_changed: bool
 ) -> GroupTable | None:
     """Read the groups of a session, which goes on with the same options; None if it asks about all rows."""
     if not is_of_groups(source):
-        if n_items:
-            raise UsageError(f"{path} is about all rows. Remove --items, or begin another: --session NEW")
+        if n_groups:
+            raise UsageError(f"{path} is about all rows. Remove --groups, or begin another: --session NEW")
         return None
-    if n_items not in (None, source["items"]["n"]):
+    if n_groups not in (None, source["groups"]["n"]):
         raise UsageError(
-            f"{path} has {source['items']['n']} groups. Remove --items, or begin another session:"
+            f"{path} has {source['groups']['n']} groups. Remove --groups, or begin another session:"
             " --session NEW"
         )
     if is_changed:

@@ -79,7 +79,7 @@ def build_first_learner(choice: MethodChoice) -> Learner:
 
 def choose_by_proposals(choice: MethodChoice, table: Table) -> MethodChoice:
     """Choose the method for records of the same things where a table holds such and no method was named."""
-    are_records = any(one.option == "text_by" for one in table.proposals)
+    are_records = any((one.option, one.value) == ("text_by", "letters") for one in table.proposals)
     return (
         replace(choice, name=RECORDS)
         if are_records and choice.name is None and not choice.parameters

@@ -78,7 +78,9 @@ def option(flag: str, help: str, heading: str, *, default: object = None, **more
 # ---------------------------------------------------------------- data
 OF_FOLDERS = ("skip_broken",)
 TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
-    ".csv", ".tsv", ".tab", ".txt", ".parquet", ".jsonl", ".ndjson", ".json", ".npy", ".npz", ".xlsx",
+    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".jsonl", ".ndjson", ".json", ".geojson", ".arff", ".ts",
+    ".xlsx", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz", ".mtx", ".db", ".sqlite", ".sqlite3",
+    ".gz", ".bz2", ".xz", ".zip",
 )  # fmt: skip
 
 
@@ -173,7 +175,7 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
         "--text-by",
         "what to compare of texts  [default: words]",
         OF_COMPARISON,
-        type=("words", "letters"),
+        type=("words", "letters", "meaning", "words,meaning"),
     ),
     "image": CommandOption(
         "--image",
@@ -239,7 +241,27 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
         parse=_encoding,
     ),
     "sheet": CommandOption(
-        "--sheet", "sheet of a spreadsheet  [default: the first]", OF_FILE, metavar="NAME"
+        "--sheet", "sheet, file in a zip, array, table or SELECT", OF_FILE, metavar="NAME"
+    ),
+    "no_header": CommandOption(
+        "--no-header", "the first line is a row  [default: detected]", OF_FILE, type=bool
+    ),
+    "skip_lines": CommandOption(
+        "--skip-lines",
+        "lines before the header  [default: detected]",
+        OF_FILE,
+        type=int,
+        metavar="N",
+        least=0,
+    ),
+    "transpose": CommandOption("--transpose", "the columns of the file are the rows", OF_FILE, type=bool),
+    "where": CommandOption("--where", 'rows to keep, in SQL: "amount > 0"', OF_FILE, metavar="SQL"),
+    "missing": CommandOption(
+        "--missing",
+        "values that mean missing: -200,year=0",
+        OF_FILE,
+        metavar="A,B",
+        parse=_names,
     ),
     "weights": CommandOption(
         "--weight",
@@ -302,8 +324,8 @@ def options_of(kind: Any) -> dict[str, CommandOption]:
 
 def _in_one(value: Any) -> str:
     """One value, names as a list with commas, or weights."""
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str | int):
+        return str(value)
     if isinstance(value, Mapping):
         value = [f"{name}={weight:g}" for name, weight in value.items()]
     return ",".join(f'"{name}"' if "," in name else name for name in value)
@@ -474,8 +496,8 @@ class SessionOptions(WorkerOptions):
         metavar="FILE|TEXT",
         parse=_guidelines,
     )
-    n_items: int | None = option(
-        "--items",
+    n_groups: int | None = option(
+        "--groups",
         "ask about N groups of rows, or 0 for all rows",
         OF_LARGE_DATA,
         type=int,

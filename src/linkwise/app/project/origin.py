@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.data.columns.proposals import OPTIONS, PROPOSED
+from linkwise.data.encoding.meaning import ENCODER_HASH
 from linkwise.data.reading import recall_reading
 from linkwise.errors import SessionDamagedError
 from linkwise.session.session import Session
@@ -52,11 +53,14 @@ def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
 def _is_side_file(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "sha256"}:
         return False
-    digest = value["sha256"]
-    return _is_path(value["file"]) and isinstance(digest, str) and SHA256.fullmatch(digest) is not None
+    return _is_path(value["file"]) and _is_checksum(value["sha256"])
 
 
-def _are_items(value: object) -> bool:
+def _is_checksum(value: object) -> bool:
+    return isinstance(value, str) and SHA256.fullmatch(value) is not None
+
+
+def _are_groups(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() - {"n_border"} != {"n", "n_rows", "hash"}:
         return False
     are_counts = all(type(value[name]) is int and value[name] > 0 for name in ("n", "n_rows"))
@@ -83,8 +87,13 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "keep_nested": lambda value: isinstance(value, bool),
     "encoding": lambda value: _is_name(value) and len(value) <= LONGEST_ENCODING,
     "sheet": _is_name,
+    "no_header": lambda value: isinstance(value, bool),
+    "skip_lines": lambda value: type(value) is int and value >= 0,
+    "transpose": lambda value: isinstance(value, bool),
+    "where": _is_name,
+    "missing": _are_names,
     "weights": _are_weights,
-    "text_by": lambda value: isinstance(value, str) and value == "letters",
+    "text_by": lambda value: isinstance(value, str) and value in ("letters", "meaning", "words,meaning"),
     "metric": lambda value: value in ("euclidean", "cosine"),
 }
 OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
@@ -113,7 +122,8 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
     """The first part that linkwise never writes; None if there is none."""
-    for name, right in (("file", _is_path), ("demo", _is_name)):
+    parts = (("file", _is_path), ("sha256", _is_checksum), ("demo", _is_name), (ENCODER_HASH, _is_checksum))
+    for name, right in parts:
         if name in source and not right(source[name]):
             return name
     if "choices" not in source:
@@ -123,8 +133,8 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "choices"
     if "show" in source and not _is_side_file(source["show"]):
         return "show"
-    if "items" in source and not _are_items(source["items"]):
-        return "items"
+    if "groups" in source and not _are_groups(source["groups"]):
+        return "groups"
     if PROPOSED in source and not _are_options(source[PROPOSED]):
         return PROPOSED
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):

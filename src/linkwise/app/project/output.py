@@ -15,6 +15,7 @@ from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.data import Rows
 from linkwise.data.joining import DELIMITED, ENDINGS, SHEET, Joined, join_file, join_side_table
+from linkwise.data.reading import Reading
 from linkwise.session.session import Session
 from linkwise.text_files import refuse_lone_surrogates, write_records
 from linkwise.wording import join_names
@@ -89,31 +90,33 @@ def check_ending(target: Path | None) -> None:
     )
 
 
-def join_session(session: Session, data: Path, rows: Rows, target: Path) -> Joined:
+def join_session(session: Session, data: Path, reading: Reading, rows: Rows | None, target: Path) -> Joined:
     """Put the clusters beside the columns of the data, in the form that the ending of `target` names.
 
-    A side table takes the place of numbers without a meaning, such as embeddings.
+    A side table takes the place of numbers without a meaning, such as embeddings. Rows that were not read are
+    those of the file as they stand in it.
     """
     ending = ".csv" if target == STDOUT else target.suffix.lower()
     columns = session.cluster_columns()
     try:
-        if rows.side is not None and is_embedding(rows):
+        if rows is None:
+            joined = join_file(data, reading, columns, ending)
+        elif rows.side is not None and is_embedding(rows):
             joined = join_side_table(rows.side, rows.table.ids, columns, ending)
             note = f"The new file holds the columns of {rows.side.file}, in the order of {data.name}, whose"
             joined = joined._replace(notes=[*joined.notes, f"{note} numbers are left out."])
         else:
-            joined = join_file(data, rows.table, columns, ending)
+            joined = join_file(data, rows.table.reading, columns, ending, rows.table.frame)
             if rows.side is not None:
                 joined.notes.append(f"The columns of {rows.side.file} are not in the new file.")
     except ImportError as error:
         raise UsageError(str(error)) from error
     notes = list(joined.notes)
-    now = session.snapshot
-    if columns.confidence is None and now.status.n_answers == 0:
+    if columns.confidence is None and session.status.n_answers == 0:
         notes.append("The column 'confidence' is empty, because there are no answers yet.")
     elif columns.confidence is None:
         notes.append(
-            f"The column 'confidence' is empty, because {now.learner['name']} does not estimate it. "
+            f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
             "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
         )
     if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):

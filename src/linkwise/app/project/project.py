@@ -22,6 +22,7 @@ from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
     is_data,
+    is_unchanged,
     read_pairs_file,
     read_rows,
     read_shown_rows,
@@ -63,12 +64,15 @@ from linkwise.cluster.base import refuse_more_than_rows
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
+from linkwise.data.joining import needs_table
+from linkwise.data.read.databases import DATABASES
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.large.chunks import is_pattern
 from linkwise.large.group_table import GroupTable
 from linkwise.session.journal.registry import estimates_confidence
+from linkwise.session.journal.schema import HEADER_BYTES, is_of_session
 from linkwise.session.session import Session
 from linkwise.types import Progress
 from linkwise.wording import count_noun, quote_command
@@ -154,13 +158,15 @@ def session_path(path: Path) -> Path:
 
 
 def is_session(path: Path) -> bool:
-    """Whether a path is a session, by its name or its first bytes."""
+    """Whether a path is a session, by its name or its first bytes; other databases are data by their name."""
     if path.suffix == SUFFIX:
         return True
     if not path.is_file():
         return False
     with open(path, "rb") as file:
-        return file.read(len(SQLITE)) == SQLITE
+        header = file.read(HEADER_BYTES)
+    is_data_base = path.suffix.lower() in DATABASES and not is_of_session(header)
+    return header.startswith(SQLITE) and not is_data_base
 
 
 def choose_files(file: Path, given: Path | None) -> tuple[Path, Path]:
@@ -293,8 +299,8 @@ def _open_project(
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
         return _resume_project(data, path, reading, choice, kept, old, progress, verb)
-    n_items = choose_n_groups(data, kept.n_items)
-    if n_items is None:
+    n_groups = choose_n_groups(data, kept.n_groups)
+    if n_groups is None:
         check_exists(data)
         check_no_engine(data, kept)
     if not os.access(path.parent, os.W_OK):
@@ -302,7 +308,7 @@ def _open_project(
             f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
     groups = None
-    if n_items is None:
+    if n_groups is None:
         source = _describe_source(data, path, reading)
         rows = read_shown_rows(data, source, path.parent, progress, propose=not kept.as_is)
         choice = choose_by_proposals(choice, rows.table)
@@ -310,9 +316,9 @@ def _open_project(
         notes = rows.notes
     else:
         with open_engine(kept) as engine:
-            groups, source = summarize_data(data, path, reading, n_items, choice.seed or 0, progress, engine)
+            groups, source = summarize_data(data, path, reading, n_groups, choice.seed or 0, progress, engine)
         rows = groups.rows
-        is_chosen = kept.n_items is None
+        is_chosen = kept.n_groups is None
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
     table, encoded = rows.table, rows.encoded
     ids = row_ids(table)
@@ -351,13 +357,16 @@ def _resume_project(
         source, described = origin_of(stored, path), stored.learner
         was_fallible, n_before = stored.status.is_fallible, stored.n_rows
         changed = compare_options(stored, path, data, reading)
-        groups = resume_groups(path, source, kept.n_items, is_changed=changed is not None)
+        groups = resume_groups(path, source, kept.n_groups, is_changed=changed is not None)
         command = (verb, data, *session_words(data, path))
         old_state = describe_stored(stored, command, data, path, is_of_groups=groups is not None)
         idle = describe_idle_workers(data, path, kept, groups)
         if changed is not None:
             changed.check_consent(kept.replay)
-            check_same_positions(stored, path, data)
+            if (
+                changed.other_encoder is None
+            ):  # else all numbers differ, and rows without ids cannot be checked
+                check_same_positions(stored, path, data)
     if changed is not None:
         shown = source.get("show") if changed.now.side_file == changed.before.side_file else None
         source = _describe_source(data, path, changed.now) | ({} if shown is None else {"show": shown})
@@ -522,32 +531,39 @@ def open_with_current_labels(
 
 def open_with_data(
     path: Path, data: Path | None = None, progress: Progress | None = None
-) -> tuple[Session, Path, Rows]:
+) -> tuple[Session, Path, Reading, Rows | None]:
     """Open a session together with its data; the caller closes it.
 
-    The learner prepares only if the labels or the confidences that are stored are not current.
+    The learner prepares only if the labels or the confidences that are stored are not current. The rows are
+    read only then, or if the file is not, byte for byte, the one that the session was begun with, or if
+    clusters cannot be put beside what stands in it.
     """
     data = data or data_of_session(path)
-    with Session.open(path) as kept:
-        source = origin_of(kept, path)
-    if "choices" not in source:
-        raise UsageError(
-            f"{path} was begun from Python, so the file does not tell how to read {data}. "
-            "Join the clusters in Python: session.join(frame)"
-        )
-    if is_of_groups(source):
-        raise UsageError(
-            f"{path} is about groups, and its rows may not fit into memory. Write the cluster of each row to"
-            " a folder, and join by id: --labels FOLDER"
-        )
-    rows = read_shown_rows(data, source, path.parent, progress)
-    X, ids = rows.encoded.X, row_ids(rows.table)
-    session = Session.open(path)
-    is_same = session.find_difference(X) is None and ids == (session.ids if session.has_ids else None)
-    if is_same and _knows_all(session):
-        return session, data, rows
-    session.close()
-    return Session.open(path, X, ids=ids, progress=progress), data, rows
+    with ExitStack() as stack:
+        session = stack.enter_context(Session.open(path))
+        source = origin_of(session, path)
+        if "choices" not in source:
+            raise UsageError(
+                f"{path} was begun from Python, so the file does not tell how to read {data}. "
+                "Join the clusters in Python: session.join(frame)"
+            )
+        if is_of_groups(source):
+            raise UsageError(
+                f"{path} is about groups, and its rows may not fit into memory. Write the cluster of each row"
+                " to a folder, and join by id: --labels FOLDER"
+            )
+        reading, knows_all = recall_reading(source), _knows_all(session)
+        is_enough = knows_all and "show" not in source and not needs_table(data, reading)
+        if is_enough and is_unchanged(data, source):
+            stack.pop_all()
+            return session, data, reading, None
+        rows = read_shown_rows(data, source, path.parent, progress)
+        X, ids = rows.encoded.X, row_ids(rows.table)
+        is_same = session.find_difference(X) is None and ids == (session.ids if session.has_ids else None)
+        if is_same and knows_all:
+            stack.pop_all()
+            return session, data, reading, rows
+    return Session.open(path, X, ids=ids, progress=progress), data, reading, rows
 
 
 def _knows_all(session: Session) -> bool:

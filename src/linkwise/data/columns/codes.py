@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.columns.ids import is_id_name
 from linkwise.data.columns.named_columns import NamedColumns
-from linkwise.data.columns.roles import MOST_CATEGORIES, Column, to_words, value_kind
+from linkwise.data.columns.roles import MOST_CATEGORIES, Column, is_id_name, to_words, value_kind
 from linkwise.data.reading import unknown_column
 from linkwise.errors import DataError
 from linkwise.wording import join_names

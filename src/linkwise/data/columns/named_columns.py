@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.data.columns.ids import find_id
+from linkwise.data.columns.roles import find_id
 from linkwise.data.read.dates import check_dates
 from linkwise.data.reading import Reading, Weights, unknown_column
 from linkwise.errors import DataError

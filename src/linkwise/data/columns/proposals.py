@@ -21,11 +21,20 @@ import numpy as np
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.codes import find_codes
 from linkwise.data.columns.cycles import find_cycles, read_cycles, read_hours
-from linkwise.data.columns.ids import find_id, is_key
+from linkwise.data.columns.file_proposals import find_file_options
 from linkwise.data.columns.log_scale import find_heavy_tails
 from linkwise.data.columns.near_copies import find_near_copies
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
-from linkwise.data.columns.roles import Column, decide_column, to_numbers, to_words, value_kind
+from linkwise.data.columns.roles import (
+    Column,
+    decide_column,
+    find_id,
+    is_key,
+    to_numbers,
+    to_words,
+    value_kind,
+)
+from linkwise.data.columns.short_texts import propose_meaning
 from linkwise.data.columns.variants import find_variants, merge_variants
 from linkwise.data.reading import OF_COLUMNS, Reading
 from linkwise.errors import DataError
@@ -94,9 +103,16 @@ def propose_options(
     options = _find_options(frame, given) if len(frame) >= 2 else {}
     if folder is not None:
         options |= _find_pictures(frame, replace(given, **options), folder)
+    options |= propose_meaning(frame, replace(given, **options))
     return tuple(
         _write_proposal(option, value, getattr(given, option) or ()) for option, value in options.items()
     )
+
+
+def propose_file_options(frame: nw.DataFrame[Any], given: Reading) -> tuple[Proposal, ...]:
+    """Propose options for a file that must be read again with them, as `propose_options` does."""
+    options = find_file_options(frame, given) if len(frame) >= 2 else {}
+    return tuple(_write_proposal(option, value, ()) for option, value in options.items())
 
 
 def recall_proposals(reading: Reading, options: Sequence[str]) -> tuple[Proposal, ...]:
@@ -113,7 +129,7 @@ def _write_proposal(option: str, value: Any, before: Sequence[str]) -> Proposal:
     """A proposal with its reason, which is about the columns that it adds."""
     names = value if isinstance(value, list) else [value] if option == "id_column" else []
     columns = tuple(name for name in names if name not in before)
-    reason = _REASONS[option]
+    reason = _REASONS["meaning" if (option, value) == ("text_by", "meaning") else option]
     return Proposal(option, value, columns, reason(columns) if callable(reason) else reason)
 
 
@@ -165,14 +181,16 @@ def _name_cycle(option: str) -> str:
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
 
+_MEANS = ("stands for a missing value", "stand for missing values")
 OPTIONS = (
     "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
-    "cycles", "drop", "show",
+    "cycles", "drop", "show", "missing", "where", "transpose",
 )  # fmt: skip
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
     "text": _about("holds texts", "hold texts"),
     "text_by": "many rows seem to be records of the same things, so texts are compared by their letters",
+    "meaning": "the texts are short, so they are compared by their meaning",
     "columns": "the other columns count, too",
     "image": _about("holds paths of pictures", "hold paths of pictures"),
     "series": "each row is a curve",
@@ -188,6 +206,9 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "is empty in more than half of the rows, so it is shown and not compared",
         "are empty in more than half of the rows, so they are shown and not compared",
     ),
+    "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being far from all others",
+    "where": "the last row holds the totals of the others and is left out",
+    "transpose": "each row holds the values of a gene, so the columns are compared",
 }
 
 
@@ -214,7 +235,7 @@ def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
     if id_column not in (None, given.id_column) and id_column in {*names, *codes, *counters}:
         proposed["id_column"] = id_column
     others.add(id_column)
-    if given.is_of_series or given.text_by or "text_by" in proposed:
+    if given.is_of_series or given.text_by == "letters" or "text_by" in proposed:
         return proposed
     found = _decide_columns(frame, [name for name in frame.columns if name not in others])
     if given.columns:
@@ -397,7 +418,7 @@ def _is_mostly_empty(series: nw.Series[Any]) -> bool:
 # ---------------------------------------------------------------- pictures
 def _find_pictures(frame: nw.DataFrame[Any], given: Reading, folder: Path) -> dict[str, Any]:
     """Compare by the first column with paths of pictures that are there, beside what is compared."""
-    if given.image or given.is_of_series or given.text_by or find_spec("PIL") is None:
+    if given.image or given.is_of_series or given.text_by == "letters" or find_spec("PIL") is None:
         return {}
     others: set[str | None] = {given.id_column, *(given.columns or ()), *(given.text or ())}
     others |= {*(given.drop or ()), *given.shown_columns, *(given.hide or ())}

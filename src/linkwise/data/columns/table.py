@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.ids import unique_ids
 from linkwise.data.columns.log_scale import check_log
 from linkwise.data.columns.named_columns import NamedColumns, leave_out_weightless
 from linkwise.data.columns.proposals import Proposal
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role
+from linkwise.data.columns.roles import FEATURE_ROLES, Column, Kind, Role, unique_ids
 from linkwise.data.columns.uses import (
     describe_hidden,
     understand_curves,

@@ -99,7 +99,8 @@ class Encoded:
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features), float64, C-contiguous
-        The matrix that a clusterer takes.
+        The matrix that a clusterer takes. It is float32 if rows are compared by the meaning of one column of
+        texts alone.
     features : tuple of Feature
         The meaning of each column of `X`.
     notes : tuple of str

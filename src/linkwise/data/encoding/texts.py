@@ -6,8 +6,8 @@ Words are counted and weighted by 1 + log of the count, times the log of their r
 unit length, so that long and short texts can be compared. The strongest directions of that matrix are the
 topics. A text becomes its coordinates on them, again of unit length, so that distances follow angles.
 
-Stop words would require the language, which linkwise does not guess. It leaves out words that are in many
-texts instead.
+Words that are in more than half of the texts are left out. Where texts are clearly English, its stop words
+are left out, too, which raises the mean ARI after 50 answers of KIN from 0.28 to 0.32 on twelve sets.
 
 There are 20 topics, not the 100 that are usual for search. After 50 answers of COBRAS, the mean ARI with the
 classes of five sets of news and TREC texts is 0.61 with 10 topics, 0.59 with 20, 0.58 with 50 and 0.54 with
@@ -17,6 +17,8 @@ Short texts such as names and addresses can be compared by groups of two and thr
 instead. Texts with an error of typing are then alike, although they share few words. Such texts have up to
 100 directions, for they tell hundreds of people apart rather than a few topics.
 
+Short texts share few words even where they are about the same. `meaning.py` compares them by meaning.
+
 In records an empty cell is unknown, so two of them are neither alike nor different. Each has a place of its
 own, drawn by its row, half as far from another (squared) as texts that share nothing. At one place they would
 be alike.
@@ -25,13 +27,16 @@ be alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.encoding.encoded import Encoded, Feature
+from linkwise.data.encoding.english import is_english, list_stop_words
+from linkwise.data.encoding.meaning import MOST_WORDS, WIDTH, encode_meaning, hash_weights, uses_meaning
 from linkwise.data.reading import Unit
 from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
@@ -60,21 +65,24 @@ def encode_texts(
         The text of each row; None is an empty text.
     source : str, default="text"
         The name of their column.
-    unit : {"words", "letters"}, default="words"
-        Whether texts are compared by their words, or by groups of two and three letters within words.
+    unit : {"words", "letters", "meaning", "words,meaning"}, default="words"
+        What texts are compared by: their words, groups of two and three letters within words, their meaning,
+        or words and meaning with the same influence.
     ids : sequence of str, optional
         The id of each row, which draws the place of an empty cell among letters. By default its position.
 
     Returns
     -------
     Encoded
-        One column for each topic, at most 20, or 100 of letters. A text without any of the compared words is
-        the origin. One without any of the compared letters has a place of its own.
+        One column for each topic, at most 20, or 100 of letters, and 512 of meaning. A text without any of
+        the compared words is the origin. One without any of the compared letters has a place of its own.
 
     Raises
     ------
     DataError
         The texts hold no words, or all hold the same words.
+    ImportError
+        Texts are compared by meaning, and the encoder is not installed (the extra `meaning`).
     """
     encoded = learn_texts(texts, source, unit)[0]
     if unit == "letters":
@@ -96,24 +104,45 @@ class TextSpace(NamedTuple):
 
     Attributes
     ----------
-    unit : {"words", "letters"}
+    unit : {"words", "letters", "meaning", "words,meaning"}
     words : tuple of str
-        The words, or groups of letters, that are compared.
+        The words, or groups of letters, that are compared; none for meaning alone.
     rarity : ndarray of shape (n_words,)
         The weight of each for how rare it is.
     directions : ndarray of shape (n_words, n_topics)
+    weights : str
+        SHA-256 of the weights of the encoder; empty if texts are not compared by meaning.
     """
 
     unit: Unit
     words: tuple[str, ...]
     rarity: NDArray[np.float64]
     directions: NDArray[np.float64]
+    weights: str = ""
 
-    def place(self, texts: Sequence[str | None]) -> NDArray[np.float64]:
-        """Place texts by their words; a text without any of the words is the origin."""
+    @property
+    def width(self) -> int:
+        """How many numbers a text becomes."""
+        return int(self.directions.shape[1]) + WIDTH * uses_meaning(self.unit)
+
+    def place(self, texts: Sequence[str | None]) -> NDArray[Any]:
+        """Place texts by their words or meaning; a text without any of the words is the origin."""
+        parts: list[NDArray[Any]] = [] if self.unit == "meaning" else [self._place_words(texts)]
+        if uses_meaning(self.unit):
+            if hash_weights() != self.weights:
+                raise DataError(
+                    "The texts of these groups were compared with other weights than those of the encoder"
+                    " that is installed. Install its version from before, or begin another session: --session"
+                    " NEW"
+                )
+            parts.append(encode_meaning(texts))
+        return np.hstack(parts)
+
+    def _place_words(self, texts: Sequence[str | None]) -> NDArray[np.float64]:
         from sklearn.preprocessing import normalize
 
-        counts = _make_counter(self.unit, self.words).transform(text or "" for text in texts)
+        counter = _make_counter("letters" if self.unit == "letters" else "words", self.words)
+        counts = counter.transform(text or "" for text in texts)
         counts.data = np.log(counts.data) + 1.0
         weights = normalize(counts.multiply(self.rarity).tocsr())
         with one_blas_thread():
@@ -124,8 +153,46 @@ def learn_texts(
     texts: Sequence[str | None], source: str = "text", unit: Unit = "words"
 ) -> tuple[Encoded, TextSpace]:
     """Encode texts, and return the directions that place other texts among them; see `encode_texts`."""
+    if unit == "meaning":
+        return _learn_meaning(texts, source)
+    if unit in ("words", "letters"):
+        return _learn_words(texts, source, unit)
+    (words, space), (meaning, of_meaning) = (
+        _learn_words(texts, source, "words"),
+        _learn_meaning(texts, source),
+    )
+    parts, features = [], []
+    for part in (words, meaning):  # of the same mean squared distance between two rows
+        factor = float(1 / np.sqrt(part.X.var(axis=0, dtype=np.float64).sum()))
+        parts.append(part.X * factor)
+        features += [replace(one, scale=one.scale / factor) for one in part.features]
+    note = f"Words and meaning have the same influence on the texts of '{source}'."
+    X: Any = np.hstack(parts, dtype=np.float32, casting="same_kind")
+    encoded = Encoded(X, tuple(features), (*words.notes, meaning.notes[0], note))
+    return encoded, space._replace(unit=unit, weights=of_meaning.weights)
+
+
+def _learn_meaning(texts: Sequence[str | None], source: str) -> tuple[Encoded, TextSpace]:
+    """Encode texts by their meaning, which needs no other texts."""
+    X: Any = encode_meaning(texts)  # float32, half as large
+    if np.ptp(X, axis=0).max() < _NOTHING:
+        raise DataError(
+            f"The texts of '{source}' are all the same, so nothing tells them apart. Use another column."
+        )
+    features = tuple(Feature(f"meaning {k}", source, None, "document") for k in range(1, WIDTH + 1))
+    note = f"The texts of '{source}' are compared by their meaning, of up to {MOST_WORDS} words each."
+    empty = _note_empty_texts(np.flatnonzero(~X.any(axis=1)), "meaning")
+    space = TextSpace("meaning", (), np.empty(0), np.empty((0, 0)), hash_weights())
+    return Encoded(X, features, (note, *empty)), space
+
+
+def _learn_words(
+    texts: Sequence[str | None], source: str, unit: Literal["words", "letters"]
+) -> tuple[Encoded, TextSpace]:
+    """Encode texts by their words, or by groups of letters."""
     words, counts = word_counts(texts, source) if unit == "words" else _count_letters(texts, source)
-    kept, chosen = _select_words(counts)
+    without = unit == "words" and is_english(words, counts)
+    kept, chosen = _select_words(counts, list_stop_words(words) if without else None)
     weights, rarity = _weigh_counts(counts[:, kept])
     with one_blas_thread():  # sums are then the same for any number of threads
         places, directions, share = _find_topics(weights, MOST_TOPICS if unit == "words" else MOST_OF_LETTERS)
@@ -204,11 +271,15 @@ def _count_letters(texts: Sequence[str | None], source: str) -> tuple[NDArray[An
     return counter.get_feature_names_out(), counts
 
 
-def _select_words(counts: Any) -> tuple[NDArray[np.bool_], str]:
+def _select_words(counts: Any, stop_words: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.bool_], str]:
     """Select the words that can tell texts apart, or all words if too few texts leave none."""
     n_texts = counts.shape[0]
     in_texts = np.bincount(counts.indices, minlength=counts.shape[1])
     kept = (in_texts >= LEAST_TEXTS) & (in_texts <= LARGEST_SHARE * n_texts)
+    if stop_words is not None and (kept & ~stop_words).any():
+        return kept & ~stop_words, (
+            "those in at least 2 texts and in at most half of all, without English stop words such as 'the'"
+        )
     if not kept.any():
         return np.ones(counts.shape[1], dtype=bool), "all there are"
     return kept, "those in at least 2 texts and in at most half of all"
@@ -246,8 +317,11 @@ def _note_empty_texts(rows: NDArray[np.intp], unit: Unit) -> list[str]:
     if len(rows) == 0:
         return []
     one = len(rows) == 1
+    lacks = f"{'is' if one else 'are'} empty"
+    if unit != "meaning":
+        lacks = f"hold{'s' * one} none of these {unit}"
     return [
-        f"{count_noun(len(rows), 'text')} hold{'s' * one} none of these {unit}: {'row' if one else 'rows'}"
+        f"{count_noun(len(rows), 'text')} {lacks}: {'row' if one else 'rows'}"
         f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as"
-        f" {'alike' if unit == 'words' else 'unknown, neither alike nor different'}."
+        f" {'unknown, neither alike nor different' if unit == 'letters' else 'alike'}."
     ]

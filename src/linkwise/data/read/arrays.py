@@ -6,42 +6,68 @@ Headers are read first, so the size of an array is known and checked before anyt
 from __future__ import annotations
 
 import io
+import math
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.array_archives import AGAIN, ArrayHeader, read_header, read_headers, unpack
+from linkwise.data.read.sparse_files import holds_sparse, read_sparse
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_expansion
 from linkwise.text_files import refuse_lone_surrogates
-from linkwise.wording import join_names
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
 
+LEAST_PIXELS = 8  # on each side of a picture
 
-def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
+
+class ArrayTable(NamedTuple):
+    """A table from an array.
+
+    Attributes
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The rows, with columns x0, x1, ... or, of pictures, pixel 0,0, pixel 0,1, ...
+    id_column : str or None
+        The column that came from an array named ids or id.
+    part : str or None
+        The array that was chosen by its name.
+    notes : list of str
+        Sentences on the arrays that are used and not used.
+    """
+
+    frame: nw.DataFrame[Any]
+    id_column: str | None
+    part: str | None
+    notes: list[str]
+
+
+def read_array(raw: bytes, part: str | None = None) -> ArrayTable:
     """Read a .npy or .npz file.
 
     Parameters
     ----------
     raw : bytes
         The contents of the file.
+    part : str, optional
+        The name of the array that holds the rows.
 
     Returns
     -------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The rows, with columns x0, x1, ...
-    id_column : str or None
-        The column that came from an array named ids or id.
-    notes : list of str
-        Sentences on the arrays that are used and not used.
+    ArrayTable
+        The rows of the array named X, or of the only one that has rows. Those with more than two dimensions
+        are pictures or curves.
 
     Raises
     ------
     DataError
-        The file is damaged or too large, or does not hold one 2-D array of numbers.
+        The file is damaged or too large, or does not hold one array of numbers with rows.
     """
     is_archive = raw[:2] == b"PK"
     stored, broken = (
@@ -49,43 +75,106 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
         if is_archive
         else ({"": read_header(lambda: io.BytesIO(raw), len(raw))}, {})
     )
-    name = _main_array_name(stored, broken)
-    _check_table(stored[name].shape, stored[name].dtype)
-    check_cells(*stored[name].shape)
+    if part is None and holds_sparse(stored):
+        check_expansion(sum(one.n_bytes for one in stored.values()), len(raw))
+        return ArrayTable(array_frame(read_sparse(raw)), None, None, ["The file holds a sparse matrix."])
+    name = _main_array_name(stored, broken, part)
+    _check_numbers(stored[name].shape, stored[name].dtype)
+    check_cells(stored[name].shape[0], math.prod(stored[name].shape[1:]))
     id_column = next((n for n in ("ids", "id") if n in broken or _is_one_dimensional(stored.get(n))), None)
+    id_column = None if id_column == name else id_column
     used = [name] if id_column is None else [name, id_column]
     for one in used:
         if one in broken:
             raise broken[one]
     if is_archive:
         check_expansion(sum(stored[one].n_bytes for one in used), len(raw))
-    frame = array_frame(unpack(stored[name]))
-    notes = [] if name == "" else [f"Rows are those of the array '{name}'."]
+    frame, notes = _read_dimensions(unpack(stored[name]))
+    if name:
+        notes.insert(0, f"Rows are those of the array '{name}'.")
     others = [other for other in (*stored, *broken) if other not in used]
     if others:
         notes.append(f"Arrays in the file that are not used: {join_names(others)}.")
-    if id_column is None:
-        return frame, None, notes
-    return _add_ids(frame, id_column, stored[id_column]), id_column, notes
+    if id_column is not None:
+        frame = _add_ids(frame, id_column, stored[id_column])
+    return ArrayTable(frame, id_column, part, notes)
+
+
+def _read_dimensions(X: NDArray[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
+    """A table of an array with two or more dimensions, and what they were taken for."""
+    if X.ndim == 2:
+        return array_frame(X), []
+    shape = X.shape[1:-1] if X.ndim > 3 and X.shape[-1] == 1 else X.shape[1:]
+    if is_picture(shape, X.dtype):
+        X = X.reshape(len(X), *shape)
+        if X.ndim == 4:
+            X = X.mean(axis=3, dtype=np.float32)
+        names = [pixel_name(row, column) for row in range(shape[0]) for column in range(shape[1])]
+        note = f"Each row is a picture of {shape[0]} by {shape[1]} pixels"
+        note += ", whose colours are read as grey." if len(shape) == 3 else "."
+        return array_frame(X.reshape(len(X), -1), names), [note]
+    if len(shape) == 2 and shape[0] > shape[1]:  # samples first: one curve after the other
+        X = X.reshape(len(X), *shape).transpose(0, 2, 1)
+        shape = X.shape[1:]
+    what = f"{count_noun(shape[0], 'curve')} of {shape[1]} samples" if len(shape) == 2 else "an array"
+    note = f"Each row is {what}, whose values follow one another."
+    return array_frame(np.ascontiguousarray(X).reshape(len(X), -1)), [note]
+
+
+def is_picture(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    """Whether the values of a row are pixels: as many rows as columns, bytes, or three colours."""
+    if len(shape) == 3:
+        return shape[2] == 3 and min(shape[:2]) >= LEAST_PIXELS
+    is_square = len(shape) == 2 and shape[0] == shape[1]
+    return len(shape) == 2 and min(shape) >= LEAST_PIXELS and (is_square or dtype == np.uint8)
+
+
+def pixel_name(row: int, column: int) -> str:
+    """The name of the column that holds a pixel."""
+    return f"pixel {row},{column}"
 
 
 def _is_one_dimensional(stored: ArrayHeader | None) -> bool:
     return stored is not None and len(stored.shape) == 1
 
 
-def _main_array_name(stored: dict[str, ArrayHeader], broken: dict[str, DataError]) -> str:
+def _main_array_name(stored: dict[str, ArrayHeader], broken: dict[str, DataError], part: str | None) -> str:
     """Name of the array that holds the rows."""
+    if part is not None:
+        if part in broken:
+            raise broken[part]
+        if part not in stored:
+            raise DataError(
+                f"There is no array {part!r}. The arrays are {_list_arrays(stored)}. Use one of them: --sheet"
+                " NAME"
+            )
+        return part
     if "X" in stored or "" in stored:
         return "X" if "X" in stored else ""
-    flat = [name for name, array in stored.items() if len(array.shape) == 2]
-    if len(flat) == 1 and "X" not in broken:
-        return flat[0]
+    for n_dimensions in (2, 3, 4):
+        found = [
+            name
+            for name, one in stored.items()
+            if len(one.shape) == n_dimensions and one.dtype.kind in "biuf"
+        ]
+        if len(found) == 1 and "X" not in broken:
+            return found[0]
+        if found:
+            break
     for error in broken.values():
         raise error
-    there = join_names(f"{name} {array.shape}" for name, array in stored.items())
+    if not found:
+        raise DataError(
+            f"The file holds no array of rows: {_list_arrays(stored)}. Save the array of rows as X."
+        )
     raise DataError(
-        f"The file holds {len(flat)} 2-D arrays and none named X: {there}. Save the array of rows as X."
+        f"The file holds {len(found)} arrays of rows and none named X: {_list_arrays(stored)}. Add --sheet"
+        f' NAME to read one of them, such as {found[0]} (in Python, sheet="{found[0]}").'
     )
+
+
+def _list_arrays(stored: dict[str, ArrayHeader]) -> str:
+    return join_names(f"{name} {array.shape}" for name, array in stored.items())
 
 
 def _add_ids(frame: nw.DataFrame[Any], name: str, stored: ArrayHeader) -> nw.DataFrame[Any]:
@@ -143,21 +232,30 @@ def _check_table(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
                 else "Pass one row for each item."
             )
         )
+    _check_numbers(shape, dtype)
+
+
+def _check_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise if an array has no rows of numbers."""
+    if len(shape) < 2:
+        raise DataError(f"The array has shape {shape}, not (n_rows, n_columns). Pass one row for each item.")
     if dtype.kind not in "biuf":
         raise DataError(
             f"The array holds {dtype}. Pass an array of numbers, or a DataFrame if its columns differ."
         )
-    if shape[1] == 0:
+    if math.prod(shape[1:]) == 0:
         raise DataError("The array has 0 feature(s), but a minimum of 1 column is required. Add a column.")
 
 
-def array_frame(X: np.ndarray[Any, Any]) -> nw.DataFrame[Any]:
-    """Make a table with columns x0, x1, ... from an array.
+def array_frame(X: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> nw.DataFrame[Any]:
+    """Make a table from an array.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_columns)
         Numbers or truth values.
+    names : sequence of str, optional
+        The names of the columns. By default x0, x1, ...
 
     Returns
     -------
@@ -176,7 +274,8 @@ def array_frame(X: np.ndarray[Any, Any]) -> nw.DataFrame[Any]:
     _check_table(X.shape, X.dtype)
     if X.dtype.kind == "f":
         X = X.astype(np.float32 if X.dtype.itemsize == 4 else np.float64, copy=False)
-    named = {f"x{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])}
+    names = [f"x{j}" for j in range(X.shape[1])] if names is None else names
+    named = {name: np.ascontiguousarray(X[:, j]) for j, name in enumerate(names)}
     for library in ("polars", "pandas"):
         try:
             make = import_module(library).DataFrame

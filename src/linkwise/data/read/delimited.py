@@ -8,28 +8,68 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from linkwise.data.read.layout import Layout, find_layout, first_records, name_unnamed
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns
-from linkwise.text_files import allow_long_cells, check_unique, cut_separator_line, decode, split_records
-from linkwise.wording import count_noun
+from linkwise.text_files import allow_long_cells, cut_separator_line, decode, split_records
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import polars as pl
 
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _DETECTION_CHARACTERS = 1_000_000  # characters looked at to find the delimiter
 _CHUNK = 1_000_000  # cells turned into columns at a time, to bound the memory that Python texts take
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_REST = re.compile(r"[ \t]+(?=\r|\n|\Z)")
+_SPACES = re.compile(r'"(?:[^"]|"")*"|[ \t]*(\r\n|\r|\n)[ \t]*|[ \t]+')
+_MOST_UNEVEN = 0.9  # share of lines that another delimiter may cut into the same number of fields
+
+
+class DelimitedTable(NamedTuple):
+    """A table from a text file, and how it was read.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        All cells as text, null where a field is empty.
+    delimiter : str
+        The character between fields; a space stands for any number of spaces and tabs.
+    notes : list of str
+        Sentences on the choices made.
+    skip_lines : int or None
+        Lines before the table that were skipped.
+    no_header : bool or None
+        True if the first line is a row.
+    has_row_names : bool
+        Whether the first column has no name in the file.
+    """
+
+    frame: pl.DataFrame
+    delimiter: str
+    notes: list[str]
+    skip_lines: int | None = None
+    no_header: bool | None = None
+    has_row_names: bool = False
 
 
 def read_delimited(
-    raw: bytes, delimiter: str | None, tabs_first: bool
-) -> tuple[pl.DataFrame, str, list[str]]:
+    raw: bytes,
+    delimiter: str | None,
+    tabs_first: bool,
+    *,
+    skip_lines: int | None = None,
+    no_header: bool | None = None,
+) -> DelimitedTable:
     """Parse delimited text.
 
     Parameters
@@ -40,15 +80,15 @@ def read_delimited(
         One character; None to detect it.
     tabs_first : bool
         Whether tabs win if several delimiters fit equally well.
+    skip_lines : int, optional
+        Lines before the table. By default those of another width are skipped.
+    no_header : bool, optional
+        Whether the first line is a row. By default it is one where that is certain.
 
     Returns
     -------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        All cells as text, null where a field is empty.
-    delimiter : str
-        The character between fields.
-    notes : list of str
-        Sentences on the choices made.
+    DelimitedTable
+        The table, and the choices that were made.
 
     Raises
     ------
@@ -57,74 +97,198 @@ def read_delimited(
     """
     named, text = cut_separator_line(decode(raw))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
+    text = skip_text(text, skip_lines) if skip_lines else text
     if not text.strip():
         raise DataError("The file is empty. Write a line of column names, then a line for each row.")
-    notes = []
-    if named is not None:
-        notes.append(f"The first line names the delimiter: {named!r}.")
-        delimiter = delimiter or named
-    if delimiter is None:
-        with allow_long_cells():
-            delimiter = detect_delimiter(text, tabs_first)
-    elif len(delimiter) != 1 or delimiter in '"\r\n':
-        raise DataError(
-            f"delimiter={delimiter!r} is not one character. Use a comma, a tab or another character."
-        )
+    notes = [] if named is None else [f"The first line names the delimiter: {named!r}."]
+    delimiter = _choose_delimiter(text, named if delimiter is None else delimiter, tabs_first)
+    text = _unify_spaces(text) if delimiter == " " else text
     with allow_long_cells():
-        header, header_line = _read_header(text, delimiter)
-    check_columns(len(header))
-    names, name_notes = name_columns(header)
+        header = _find_header(text, delimiter, skip_lines, no_header)
+    layout, names = header.layout, header.names
+    check_columns(len(names))
     if len(names) > 1:
         notes.append(f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}.")
-    notes += name_notes
+    notes += header.notes
+    n_skipped = skip_lines or layout.skip_lines
+    if layout.skip_lines:
+        text = skip_text(text, n_skipped)
     check_cells(raw.count(b"\n") - raw.endswith(b"\n"), len(names))
-    if header_line == 1 and _is_plain(raw, delimiter, len(names)):
-        return _plain_frame(raw, delimiter, names), delimiter, notes
+    chosen = (n_skipped or skip_lines, layout.no_header or no_header, layout.has_row_names)
+    if header.line == n_skipped + 1 and not layout.has_row_names and delimiter != " ":
+        rest = text[n_skipped:].encode() if n_skipped else raw
+        if _is_plain(rest, delimiter, len(names)):
+            frame = _plain_frame(rest, delimiter, names, with_first=layout.no_header)
+            return DelimitedTable(frame, delimiter, notes, *chosen)
     with allow_long_cells():
-        frame, n_blank = _careful_frame(text, delimiter, names)
-    n_blank -= named is not None
-    if n_blank:
+        frame, n_blank = _careful_frame(text, delimiter, names, with_first=layout.no_header)
+    n_blank -= n_skipped + (named is not None and not n_skipped)
+    if n_blank > 0:
         notes.append(f"{count_noun(n_blank, 'empty line')} skipped.")
-    return frame, delimiter, notes
+    return DelimitedTable(frame, delimiter, notes, *chosen)
+
+
+def _choose_delimiter(text: str, given: str | None, tabs_first: bool) -> str:
+    """The delimiter that is given, or the one that cuts the text best."""
+    if given is None:
+        with allow_long_cells():
+            found = detect_delimiter(text, tabs_first)
+            bare = _LINE_REST.sub("", _first_lines(text))
+            return " " if _is_spaced(text, *_evenness(bare, found)) else found
+    if len(given) != 1 or given in '"\r\n':
+        raise DataError(f"delimiter={given!r} is not one character. Use a comma, a tab or another character.")
+    return given
+
+
+class _Header(NamedTuple):
+    """The names of the columns, where the table begins, and sentences about both."""
+
+    names: list[str]
+    line: int  # the first line of the table, counted from 1
+    layout: Layout
+    notes: list[str]
+
+
+def _find_header(text: str, delimiter: str, skip_lines: int | None, no_header: bool | None) -> _Header:
+    """Find the names of the columns; call it within `allow_long_cells`."""
+    records = first_records(text[:_DETECTION_CHARACTERS], delimiter)
+    layout = Layout(0, bool(no_header), False)
+    if skip_lines is None and not no_header:
+        layout = find_layout(records)
+    notes = [_describe_skipped(layout.skip_lines)] if layout.skip_lines else []
+    header, line = _read_header(text, delimiter, layout.skip_lines)
+    if layout.has_row_names:
+        header = ["row" if "row" not in header else "row name", *header]
+        notes.append(f"The first column has no name: it is called '{header[0]}'.")
+    if layout.no_header:
+        rows = [row for at, row in records if at >= line]
+        names, has_classes = name_unnamed(rows or [header])
+        return _Header(names, line, layout, [*notes, _describe_unnamed(names, has_classes, bool(no_header))])
+    names, more = name_columns(header)
+    return _Header(names, line, layout, [*notes, *more])
+
+
+def skip_text(text: str, n_lines: int) -> str:
+    """The text with empty lines in place of its first lines, so that line numbers stay."""
+    ends = [end.end() for end in islice(_LINE_END.finditer(text), n_lines)]
+    if len(ends) < n_lines:
+        raise DataError(
+            f"The file has {count_noun(len(ends) + 1, 'line')}, and {n_lines} are to be skipped. Set a"
+            " smaller number: --skip-lines N"
+        )
+    return "\n" * n_lines + text[ends[-1] :]
+
+
+def _describe_skipped(n_lines: int) -> str:
+    lines = "Line 1 is" if n_lines == 1 else f"Lines 1 to {n_lines} are"
+    return (
+        f"{lines} skipped, because the table begins in line {n_lines + 1}. Add --skip-lines 0 to begin at the"
+        " first line (in Python, skip_lines=0)."
+    )
+
+
+def _describe_unnamed(names: list[str], has_classes: bool, was_given: bool) -> str:
+    called = f"The columns are called {names[0]!r}" + (f" to {names[-1]!r}." if len(names) > 1 else ".")
+    if has_classes:
+        called = "The first column is called 'class', because the others are curves."
+    if was_given:
+        return called
+    return (
+        f"The first line is a row, because its values are like those below it. {called} Add --skip-lines 0 if"
+        " it holds names (in Python, skip_lines=0)."
+    )
+
+
+def _unify_spaces(text: str) -> str:
+    """One space for any number of spaces and tabs between fields, and none at the ends of lines."""
+
+    def shorten_spaces(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith('"') else found[1] or " "
+
+    return _SPACES.sub(shorten_spaces, text).strip(" ")
+
+
+def _is_spaced(text: str, evenness: float, width: int) -> bool:
+    """Whether spaces cut the text better than a delimiter that cuts it so evenly, into so many fields.
+
+    They cut all lines into the same number of fields, of which one is always a number.
+    """
+    some = _first_lines(text)
+    if evenness >= _MOST_UNEVEN and not ("\t" in some and "  " in some):
+        return False
+    rows = [row for _, row in first_records(_unify_spaces(some), " ")][:100]
+    widths = {len(row) for row in rows[1:]}
+    if len(rows) < 2 or len(widths) != 1 or min(len(rows[0]), len(rows[1])) < 2:
+        return False
+    if len(rows[1]) == 2 and "  " not in some and "\t" not in some:  # such as streets with their numbers
+        return all(_is_number(cell) for row in rows[1:] for cell in row)
+    if len(rows[0]) != len(rows[1]) and (evenness >= _MOST_UNEVEN or len(rows[0]) != len(rows[1]) - 1):
+        return False
+    if evenness >= _MOST_UNEVEN and len(rows[1]) <= width:
+        return False
+    return any(all(_is_number(cell) for cell in column) for column in zip(*rows[1:], strict=True))
+
+
+def _first_lines(text: str) -> str:
+    if len(text) <= _DETECTION_CHARACTERS:
+        return text
+    return text[: text.rfind("\n", 0, _DETECTION_CHARACTERS) + 1 or _DETECTION_CHARACTERS]
 
 
 def detect_delimiter(text: str, tabs_first: bool) -> str:
     """The delimiter that cuts the first hundred lines most evenly, and into most fields."""
-    if len(text) > _DETECTION_CHARACTERS:
-        text = text[: text.rfind("\n", 0, _DETECTION_CHARACTERS) + 1 or _DETECTION_CHARACTERS]
-    order = sorted(DELIMITERS, key=lambda mark: mark != "\t") if tabs_first else list(DELIMITERS)
-
-    def evenness(delimiter: str) -> tuple[float, int]:
-        try:
-            reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-            rows = [row for row in islice(reader, 100) if row]
-        except csv.Error:
-            return 0.0, 0
-        if not rows:
-            return 0.0, 0
-        width = len(rows[0])
-        alike = sum(len(row) == width for row in rows) / len(rows)
-        return (alike, width) if width > 1 else (0.0, 0)
-
-    return max(order, key=evenness)
+    return max(_order(tabs_first), key=partial(_evenness, _first_lines(text)))
 
 
-def _read_header(text: str, delimiter: str) -> tuple[list[str], int]:
-    line, row = next((line, row) for line, row in split_records(text, delimiter) if row)
+def _order(tabs_first: bool) -> list[str]:
+    marks = [mark for mark in DELIMITERS if mark != " "]
+    return sorted(marks, key=lambda mark: mark != "\t") if tabs_first else marks
+
+
+def _evenness(text: str, delimiter: str) -> tuple[float, int]:
+    """The share of lines with the usual number of fields, and that number; zeros if it is 1."""
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        widths = Counter(len(row) for row in islice(reader, 100) if row)
+    except csv.Error:
+        return 0.0, 0
+    width, n_alike = max(widths.items(), key=lambda one: (one[1], one[0]), default=(0, 0))
+    return (n_alike / widths.total(), width) if width > 1 else (0.0, 0)
+
+
+def _read_header(text: str, delimiter: str, n_skipped: int) -> tuple[list[str], int]:
+    records = split_records(text, delimiter)
+    line, row = next((line, row) for line, row in records if row and line > n_skipped)
     return row, line
 
 
 def name_columns(header: list[str]) -> tuple[list[str], list[str]]:
-    """Column names, with one made up where there is none."""
-    names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
-    check_unique(names, " The first line must hold the column names; does the file have none?")
-    notes = [
-        f"Column number {number} has no name: it is called '{name}'."
-        for number, (name, given) in enumerate(zip(names, header, strict=True), 1)
-        if not given.strip()
-    ]
+    """Column names, with one made up where there is none, and numbers where a name occurs twice."""
+    notes = []
+    names: list[str] = []
+    given_names = {name.strip() for name in header}
+    taken: set[str] = set()
+    counts: Counter[str] = Counter()
+    for number, given in enumerate(header, 1):
+        name = usual = given.strip() or f"column {number}"
+        while name in taken or (name != usual and name in given_names):
+            counts[usual] += 1
+            name = f"{usual}_{counts[usual] + 1}"
+        taken.add(name)
+        names.append(name)
+        if not given.strip():
+            notes.append(f"Column number {number} has no name: it is called '{name}'.")
+    again = [name for name, given in zip(names, header, strict=True) if given.strip() not in ("", name)]
+    if again:
+        notes.append(
+            f"Names that occur twice have a number: {join_names(again)}. If the first line is a row, add"
+            " --no-header (in Python, no_header=True)."
+        )
     if all(_is_number(name) for name in names) and names != [str(number) for number in range(len(names))]:
-        notes.append("The first line is taken as column names, but it is all numbers: is it one of the rows?")
+        notes.append(
+            "The first line is taken as column names, but it is all numbers. If it is a row, add --no-header"
+            " (in Python, no_header=True)."
+        )
     return names, notes
 
 
@@ -148,27 +312,38 @@ def _is_plain(raw: bytes, delimiter: str, width: int) -> bool:
     return bool(np.all(np.diff(up_to_end, prepend=0) == width - 1))
 
 
-def _plain_frame(raw: bytes, delimiter: str, names: list[str]) -> pl.DataFrame:
+def _plain_frame(raw: bytes, delimiter: str, names: list[str], *, with_first: bool = False) -> pl.DataFrame:
     import polars as pl
 
-    if raw.count(b"\n") == 0 or not raw.partition(b"\n")[2]:
+    if not with_first and (raw.count(b"\n") == 0 or not raw.partition(b"\n")[2]):
         return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
     frame = pl.read_csv(
-        raw, has_header=False, skip_rows=1, separator=delimiter, quote_char=None, infer_schema=False
+        raw,
+        has_header=False,
+        skip_rows=0 if with_first else 1,
+        separator=delimiter,
+        quote_char=None,
+        infer_schema=False,
     )
     frame.columns = names
     return frame
 
 
-def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.DataFrame, int]:
+def _careful_frame(
+    text: str, delimiter: str, names: list[str], *, with_first: bool = False
+) -> tuple[pl.DataFrame, int]:
     import polars as pl
 
-    blank = []
+    blank: list[int] = []
+    is_header = not with_first
 
     def checked() -> Iterator[list[str | None]]:
+        nonlocal is_header
         for line, row in split_records(text, delimiter):
             if not row:
                 blank.append(line)
+            elif is_header:
+                is_header = False
             elif len(row) != len(names):
                 raise DataError(
                     f"Line {line} has {count_noun(len(row), 'field')}, but the first line names"
@@ -178,7 +353,6 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
                 yield [field or None for field in row]
 
     records = checked()
-    next(records)
     schema = dict.fromkeys(names, pl.String)
     parts = [pl.DataFrame(schema=schema)]
     while chunk := list(islice(records, max(1, _CHUNK // len(names)))):

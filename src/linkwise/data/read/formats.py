@@ -1,42 +1,46 @@
-"""Read tables from files of delimited text, Parquet, JSON lines, spreadsheets and NumPy arrays."""
+"""Read tables from files of all kinds; an ending tells the kind, and where there is none the content does."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.data.read.arrays import read_array
+from linkwise.data.read.arrays import array_frame, read_array
+from linkwise.data.read.attribute_files import read_arff, read_ts
+from linkwise.data.read.columnar import COLUMNAR, read_columnar
+from linkwise.data.read.databases import DATABASES, read_database
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.delimited import read_delimited
+from linkwise.data.read.frames import to_polars
 from linkwise.data.read.json_lines import read_json
+from linkwise.data.read.packed import ARCHIVE, PACKED, ending_of_content, ending_of_text, unpack_file
 from linkwise.data.read.parse import parse_columns
+from linkwise.data.read.reshape import empty_cells, find_rows, transpose
+from linkwise.data.read.sparse_files import MATRIX, read_matrix
 from linkwise.data.read.spreadsheets import read_sheet
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
-from linkwise.limits import (
-    check_cells,
-    check_columns,
-    check_expansion,
-    check_name_lengths,
-    too_large_for_memory,
-)
+from linkwise.limits import check_name_lengths, too_large_for_memory
 from linkwise.text_encodings import to_utf8
 from linkwise.text_files import read_bytes
-from linkwise.wording import join_names, shorten
+from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
-DELIMITED = (".csv", ".tsv", ".tab", ".txt")
-JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json", ".geojson")
 _ARRAYS = (".npy", ".npz")
+_ARFF, _TS = ".arff", ".ts"
 SHEET = ".xlsx"
 _OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
-WITH_TEXTS = (*DELIMITED, *JSON_ENDINGS, SHEET)  # whose columns of text may hold numbers or dates
-ENDINGS = (*DELIMITED, ".parquet", *JSON_ENDINGS, *_ARRAYS, SHEET)
+_TYPED = (*JSON_ENDINGS, _ARFF, _TS)  # text files that say what is a number
+_TEXTS = (*DELIMITED, *_TYPED)
+WITH_TEXTS = (*_TEXTS, SHEET, *DATABASES)  # whose columns of text may hold numbers or dates
+ENDINGS = (*_TEXTS, SHEET, *COLUMNAR, *_ARRAYS, MATRIX, *DATABASES, *PACKED)
 
 
 class Frames(NamedTuple):
@@ -81,33 +85,29 @@ def read_frame(
     FileNotFoundError
         There is no such file.
     """
-    ending = check_ending(path)
+    check_ending(path)
     try:
-        written, reading, _ = read_file(path, ending, Reading())
+        contents = read_file(path, Reading())
+        written = typed = contents.frame
         check_name_lengths(written.columns)
         check_dates(written, ())
-        typed = written
-        if ending in WITH_TEXTS:
-            typed, *_ = parse_text(written, keep(written), ending, reading.delimiter)
+        if contents.ending in WITH_TEXTS:
+            typed, *_ = parse_text(written, keep(written), contents.ending, contents.reading.delimiter)
             check_dates(typed, ())
-        return Frames(written, typed, reading.encoding)
+        return Frames(written, typed, contents.reading.encoding)
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
 
 
-def check_ending(path: Path) -> str:
-    """The ending of a file that can be read."""
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        way_out = (
-            " Save the sheet as .xlsx or CSV (UTF-8) and name that file." if ending in _OTHER_SHEETS else ""
-        )
+def check_ending(path: Path) -> None:
+    """Raise if a file is a spreadsheet of another kind."""
+    if path.suffix.lower() in _OTHER_SHEETS:
         raise DataError(
-            f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 20)}.{way_out}"
+            f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 30)}. Save the"
+            " sheet as .xlsx or CSV (UTF-8) and name that file."
         )
-    return ending
 
 
 class FileContents(NamedTuple):
@@ -118,68 +118,191 @@ class FileContents(NamedTuple):
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
         The table; of text files with columns of text alone.
     reading : Reading
-        How it was read: with its delimiter, its encoding unless it is UTF-8 that was not named, whether
-        nested objects in JSON stay as they are if there are any, and its sheet if there is a choice; and with
-        the column that the file itself calls ids.
+        How it was read: with its delimiter, its encoding unless it is UTF-8 that was not named, the lines
+        that were skipped, whether it has no header, whether nested objects stay as they are if there are any,
+        and its part if there is a choice; and with the column that the file itself calls ids.
     notes : list of str
         Sentences about the choices that were made.
+    ending : str
+        The ending that names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
+    written : polars.DataFrame of shape (n_rows, n_columns)
+        The same table before values that mean missing were emptied.
+    is_plain : bool
+        Whether a row of the table is a line, or an object, of the file itself.
     """
 
     frame: nw.DataFrame[Any]
     reading: Reading
     notes: list[str]
+    ending: str
+    written: pl.DataFrame
+    is_plain: bool
 
 
 _OF_FILES = {  # options, and the files that they are for
     "delimiter": DELIMITED,
-    "encoding": (*DELIMITED, *JSON_ENDINGS),
-    "keep_nested": JSON_ENDINGS,
-    "sheet": (SHEET,),
+    "encoding": _TEXTS,
+    "keep_nested": (*JSON_ENDINGS, *COLUMNAR),
+    "sheet": (SHEET, ARCHIVE, ".npz", *DATABASES),
+    "no_header": DELIMITED,
+    "skip_lines": DELIMITED,
 }
 
 
-def read_file(path: Path, ending: str, reading: Reading) -> FileContents:
+def read_file(path: Path, reading: Reading) -> FileContents:
     """Read what a file holds; the cells of text files as they are written."""
     import narwhals as nw
 
-    for option, endings in _OF_FILES.items():
-        if getattr(reading, option) not in (None, False) and ending not in endings:
-            flag = "--" + option.replace("_", "-")
-            raise DataError(f"{flag} is for files such as {endings[0]}. Remove it (in Python, {option}=).")
     raw = read_bytes(path)
     if not raw:
         raise DataError("The file is empty, but at least 2 rows are needed to compare.")
     _require_polars()
-    if ending == ".parquet":
-        return FileContents(_read_parquet(raw), reading, [])
+    ending = _find_kind(raw, path.name)
+    notes: list[str] = []
+    part, is_packed, member = reading.sheet, ending in PACKED, None
+    if is_packed:
+        if part is not None and ending != ARCHIVE:
+            raise DataError(_describe_misfit("sheet", ending))
+        raw, name, member, notes = unpack_file(raw, path.name, ending, part, ENDINGS)
+        part, ending = None, _find_kind(raw, name)
+        if not raw or ending in PACKED:
+            what = "is empty" if not raw else "is packed, too"
+            raise DataError(f"The file {name!r} within it {what}. Unpack it, and pass what it holds.")
+    for option, endings in _OF_FILES.items():
+        is_used = option == "sheet" and is_packed
+        if getattr(reading, option) not in (None, False) and ending not in endings and not is_used:
+            raise DataError(_describe_misfit(option, endings[0]))
+    table = _read_table(raw, ending, replace(reading, sheet=part))
+    chosen = replace(table.reading, sheet=member) if is_packed else table.reading
+    if (
+        ending in DELIMITED
+        and PurePath(path.name).suffix.lower() not in ENDINGS
+        and len(table.frame.columns) < 2
+    ):
+        raise DataError(
+            f"The ending of '{path.name}' is unknown, and its content is no table. Known endings are"
+            f" {join_names(ENDINGS, 30)}."
+        )
+    frame, more = _reshape(table.frame, reading, ending, chosen.delimiter)
+    is_reshaped = reading.transpose or reading.where is not None or is_packed
+    is_plain = table.is_plain and not is_reshaped and not chosen.skip_lines and not chosen.no_header
+    emptied = frame
+    if reading.missing:
+        emptied, said = empty_cells(frame, reading.missing)
+        more += said
+    return FileContents(
+        nw.from_native(emptied, eager_only=True),
+        chosen,
+        [*notes, *table.notes, *more],
+        ending,
+        frame,
+        is_plain and chosen.delimiter != " ",
+    )
+
+
+def _describe_misfit(option: str, ending: str) -> str:
+    flag = "--" + option.replace("_", "-")
+    return f"{flag} is for files such as {ending}. Remove it (in Python, {option}=)."
+
+
+def _find_kind(raw: bytes, name: str) -> str:
+    """The ending that names the kind of a file: its own, unless its first bytes tell another one."""
+    own = PurePath(name).suffix.lower()
+    if own in ENDINGS and own not in _TEXTS:
+        return own
+    found = ending_of_content(raw)
+    if own in ENDINGS:
+        return found if found is not None and not raw[:4].isalpha() else own
+    return found or ending_of_text(raw, name)
+
+
+class _Table(NamedTuple):
+    """A table as one of the readers returns it."""
+
+    frame: pl.DataFrame
+    reading: Reading
+    notes: list[str]
+    is_plain: bool = False
+
+
+def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
+    """Read the contents of a file that is not packed."""
+    if ending in COLUMNAR:
+        columns = read_columnar(raw, ending, bool(reading.keep_nested))
+        return _Table(columns.frame, *_note_nested(columns.nested, columns.has_objects, reading, []))
     if ending in _ARRAYS:
-        frame, own_ids, notes = read_array(raw)
-        if reading.id_column is None and own_ids not in {
-            *(reading.drop or ()),
-            *(reading.show or ()),
-            *(reading.hide or ()),
-        }:
-            reading = replace(reading, id_column=own_ids)
-        return FileContents(frame, reading, notes)
+        array = read_array(raw, reading.sheet)
+        used = {*(reading.drop or ()), *(reading.show or ()), *(reading.hide or ())}
+        if reading.id_column is None and array.id_column not in used:
+            reading = replace(reading, id_column=array.id_column)
+        return _Table(to_polars(array.frame), reading, array.notes)
+    if ending == MATRIX:
+        return _Table(to_polars(array_frame(read_matrix(raw))), reading, [])
+    if ending in DATABASES:
+        rows = read_database(raw, reading.sheet)
+        return _Table(rows.frame, replace(reading, sheet=rows.part), rows.notes)
     if ending == SHEET:
         page = read_sheet(raw, reading.sheet)
         if not page.is_only or reading.sheet is not None:
             reading = replace(reading, sheet=page.name)
-        return FileContents(nw.from_native(page.frame, eager_only=True), reading, page.notes)
+        return _Table(page.frame, reading, page.notes)
     raw, encoding, notes = to_utf8(raw, reading.encoding)
     reading = replace(reading, encoding=encoding)
+    if ending in (_ARFF, _TS):
+        read = read_arff if ending == _ARFF else read_ts
+        frame, more = read(raw)
+        return _Table(frame, reading, [*notes, *more])
     if ending in DELIMITED:
-        text, delimiter, more = read_delimited(raw, reading.delimiter, ending in (".tsv", ".tab"))
-        reading = replace(reading, delimiter=delimiter)
-        return FileContents(nw.from_native(text, eager_only=True), reading, [*notes, *more])
-    table = read_json(raw, bool(reading.keep_nested))
-    reading = replace(reading, keep_nested=bool(reading.keep_nested) if table.has_objects else None)
-    if table.nested:
-        notes.append(
-            f"Nested fields are columns of their own: {join_names(table.nested)}."
-            " Add --keep-nested to leave them as they are (in Python, keep_nested=True)."
+        text = read_delimited(
+            raw,
+            reading.delimiter,
+            ending in (".tsv", ".tab"),
+            skip_lines=reading.skip_lines,
+            no_header=reading.no_header,
         )
-    return FileContents(nw.from_native(table.frame, eager_only=True), reading, notes)
+        reading = replace(
+            reading, delimiter=text.delimiter, skip_lines=text.skip_lines, no_header=text.no_header
+        )
+        return _Table(text.frame, reading, [*notes, *text.notes], not text.has_row_names)
+    table = read_json(raw, bool(reading.keep_nested))
+    return _Table(
+        table.frame,
+        *_note_nested(table.nested, table.has_objects, reading, notes),
+        not table.is_one_object,
+    )
+
+
+def _note_nested(
+    nested: list[str], has_objects: bool, reading: Reading, notes: list[str]
+) -> tuple[Reading, list[str]]:
+    """How nested objects were read."""
+    reading = replace(reading, keep_nested=bool(reading.keep_nested) if has_objects else None)
+    if nested:
+        notes = [
+            *notes,
+            f"Nested fields are columns of their own: {join_names(nested)}."
+            " Add --keep-nested to leave them as they are (in Python, keep_nested=True).",
+        ]
+    return reading, notes
+
+
+def _reshape(
+    frame: pl.DataFrame, reading: Reading, ending: str, delimiter: str | None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Transpose a table, and keep the rows that meet a condition."""
+    import narwhals as nw
+
+    notes: list[str] = []
+    if reading.transpose:
+        frame, notes = transpose(frame)
+    if reading.where is None:
+        return frame, notes
+    typed = empty_cells(frame, reading.missing)[0] if reading.missing else frame
+    typed = to_polars(
+        parse_plain(nw.from_native(typed, eager_only=True), ending=ending, delimiter=delimiter)[0]
+    )
+    is_kept, more = find_rows(typed, reading.where)
+    return frame.filter(is_kept), [*notes, *more]
 
 
 def _require_polars() -> None:
@@ -198,8 +321,8 @@ def parse_text(
     parsed, notes, written = parse_columns(
         frame.to_native(),
         keep=keep,
-        numbers=ending not in JSON_ENDINGS,
-        comma_free=ending == SHEET or delimiter not in (None, ","),
+        numbers=ending not in _TYPED,
+        comma_free=ending not in DELIMITED or delimiter not in (None, ","),
     )
     forms = {series.name: nw.from_native(series, series_only=True) for series in written}
     return nw.from_native(parsed, eager_only=True), notes, forms
@@ -210,21 +333,3 @@ def parse_plain(
 ) -> tuple[nw.DataFrame[Any], list[str]]:
     """Parse all columns of text."""
     return parse_text(frame, (), ending, delimiter)[:2] if ending in WITH_TEXTS else (frame, [])
-
-
-def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:
-    import narwhals as nw
-    import polars as pl
-
-    try:
-        lazy = pl.scan_parquet(io.BytesIO(raw))
-        n_columns = len(lazy.collect_schema())
-        check_columns(n_columns)
-        n_rows = int(lazy.select(pl.len()).collect().item())
-        check_cells(n_rows, n_columns)
-        check_expansion(8 * n_rows * n_columns, len(raw))
-        return nw.from_native(pl.read_parquet(raw), eager_only=True)
-    except (DataError, MemoryError):
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:  # of a damaged file polars may raise anything
-        raise DataError(f"This cannot be read as Parquet: {shorten(str(error), 300)}") from error

@@ -1,4 +1,4 @@
-"""Read JSON as a table: one object on each line, or an array of objects; one column for each field."""
+"""Read JSON as a table: one object on each line, an array of objects, or one object with columns or rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from linkwise.data.read.json_objects import rows_of_object
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion, check_name_lengths
 from linkwise.text_files import check_unique, decode
@@ -27,15 +28,22 @@ class JsonTable(NamedTuple):
         The columns that hold fields of nested objects, such as ``"address.town"``.
     has_objects : bool
         Whether the file holds nested objects, as columns or as they are.
+    is_one_object : bool
+        Whether the whole file is one object.
     """
 
     frame: pl.DataFrame
     nested: list[str]
     has_objects: bool
+    is_one_object: bool
 
 
 def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
-    """Parse a file with one JSON object on each line, or with one JSON array of objects.
+    """Parse a file with one JSON object on each line, one array of objects, or one object of another form.
+
+    An object may hold columns (``{"a": [1, 2]}`` or ``{"a": {"0": 1, "1": 2}}``, as pandas writes them), one
+    list of objects (``{"data": [{"a": 1}]}``), columns and rows (``{"columns": ["a"], "data": [[1]]}``), or
+    the features of GeoJSON, whose points become the columns longitude and latitude.
 
     Parameters
     ----------
@@ -58,10 +66,10 @@ def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
     import polars as pl
 
     text = decode(raw)
-    is_array = text.lstrip()[:1] == "["
     n_rows = 0
     filled: dict[str, tuple[list[int], list[Any]]] = {}  # by column: rows with a value, and their values
-    for record in _parse_array(text) if is_array else _parse_lines(text):
+    whole = _parse_whole(text)
+    for record in _find_records(text) if whole is None else whole:
         for name, value in record.items():
             rows, values = filled.setdefault(name, ([], []))
             rows.append(n_rows)
@@ -75,8 +83,8 @@ def read_json(raw: bytes, keep_nested: bool = False) -> JsonTable:
     columns = {name: _spread_values(*found, n_rows) for name, found in filled.items()}
     has_objects = any(_holds_objects(values) for values in columns.values())
     fields = columns if keep_nested or not has_objects else _flatten(columns, len(raw))
-    frame = pl.DataFrame([_to_series(name, values) for name, values in fields.items()])
-    return JsonTable(frame, [name for name in fields if name not in columns], has_objects)
+    frame = pl.DataFrame([to_series(name, values) for name, values in fields.items()])
+    return JsonTable(frame, [name for name in fields if name not in columns], has_objects, whole is not None)
 
 
 def _spread_values(rows: list[int], values: list[Any], n_rows: int) -> list[Any]:
@@ -120,6 +128,34 @@ def _flatten(columns: dict[str, list[Any]], n_bytes: int) -> dict[str, list[Any]
         if not inner:  # empty objects hold nothing
             fields[name] = [None] * len(values)
     return fields
+
+
+def _find_records(text: str) -> Iterator[dict[str, Any]]:
+    """The rows of an array, or of lines."""
+    return _parse_array(text) if text.lstrip()[:1] == "[" else _parse_lines(text)
+
+
+def _parse_whole(text: str) -> list[dict[str, Any]] | None:
+    """The rows of a file that is one object; None if it is no such file, or the object is a row."""
+    text = text.strip()
+    if text[:1] != "{":
+        return None
+    try:
+        # of JSON lines this parses the first one alone
+        value, end = json.JSONDecoder(object_pairs_hook=_check_keys).raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if end < len(text):
+        return None
+    if "\\u" in text:
+        _check_characters(value, "The file")
+    records = rows_of_object(value)
+    if records is None and "\n" in text:
+        raise DataError(
+            "The file is one JSON object, but holds neither columns nor a list of objects. Write one array of"
+            " objects, or one object on each line."
+        )
+    return records
 
 
 def _parse_lines(text: str) -> Iterator[dict[str, Any]]:
@@ -171,7 +207,8 @@ def _check_characters(value: Any, where: str) -> None:
         raise DataError(f"{where} has an escape that is no character: {error.reason}.") from error
 
 
-def _to_series(name: str, values: list[Any]) -> pl.Series:
+def to_series(name: str, values: list[Any]) -> pl.Series:
+    """Make a column with the type that all values share; texts and other values together become texts."""
     import polars as pl
 
     kinds = {type(value) for value in values} - {type(None)}

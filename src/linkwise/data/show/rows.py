@@ -21,6 +21,7 @@ from linkwise.data.encoding.matrix import Categories, encode
 from linkwise.data.read.picture_files import require_pillow
 from linkwise.data.show.column_views import view_columns
 from linkwise.data.show.items import Items, SideTable, file_items, record_items, series_items, text_items
+from linkwise.data.show.pixel_columns import show_pixels
 from linkwise.errors import DataError
 from linkwise.markup import draw_block
 from linkwise.wording import count_noun, join_names
@@ -121,6 +122,12 @@ def encode_in_units(rows: Rows) -> Encoded:
     return encode(table, scale="none", categories="codes")
 
 
+def _count_kind(number: int, kind: str) -> str:
+    """``1 category``, ``2 categories``."""
+    plural = f"{kind.removesuffix('y')}ies" if kind.endswith("y") else f"{kind}s"
+    return f"{number} {kind if number == 1 else plural}"
+
+
 def _describe_rows(rows: Rows) -> list[str]:
     """How many rows there are and what names them; what each column is for; and what was decided."""
     table = rows.table
@@ -129,11 +136,15 @@ def _describe_rows(rows: Rows) -> list[str]:
     lines = [f"{count_noun(len(rows), 'row')}, {known}"]
     views = view_columns(table, {})
     for use, label in (("compare", "compared"), ("show", "shown"), ("ignore", "ignored")):
-        names = [f"{view.name} ({view.kind})" for view in views if view.use == use]
+        by_kind: dict[str, list[str]] = {}
+        for view in views:
+            if view.use == use:
+                by_kind.setdefault(view.kind, []).append(view.name)
+        parts = [f"{_count_kind(len(names), kind)} ({join_names(names)})" for kind, names in by_kind.items()]
         if use == "compare" and table.reading.kind is not None:
-            names = [f"{table.reading.kind}s"]
-        if names:
-            lines.append(f"{label}: {join_names(names, 12)}")
+            parts = [f"the {table.reading.kind}s of the folder"]
+        if parts:
+            lines.append(f"{label}: {', '.join(parts)}")
     lines += [f"decided: {one.reason}" for one in table.proposals if one.option != "id_column"]
     return lines
 
@@ -152,7 +163,7 @@ def items_of(table: Table) -> Items:
         The items, one for each row.
     """
     if table.kind == "record":
-        return record_items(table)
+        return show_pixels(table, record_items(table))
     if table.kind == "image":
         return _show_images(table)
 

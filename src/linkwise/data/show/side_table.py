@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import MISSING, format_cell
-from linkwise.data.columns.ids import find_id, id_texts
 from linkwise.data.columns.named_columns import NamedColumns
 from linkwise.data.columns.picture_paths import find_pictures, holds_pictures
-from linkwise.data.columns.roles import to_words, value_kind
+from linkwise.data.columns.roles import find_id, id_texts, to_words, value_kind
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.encoding.encoded import Encoded
 from linkwise.data.encoding.matrix import encode

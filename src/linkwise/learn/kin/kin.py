@@ -104,8 +104,8 @@ class KIN(ActiveLearner):
     -----
     KIN is linkwise's own method. The time and the memory for a question grow with the square of the number
     of rows, and the time before the first question with its cube. Above 2000 distinct rows, KIN therefore
-    groups them into 1000 items first, which is an approximation. `predict` gives a new row the cluster of the
-    nearest fitted row, or of the nearest representative of an item.
+    forms 1000 groups of them first, which is an approximation. `predict` gives a new row the cluster of the
+    nearest fitted row, or of the nearest representative of a group.
 
     Examples
     --------
@@ -270,7 +270,7 @@ class KIN(ActiveLearner):
         -------
         ndarray of shape (n_rows,)
             Cluster of each row. If `fit` had many rows, new ones are compared with the representatives of
-            items alone.
+            groups alone.
         """
         check_is_fitted(self, "labels_")
         rows = check_rows(X, self, reset=False)

@@ -125,20 +125,6 @@ std::vector<double> images_of(const Maps& maps, const double* centers, int64_t k
 }
 
 template <typename T>
-Output<double> metric_distances(Matrix<T> X, Matrix<double> centers, AnyMaps maps, int threads) {
-    const size_t n = X.shape(0), k = centers.shape(0);
-    check_rows("X", X);
-    check_shape("centers", centers, kPositive, X.shape(1));
-    check_maps(maps, centers);
-    Result<double> squares(n * k);
-    {
-        nb::gil_scoped_release release;
-        measure_rows(X.data(), n, centers.data(), k, maps_from(maps), nullptr, threads, squares.get(), nullptr);
-    }
-    return squares.release({n, k});
-}
-
-template <typename T>
 auto metric_nearest(Matrix<T> X, Matrix<double> centers, AnyMaps maps, Vector<double> offset, int threads) {
     const size_t n = X.shape(0);
     check_rows("X", X);
@@ -180,15 +166,11 @@ template void measure_rows(const double*, int64_t, const double*, int64_t, const
                            int32_t*);
 
 void register_metrics(nb::module_& m) {
-    define(m, "metric_distances", metric_distances<float>, metric_distances<double>,
-           R"(Compute squared distances |L (x - centre)|^2 of every row to every centre, (k, d): (n, k).
-
-maps are L of all centres, or of each: a factor for each feature, (1 or k, d), or a matrix, (1 or k, r, d).)",
-           nb::arg("X"), nb::arg("centers"), nb::arg("maps"), count("n_threads"));
     define(m, "metric_nearest", metric_nearest<float>, metric_nearest<double>,
-           R"(Find the centre of least squared distance (as of metric_distances) plus offset, (k,), for each row.
+           R"(Find the centre, of (k, d), of least squared distance |L (x - centre)|^2 plus offset, (k,), for each row.
 
-Returns its number (n,), the lowest of equals, and this sum (n,).)",
+maps are L of all centres, or of each: a factor for each feature, (1 or k, d), or a matrix, (1 or k, r, d).
+Returns the number of the centre (n,), the lowest of equals, and this sum (n,).)",
            nb::arg("X"), nb::arg("centers"), nb::arg("maps"), nb::arg("offset"), count("n_threads"));
 }
 

@@ -151,7 +151,7 @@ labels (n,), squared distances to the centre of the cluster (n,), sums (k, d) as
     define(m, "assign_named_under", assign_named_under<float>, assign_named_under<double>,
            R"(Do as assign_named does, with distances after linear maps plus an offset, (k,), for each centre.
 
-maps are those of metric_distances. Returns labels (n,), sums (k, d) and counts (k,).)",
+maps are those of metric_nearest. Returns labels (n,), sums (k, d) and counts (k,).)",
            nb::arg("X"), nb::arg("centers"), nb::arg("maps"), nb::arg("offset"), nb::arg("named"), nb::arg("before"),
            nb::arg("must_start"), nb::arg("must_other"), nb::arg("must_pair"), nb::arg("cannot_start"),
            nb::arg("cannot_other"), nb::arg("cannot_pair"), nb::arg("member_start"), nb::arg("member"),

@@ -62,13 +62,18 @@ def check_header(path: Path) -> None:
         raise SessionDamagedError(
             f"{path} is not a linkwise session, or it is damaged. Restore a copy of it."
         )
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+    if not is_of_session(header):
         raise SessionDamagedError(f"{path} is a database, but not a linkwise session. Pass a session file.")
     journal = f"{path}-journal"
     if os.path.exists(journal):
         raise SessionError(
             f"{journal} does not belong to a linkwise session. Move it away, then open {path}."
         )
+
+
+def is_of_session(header: bytes) -> bool:
+    """Whether the first bytes of a database are those of a session."""
+    return int.from_bytes(header[68:72], "big") == APPLICATION_ID
 
 
 def restrict(db: sqlite3.Connection) -> None:

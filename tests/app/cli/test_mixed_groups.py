@@ -41,7 +41,7 @@ def path(linkwise, tmp_path, kinds, monkeypatch):
     """A session about 12 groups, whose sample has none of the nine rows."""
     monkeypatch.setattr(table_passes, "SAMPLE", 3)
     begun = linkwise(
-        "ask", tmp_path / "events", "--terminal", "--id", "key", "--scale", "none", "--items", 12, said="q\n"
+        "ask", tmp_path / "events", "--terminal", "--id", "key", "--scale", "none", "--groups", 12, said="q\n"
     )
     assert begun.exit_code == 0
     assert "a second row of 1 group, which may be mixed" in " ".join(begun.stdout.split())
@@ -92,11 +92,11 @@ def test_status_counts_items_and_rows_beside_them(linkwise, path):
 def test_a_damaged_number_of_border_rows(linkwise, path, wrong):
     with closing(Store.open(path)) as store:
         source = store.meta()["source"]
-        source["items"]["n_border"] = wrong
+        source["groups"]["n_border"] = wrong
         store.put_meta({"source": source})
     found = linkwise("status", path)
     assert found.exit_code == 5
-    assert "is damaged: 'items' in the source" in " ".join(found.stderr.split())
+    assert "is damaged: 'groups' in the source" in " ".join(found.stderr.split())
 
 
 def test_the_person_is_told_when_the_session_is_opened(linkwise, path, kinds, tmp_path):
@@ -112,7 +112,7 @@ def test_the_person_is_told_when_the_session_is_opened(linkwise, path, kinds, tm
     assert items.summary.sizes[row] == N_HIDDEN
     assert items.summary.sizes.sum() == before.summary.sizes.sum()
     assert items.ids == before.ids
-    assert (items.n_items, items.n_border) == (before.n_items + 1, 0)
+    assert (items.n_groups, items.n_border) == (before.n_groups + 1, 0)
 
 
 def test_an_undo_gives_the_rows_the_cluster_that_they_had(linkwise, path, kinds, tmp_path):
@@ -130,10 +130,10 @@ def test_an_undo_gives_the_rows_the_cluster_that_they_had(linkwise, path, kinds,
 def test_neither_chunks_nor_workers_change_anything(linkwise, path, tmp_path, monkeypatch):
     put_apart(path)
     folder = tmp_path / "events.linkwise.d"
-    whole, found = (folder / "items.npz").read_bytes(), []
+    whole, found = (folder / "groups.npz").read_bytes(), []
     for number, (rows, options) in enumerate(((64, []), (37, []), (64, ["--jobs", 2]))):
         monkeypatch.setattr(table_files, "PARQUET_ROWS", rows)
-        (folder / "items.npz").write_bytes(whole)
+        (folder / "groups.npz").write_bytes(whole)
         _, labels = export(linkwise, path, tmp_path / str(number), *options)
         items = read_groups(folder)
         found.append((labels, items.cuts.tobytes(), items.summary.sizes.tolist(), items.steps.tolist()))
@@ -149,13 +149,13 @@ def test_a_kill_in_the_middle_loses_nothing(linkwise, path, tmp_path, monkeypatc
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    whole = (tmp_path / "events.linkwise.d" / "items.npz").read_bytes()
+    whole = (tmp_path / "events.linkwise.d" / "groups.npz").read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(*((row_labels, "split_groups") if stage == "pass" else (GroupTable, "write")), stop)
         stopped = linkwise("ask", path, "--terminal", said="q\n")
         assert stopped.exit_code == 130
         assert linkwise("export", path, "--labels", tmp_path / "out").exit_code == 130
-    assert (tmp_path / "events.linkwise.d" / "items.npz").read_bytes() == whole
+    assert (tmp_path / "events.linkwise.d" / "groups.npz").read_bytes() == whole
     assert "Your answers put" in linkwise("ask", path, "--terminal", said="q\n").stdout
 
 
@@ -163,15 +163,15 @@ def test_a_pass_goes_on_where_it_was_killed(linkwise, path, tmp_path, monkeypatc
     """The pass has 10 blocks; those that were saved are not read again."""
     put_apart(path)
     folder, found = tmp_path / "events.linkwise.d", []
-    whole = (folder / "items.npz").read_bytes()
+    whole = (folder / "groups.npz").read_bytes()
     for name in ("whole", "cut"):
-        (folder / "items.npz").write_bytes(whole)
+        (folder / "groups.npz").write_bytes(whole)
         if name == "cut":
             kill_in_a_pass("mixed_groups._count_places", 4, "export", path, "--labels", tmp_path / name)
             calls = count_calls(monkeypatch, mixed_groups, "_count_places")
         export(linkwise, path, tmp_path / name)
-        found.append((folder / "items.npz").read_bytes())
-        assert sorted(file.name for file in folder.iterdir()) == [".lock", "items.npz"]
+        found.append((folder / "groups.npz").read_bytes())
+        assert sorted(file.name for file in folder.iterdir()) == [".lock", "groups.npz"]
     assert len(calls) == 6
     assert found[0] == found[1]
 
@@ -234,13 +234,13 @@ def test_items_are_divided_for_an_export_if_they_cannot_be_stored(linkwise, path
     put_apart(path)
 
     def refuse(*args):
-        raise DataError("'items.npz' cannot be written: No space left on device.")
+        raise DataError("'groups.npz' cannot be written: No space left on device.")
 
     with monkeypatch.context() as patch:
         patch.setattr(GroupTable, "write", refuse)
         told, full = export(linkwise, path, tmp_path / "full")
     assert "Your answers put" in told
-    assert "The next command divides them again: 'items.npz' cannot be written" in told
+    assert "The next command divides them again: 'groups.npz' cannot be written" in told
     _, free = export(linkwise, path, tmp_path / "free")
     assert full.equals(free)
 

@@ -1,0 +1,203 @@
+"""Unpack compressed files, and tell by its first bytes what a file is."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+from typing import IO, Any, NamedTuple
+
+from linkwise.array_archives import READ_BYTES
+from linkwise.errors import DataError
+from linkwise.limits import check_expansion
+from linkwise.wording import join_names, shorten
+
+COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+ARCHIVE = ".zip"
+PACKED = (*COMPRESSED, ARCHIVE)
+_MAGIC = {  # how files begin
+    b"PAR1": ".parquet",
+    b"ARROW1\0\0": ".arrow",
+    b"FEA1": ".feather",
+    b"SQLite format 3\0": ".db",
+    b"\x93NUMPY": ".npy",
+    b"%%MatrixMarket": ".mtx",
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\0": ".xz",
+}
+_OTHERS = {  # files of other programs, and how they become a table
+    b"\x89HDF": "HDF5, which holds many arrays. Save one array with numpy.save, or the table as .parquet.",
+    b"\xd0\xcf\x11\xe0": "an older spreadsheet, or has a password. Save it as .xlsx without a password.",
+    b"%PDF": "a PDF. Save its table as CSV.",
+    b"$FL2": "of SPSS. Save it as CSV, or as Parquet with pandas.read_spss.",
+    b"<stata": "of Stata. Save it as CSV, or as Parquet with pandas.read_stata.",
+    b"MATLAB": "of MATLAB. Save its array with numpy.save after scipy.io.loadmat.",
+    b"\x80\x04": "a pickle of Python, which could run code. Save the table as .parquet.",
+    b"\x80\x05": "a pickle of Python, which could run code. Save the table as .parquet.",
+    b"RDX": "of R. Save the table with write.csv.",
+    b"\x89PNG": "a picture. Pass the folder of pictures.",
+    b"\xff\xd8\xff": "a picture. Pass the folder of pictures.",
+}
+_LOOK = 4096  # bytes that show whether a file is text
+
+
+class Unpacked(NamedTuple):
+    """A file without its compression.
+
+    Attributes
+    ----------
+    raw : bytes
+        The contents.
+    name : str
+        The name that the contents have, such as ``a.csv`` for ``a.csv.gz``.
+    member : str or None
+        The file of a .zip that was read.
+    notes : list of str
+        Sentences about the choices that were made.
+    """
+
+    raw: bytes
+    name: str
+    member: str | None
+    notes: list[str]
+
+
+def unpack_file(raw: bytes, name: str, ending: str, member: str | None, known: Sequence[str]) -> Unpacked:
+    """Unpack a compressed file.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    name : str
+        Its name.
+    ending : {".gz", ".bz2", ".xz", ".zip"}
+        How it is packed.
+    member : str or None
+        The file to read of a .zip.
+    known : sequence of str
+        The endings of tables, which decide what is read of a .zip.
+
+    Returns
+    -------
+    Unpacked
+        The contents.
+
+    Raises
+    ------
+    DataError
+        The file is damaged, far larger unpacked, or a .zip has no table or several of them.
+    """
+    try:
+        if ending == ARCHIVE:
+            return _unpack_member(raw, member, known)
+        with COMPRESSED[ending](io.BytesIO(raw)) as file:
+            bare = name[: -len(ending)] if name.lower().endswith(ending) else name
+            return Unpacked(_read_all(file, len(raw)), bare, None, [])
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # of a damaged archive the readers may raise anything
+        raise DataError(
+            f"The file cannot be unpacked: {shorten(str(error), 200)}. Pack it again, or pass it unpacked."
+        ) from None
+
+
+def _read_all(file: IO[bytes], n_packed: int) -> bytes:
+    """Unpack a stream piece by piece, so that a small file cannot fill the memory."""
+    content = bytearray()
+    while more := file.read(READ_BYTES):
+        content += more
+        check_expansion(len(content), n_packed)
+    return bytes(content)
+
+
+def _unpack_member(raw: bytes, member: str | None, known: Sequence[str]) -> Unpacked:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
+        names = [info.filename for info in files]
+        tables = [name for name in names if PurePosixPath(name).suffix.lower() in known]
+        if member is not None:
+            if member not in names:
+                raise DataError(
+                    f"The archive has no file {member!r}. Its files are {join_names(map(repr, names), 20)}."
+                    " Use one of them: --sheet NAME"
+                )
+            chosen = member
+        elif len(names) == 1 or len(tables) == 1:
+            chosen = (tables or names)[0]
+        elif not names:
+            raise DataError("The archive holds no file. Pass a table.")
+        else:
+            raise DataError(
+                f"The archive holds {len(names)} files: {join_names(map(repr, tables or names), 20)}. Add"
+                ' --sheet NAME to read one of them (in Python, sheet="...").'
+            )
+        with archive.open(files[names.index(chosen)]) as file:
+            content = _read_all(file, len(raw))
+    note = f"File {chosen!r} of the archive is read." if len(names) > 1 and member is None else None
+    return Unpacked(content, chosen, chosen if len(names) > 1 else None, [note] if note else [])
+
+
+def _is_clutter(name: str) -> bool:
+    """Whether a file of an archive is one that systems write beside the others."""
+    path = PurePosixPath(name)
+    return "__MACOSX" in path.parts or path.name.startswith(".")
+
+
+# ---------------------------------------------------------------- what a file is
+def ending_of_content(raw: bytes) -> str | None:
+    """The ending of a file that its first bytes tell; None if they tell nothing, as those of text do.
+
+    Raises
+    ------
+    DataError
+        The file is of another program.
+    """
+    for magic, ending in _MAGIC.items():
+        if raw.startswith(magic):
+            return ending
+    if raw.startswith(b"PK\x03\x04"):
+        return _ending_of_archive(raw)
+    return None
+
+
+def _ending_of_archive(raw: bytes) -> str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            names = archive.namelist()
+    except Exception:  # of a damaged archive zipfile may raise anything
+        return ARCHIVE
+    if "xl/workbook.xml" in names:
+        return ".xlsx"
+    return ".npz" if names and all(name.endswith(".npy") for name in names) else ARCHIVE
+
+
+def ending_of_text(raw: bytes, name: str) -> str:
+    """The ending of a file without a known one: that of JSON, ARFF, or of columns.
+
+    Raises
+    ------
+    DataError
+        The file is not text.
+    """
+    for magic, what in _OTHERS.items():
+        if raw.startswith(magic):
+            raise DataError(f"The file is {what}")
+    head = raw[:_LOOK]
+    is_wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if b"\0" in head and not is_wide:
+        raise DataError(
+            f"The kind of '{name}' is unknown: it is not text. Save the table as CSV, .xlsx or .parquet."
+        )
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begin[:1] in (b"{", b"["):
+        return ".json"
+    lines = [line.strip().lower() for line in begin.splitlines()[:200]]
+    if any(line.startswith(b"@relation") for line in lines):
+        return ".arff"
+    return ".txt"
