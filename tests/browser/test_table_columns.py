@@ -59,7 +59,7 @@ def names_in(page: Any, place: str) -> list[str]:
     return [name.split(",")[0].strip("≠ \n") for name in found]
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 390])
+@pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
 def test_the_columns_open_first_and_every_choice_shows_in_the_preview(
     opened: Any,
     tmp_path: Path,
@@ -83,7 +83,7 @@ def test_the_columns_open_first_and_every_choice_shows_in_the_preview(
     if width == 1440:
         look(page, "columns that were changed")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    overlaps = """() => [...document.querySelectorAll(".lw-table td, .lw-table th")]
+    overlaps = """() => [...document.querySelectorAll(".lw-table-scroll, .lw-table td, .lw-table th")]
       .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)"""
     assert page.evaluate(overlaps) == []
     page.get_by_role("button", name="Start").click()

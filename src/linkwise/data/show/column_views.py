@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.ids import is_key
 from linkwise.data.columns.proposals import Proposal, explain_briefly
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, to_numbers, value_kind
+from linkwise.data.columns.roles import (
+    FEATURE_ROLES,
+    Column,
+    Role,
+    decide_column,
+    is_key,
+    to_numbers,
+    value_kind,
+)
 from linkwise.data.columns.table import Table
 from linkwise.data.read.parse import parse_columns
 from linkwise.data.reading import Reading
