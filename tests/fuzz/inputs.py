@@ -5,9 +5,11 @@ A case is a function of its number; only in Parquet files and pictures do versio
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import random
+import sqlite3
 import warnings
 import zipfile
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from functools import cache
 
 import numpy as np
 import polars as pl
+import scipy.io
 
 from fuzz.odd_tables import odd_labels, odd_pairs, odd_table
 
@@ -155,12 +158,39 @@ def seeds() -> tuple[Case, ...]:
         "bytes.npy": _npy(np.asfortranarray(_numbers()).astype(np.int8)),
         "rows.npz": _npz(compressed=False),
         "packed.npz": _npz(compressed=True),
+        **_other_kinds(),
     }
     found = [Case("table", name, {name: content}) for name, content in tables.items()]
     for mark in ",;\t":
         found.append(Case("pairs", "pairs.csv", {"pairs.csv": _pairs(mark)}))
         found.append(Case("labels", "labels.csv", {"labels.csv": _labels(mark)}))
     return (*found, Case("folder", "pictures", _pictures()), Case("folder", "texts", _texts()))
+
+
+def _other_kinds() -> dict[str, bytes]:
+    """The numbers, and their table, in other kinds of files."""
+    numbers, arrow, matrix, zipped = records().select("size", "count"), *(io.BytesIO() for _ in range(3))
+    records().write_ipc(arrow)
+    scipy.io.mmwrite(matrix, numbers.to_numpy())
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("rows.csv", _csv())
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE rows(size, count)")
+        database.executemany("INSERT INTO rows VALUES (?, ?)", numbers.rows())
+        database.commit()
+        stored = database.serialize()
+    lines = "".join(f"{size},{count}\n" for size, count in numbers.rows())
+    return {
+        "rows.arrow": arrow.getvalue(),
+        "rows.mtx": matrix.getvalue(),
+        "rows.zip": zipped.getvalue(),
+        "rows.csv.gz": gzip.compress(_csv(), mtime=0),
+        "rows.db": stored,
+        "rows.arff": f"@relation r\n@attribute size numeric\n@attribute count real\n@data\n{lines}".encode(),
+        "rows.ts": f"@problemName r\n@classLabel false\n@data\n{lines}".encode(),
+        "spaces.dat": ("size count\n" + lines.replace(",", "   ")).encode(),
+        "columns.json": json.dumps(records().to_dict(as_series=False)).encode(),
+    }
 
 
 def large(name: str, n_columns: int = 9_000, n_marks: int = 100_000) -> Case:
@@ -216,6 +246,14 @@ ENDINGS = [
     ".xlsx",
     "",
     ".csv.gz",
+    ".zip",
+    ".arrow",
+    ".db",
+    ".arff",
+    ".ts",
+    ".mtx",
+    ".dat",
+    ".geojson",
 ]
 CODECS = ["utf-16", "utf-8-sig", "latin-1", "cp1252", "utf-32", "utf-7", "cp037"]
 HEADERS = [

@@ -213,6 +213,11 @@ def test_sparse_matrices(tmp_path):
     for name in ("m.npz", "m.mtx"):
         read = read_table(tmp_path / name).frame.to_numpy()
         np.testing.assert_allclose(read, X.toarray())
+    symmetric = X[:30] @ X[:30].T
+    scipy.io.mmwrite(tmp_path / "s.mtx", symmetric, symmetry="symmetric")
+    scipy.io.mmwrite(tmp_path / "d.mtx", X.toarray())
+    np.testing.assert_allclose(read_table(tmp_path / "s.mtx").frame.to_numpy(), symmetric.toarray())
+    np.testing.assert_allclose(read_table(tmp_path / "d.mtx").frame.to_numpy(), X.toarray())
     wide = scipy.sparse.csr_array((20_000, 60_000))
     scipy.sparse.save_npz(tmp_path / "wide.npz", wide)
     assert "TruncatedSVD" in refusal(tmp_path / "wide.npz")
@@ -220,7 +225,10 @@ def test_sparse_matrices(tmp_path):
 
 def test_damaged_sparse_matrices(tmp_path):
     head = "%%MatrixMarket matrix coordinate real general\n"
-    assert "Matrix Market" in refusal(written(tmp_path, "m.mtx", head + "2 2 1\n5 5 1.0\n"))
+    assert "outside of the matrix" in refusal(written(tmp_path, "m.mtx", head + "2 2 1\n5 5 1.0\n"))
+    dense = "%%MatrixMarket matrix array real general\n"  # on which SciPy's own reader crashes
+    assert "3 values for a matrix" in refusal(written(tmp_path, "d.mtx", dense + "2 1\n1\n2\n3\n"))
+    assert "Matrix Market" in refusal(written(tmp_path, "e.mtx", head + "2 2 1\n1 x 1.0\n"))
     assert "promises 99999999 values" in refusal(written(tmp_path, "n.mtx", head + "9 9 99999999\n1 1 1.0\n"))
     parts = {"format": b"csr", "shape": [2, 2], "data": [1.0], "indices": [7], "indptr": [0, 1, 1]}
     np.savez(tmp_path / "m.npz", **{name: np.array(part) for name, part in parts.items()})

@@ -75,17 +75,18 @@ def read_matrix(raw: bytes) -> NDArray[Any]:
     DataError
         The file is damaged, or the matrix too large.
     """
-    from scipy.io import mminfo, mmread
+    from scipy.io import mminfo
 
     try:
-        n_rows, n_columns, n_values, form, field, _ = mminfo(io.BytesIO(raw))
+        n_rows, n_columns, n_values, form, field, symmetry = mminfo(io.BytesIO(raw))
         check_dense(n_rows, n_columns)
         if field == "complex":
             raise DataError("The matrix holds complex numbers. Pass a matrix of real numbers.")
         if n_values > len(raw):
             raise DataError(f"The file promises {n_values} values, more than it has bytes. Save it again.")
-        matrix = mmread(io.BytesIO(raw))
-        return np.asarray(matrix) if form == "array" else _to_dense(matrix)
+        if symmetry not in ("general", "symmetric"):
+            raise DataError(f"The matrix is stored as {symmetry}. Save it again as general.")
+        return _read_body(raw, (n_rows, n_columns), n_values, form, symmetry == "symmetric")
     except (DataError, MemoryError):
         raise
     except Exception as error:  # of a damaged file SciPy may raise anything
@@ -93,6 +94,33 @@ def read_matrix(raw: bytes) -> NDArray[Any]:
             f"This cannot be read as a Matrix Market file: {shorten(str(error), 200)}. Save it again with"
             " scipy.io.mmwrite."
         ) from None
+
+
+def _read_body(
+    raw: bytes, shape: tuple[int, int], n_values: int, form: str, is_symmetric: bool
+) -> NDArray[Any]:
+    """Read the values behind the header; SciPy's reader crashes where they are damaged."""
+    lines = [line for line in raw.splitlines() if line.strip() and not line.startswith(b"%")][1:]
+    values = np.loadtxt(lines, dtype=np.float64, ndmin=2)
+    if form == "array":
+        if is_symmetric or values.size != shape[0] * shape[1]:
+            raise DataError(
+                f"The file has {values.size} values for a matrix of shape {shape}. Save it again."
+            )
+        return values.reshape(shape[1], shape[0]).T.copy()
+    if len(values) != n_values or (n_values and values.shape[1] not in (2, 3)):
+        raise DataError(f"The file promises {n_values} values and has {len(values)}. Save it again.")
+    X = np.zeros(shape)
+    if n_values:
+        places = values[:, :2].astype(np.int64) - 1
+        if (places < 0).any() or (places >= shape).any():
+            raise DataError(f"A value stands outside of the matrix of shape {shape}. Save it again.")
+        cells = values[:, 2] if values.shape[1] == 3 else np.ones(n_values)
+        np.add.at(X, (places[:, 0], places[:, 1]), cells)
+        if is_symmetric:
+            beside = places[:, 0] != places[:, 1]
+            np.add.at(X, (places[beside, 1], places[beside, 0]), cells[beside])
+    return X
 
 
 def check_dense(n_rows: int, n_columns: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.proposals import Proposal, explain_briefly
+from linkwise.data.columns.proposals import Proposal
 from linkwise.data.columns.roles import (
     FEATURE_ROLES,
     Column,
@@ -112,7 +112,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         series = parsed.get_column(column.name)
         proposals = [one for one in table.proposals if _is_about(one, column, samples)]
         kind, use = _find_kind(table, column, series), _find_use(table, column)
-        reason = "; ".join(filter(None, map(explain_briefly, proposals))) or _describe(column)
+        reason = "; ".join(filter(None, (one.brief_reason for one in proposals))) or _describe(column)
         cells = table.frame.get_column(column.name).to_list()
         known = next((cell for cell in cells if not is_missing(cell)), None)
         written = table.written.get(column.name)
@@ -165,7 +165,7 @@ def _describe(column: Column) -> str:
 
 def _reject(options: set[str], kind: Kind, series: nw.Series[Any], name: str) -> tuple[Use, Kind] | None:
     """The use and the kind of a column without what was proposed for it."""
-    if not options or options & {"series", "cycles"}:
+    if not options or options - {"id_column", "text", "image", "log", "as_categories", "drop", "show"}:
         return None
     if options & {"log", "as_categories"}:
         kind = "number"

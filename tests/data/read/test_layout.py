@@ -1,0 +1,212 @@
+"""Where a table begins, whether its first line is a row, and how a table is reshaped and written again."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from linkwise.data import read_table
+from linkwise.data.joining import ClusterColumns, join_file
+from linkwise.data.reading import Reading
+from linkwise.errors import DataError
+
+RNG = np.random.default_rng(2)
+BANK = (
+    '"Data Source","World Indicators",\n\n"Updated","2018-02",\n\n"Country Name","Code","1960","1961"\n'
+    + "".join(f'"Land {row}","L{row:02}","{row * 7 % 90}","{row * 11 % 80}"\n' for row in range(30))
+)
+BARE = "".join(",".join(f"{value:.4f}" for value in row) + "\n" for row in RNG.random((60, 4)) * 10)
+CURVES = "".join(
+    f"{1 + row % 2}\t" + "\t".join(f"{np.sin(at / 4 + row):.4f}" for at in range(30)) + "\n"
+    for row in range(40)
+)
+IRIS = "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n6.4,3.1,versicolor\n4.7,3.3,setosa\n"
+SENTINELS = "co,no2,temp\n" + "".join(
+    f"{-200 if row % 9 == 4 else row % 9},{-200 if row % 13 == 5 else 50 + row % 40},{row % 31}\n"
+    for row in range(60)
+)
+
+
+def written(tmp_path, content, name="rows.csv"):
+    path = tmp_path / name
+    path.write_text(content)
+    return path
+
+
+def refusal(path, **how):
+    with pytest.raises(DataError) as caught:
+        read_table(path, **how)
+    return str(caught.value)
+
+
+def clusters(n_rows):
+    return ClusterColumns(np.arange(n_rows) % 2, [None] * n_rows, None)
+
+
+def test_lines_before_a_table_are_skipped(tmp_path):
+    path = written(tmp_path, BANK)
+    table = read_table(path)
+    assert table.frame.columns == ["Country Name", "Code", "1960", "1961"]
+    assert (len(table), table.reading.skip_lines) == (30, 4)
+    assert any(
+        "Lines 1 to 4 are skipped, because the table begins in line 5." in note for note in table.notes
+    )
+    assert read_table(path, skip_lines=4).frame.to_native().equals(table.frame.to_native())
+    assert "Line 5 has 4 fields, but the first line names 3 columns" in refusal(path, skip_lines=0)
+    assert "100 are to be skipped" in refusal(path, skip_lines=100)
+    joined = join_file(path, table.reading, clusters(30), ".csv")
+    assert (
+        joined.content.decode().splitlines()[0]
+        == "Country Name,Code,1960,1961,cluster,cluster_name,confidence"
+    )
+    assert "The new file is without the first 4 lines of the data." in joined.notes
+
+
+def test_errors_behind_skipped_lines_name_the_line(tmp_path):
+    assert "Line 4 has 1 field" in refusal(written(tmp_path, "x\ny\na,b\n1\n2,3\n"), skip_lines=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "n_rows", "columns"), [(BARE, 60, 4), (IRIS, 5, 3)], ids=["bare", "iris"]
+)
+def test_a_first_line_of_values_is_a_row(tmp_path, content, n_rows, columns):
+    path = written(tmp_path, content)
+    table = read_table(path)
+    assert table.frame.shape == (n_rows, columns)
+    assert table.frame.columns[0] == "field 1"
+    assert table.reading.no_header is True
+    assert any("The first line is a row" in note for note in table.notes)
+    assert read_table(path, skip_lines=0).frame.shape == (n_rows - 1, columns)
+    joined = join_file(path, table.reading, clusters(n_rows), ".csv")
+    assert len(joined.content.splitlines()) == n_rows + 1
+    assert "The new file has a line of column names, unlike the data." in joined.notes
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Country,1960,1961,1962\nA,1,2,3\nB,3000,4,5\nC,5,6,7\nD,4,4,4\n",  # years
+        "400.5,401,401.5\n0.1,0.2,0.3\n0.2,0.1,0.5\n0.4,0.4,0.1\n0.3,0.3,0.2\n",  # wavelengths
+        "0,1,2\n1,2,3\n0,5,5\n2,0,0\n",  # counted columns
+        "a,b\n1,2\n3,4\n5,6\n",
+        "call,1,call,2\nx,4,y,5\nx,5,y,6\nx,4,y,4\n",
+    ],
+    ids=["years", "wavelengths", "counts", "names", "twice"],
+)
+def test_names_that_are_numbers_stay_names(tmp_path, content):
+    table = read_table(written(tmp_path, content))
+    assert table.reading.no_header is None
+    assert len(table) == content.count("\n") - 1
+
+
+def test_no_header_is_taken_at_its_word(tmp_path):
+    table = read_table(written(tmp_path, "red,big\n" * 2 + "blue,small\n" * 2), no_header=True)
+    assert table.frame.rows() == 2 * [("red", "big")] + 2 * [("blue", "small")]
+
+
+def test_curves_of_archives_have_a_class_first(tmp_path):
+    table = read_table(written(tmp_path, CURVES, "train.tsv"))
+    assert table.frame.shape == (40, 31)
+    assert table.roles["class"] == "label"
+    assert table.frame.columns[1:3] == ["t1", "t2"]
+
+
+def test_tables_of_r_name_their_rows(tmp_path):
+    table = read_table(written(tmp_path, '"a","b"\n"r1",2,3\n"r2",4,5\n"r3",6,5\n"r4",7,8\n'))
+    assert table.frame.columns == ["row", "a", "b"]
+    assert table.frame["a"].to_list() == [2, 4, 6, 7]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["title\ntitle 1\ntitle 2\ntitle 3\n", "Street name\nMain 12\nOak 5\nElm 7\n"],
+    ids=["one", "two"],
+)
+def test_texts_are_not_cut_at_their_spaces(tmp_path, content):
+    assert (
+        len(read_table(written(tmp_path, content, "t.txt"), text=content.split("\n")[0]).frame.columns) == 1
+    )
+
+
+def test_transposed(tmp_path):
+    path = written(tmp_path, "gene,s1,s2,s3\nBRCA,1,2,3\nTP53,4,5,7\n")
+    table = read_table(path, transpose=True)
+    assert table.frame.columns == ["gene", "BRCA", "TP53"]
+    assert table.frame.rows() == [("s1", 1, 4), ("s2", 2, 5), ("s3", 3, 7)]
+    joined = join_file(path, table.reading, clusters(3), ".csv")
+    assert joined.content.decode().splitlines()[1] == "s1,1,4,0,,"
+    assert "too few to be transposed" in refusal(written(tmp_path, "a\n1\n"), transpose=True)
+
+
+def test_rows_that_meet_a_condition(tmp_path):
+    path = written(tmp_path, "name,the amount\na,5\nb,-1\nc,7\nTotal,11\n")
+    table = read_table(path, where="\"the amount\" > 0 AND name <> 'Total'")
+    assert table.frame.rows() == [("a", 5), ("c", 7)]
+    assert any("2 of 4 rows meet the condition" in note for note in table.notes)
+    joined = join_file(path, table.reading, clusters(2), ".csv")
+    assert joined.content.decode().splitlines()[1:] == ["a,5,0,,", "c,7,1,,"]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("amont > 0", "Did you mean 'amount'?"),
+        ("amount >", "cannot be used"),
+        ("amount + 1", "is no condition"),
+        ("amount > 99", "No row meets the condition"),
+        ("", "has 0 characters"),
+        ("count(*) > 1", ""),
+    ],
+)
+def test_conditions_that_are_none(tmp_path, where, message):
+    assert message in refusal(written(tmp_path, "name,amount\na,5\nb,-1\nc,7\n"), where=where)
+
+
+def test_values_that_mean_missing(tmp_path):
+    path = written(tmp_path, SENTINELS)
+    table = read_table(path, missing="-200", impute="median")
+    assert table.frame["co"].null_count() == sum(row % 9 == 4 for row in range(60))
+    assert table.frame["no2"].null_count() == sum(row % 13 == 5 for row in range(60))
+    alone = read_table(path, missing=["co=-200"], impute="median")
+    assert alone.frame["no2"].null_count() == 0
+    assert b"-200" in join_file(path, table.reading, clusters(60), ".csv").content
+    assert "No cell holds '-300'" in refusal(path, missing="-300")
+    assert "There is no column 'c0'" in refusal(path, missing="c0=1")
+
+
+def test_proposed_where_the_values_say_so(tmp_path):
+    table = read_table(written(tmp_path, SENTINELS), propose=True)
+    assert table.reading.missing == ("-200",)
+    assert next(one.option for one in table.proposals) == "missing"
+    total = (
+        "town,sales,cost\n" + "".join(f"t{row},{row},{2 * row}\n" for row in range(1, 20)) + "Total,190,380\n"
+    )
+    table = read_table(written(tmp_path, total), propose=True)
+    assert len(table) == 19
+    years = "title,year,n\n" + "".join(
+        f"t{row},{0 if row % 9 == 1 else 1950 + row},{row % 3}\n" for row in range(40)
+    )
+    assert read_table(written(tmp_path, years), propose=True).reading.missing == ("year=0",)
+    genes = "gene,a,b,c\n" + "".join(f"g{row},{row % 7},{row % 5},{row % 3}\n" for row in range(80))
+    assert read_table(written(tmp_path, genes), propose=True).frame.shape == (3, 81)
+
+
+def test_nothing_is_proposed_for_values_in_their_range(tmp_path):
+    plain = "a,b\n" + "".join(f"{row % 40 - 20},{99 if row % 9 == 0 else row % 98}\n" for row in range(90))
+    assert read_table(written(tmp_path, plain), propose=True).reading.missing is None
+
+
+def test_a_reading_is_stored_and_recalled():
+    reading = Reading.of(no_header=True, skip_lines=0, transpose=True, where="a > 0", missing=["-200", "y=0"])
+    stored = reading.to_json()
+    assert Reading.of(**stored) == reading
+    assert "Set it to the number of lines" in Reading(skip_lines=-1).find_misfit().message
+
+
+def test_arrow_files_are_written(tmp_path):
+    frame = pl.DataFrame({"a": [1, 2, 5], "b": [{"c": 1}, {"c": 2}, {"c": 2}]})
+    frame.write_ipc(tmp_path / "t.arrow")
+    table = read_table(tmp_path / "t.arrow")
+    joined = join_file(tmp_path / "t.arrow", table.reading, clusters(3), ".arrow")
+    assert pl.read_ipc(joined.content).select("a", "b").equals(frame)
+    flat = join_file(tmp_path / "t.arrow", table.reading, clusters(3), ".csv")
+    assert flat.content.decode().splitlines()[0] == "a,b.c,cluster,cluster_name,confidence"
