@@ -171,8 +171,9 @@ def test_a_session_is_not_pickled_but_says_what_to_do():
 def test_a_dask_table_is_computed_first_where_data_in_memory_are_needed():
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=2)
-    with pytest.raises(TypeError, match=r"frame is of dask, .* Call frame\.compute\(\) first\."):
-        lw.explain(Y, frame)
+    for take in (lambda: lw.explain(Y, frame), lambda: lw.read(frame), lambda: lw.read(frame, id="index")):
+        with pytest.raises(TypeError, match=r"frame is of dask, .* Call frame\.compute\(\) first\."):
+            take()
 
 
 @pytest.mark.parametrize("read", [encode, read_table])

@@ -193,7 +193,8 @@ def from_frame(
 def _name_rows_by_index(frame: Any, id_column: str | None, *, propose: bool) -> tuple[Any, str | None]:
     """Make the index of pandas the id column if it is asked for, or if it plainly names the rows."""
     index: Any = getattr(frame, "index", None)
-    if not hasattr(frame, "reset_index") or getattr(index, "nlevels", 2) != 1 or _only_counts(index):
+    is_plain = hasattr(frame, "reset_index") and not hasattr(frame, "compute")  # dask is refused later
+    if not is_plain or getattr(index, "nlevels", 2) != 1 or _only_counts(index):
         return frame, id_column
     name = "index" if index.name is None else str(index.name)
     if name in map(str, frame.columns):

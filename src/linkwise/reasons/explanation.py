@@ -19,7 +19,6 @@ from linkwise.constraints.checks import is_missing, is_sequence, list_labels, li
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Rows, Table, encode, from_frame
 from linkwise.data.show.rows import encode_in_units
-from linkwise.data.sources import is_frame
 from linkwise.errors import short_repr
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import describe_tests
@@ -322,7 +321,7 @@ def _read_rows(
     """The rows, the features of their columns, and notes on what was chosen in reading them."""
     if isinstance(X, Rows):
         X = encode_in_units(X) if model is None else X.encoded
-    named = isinstance(X, (Encoded, Table)) or is_frame(X)
+    named = isinstance(X, (Encoded, Table)) or hasattr(X, "columns") or hasattr(X, "column_names")
     if named and feature_names is not None:
         raise ValueError(f"X is a {type(X).__name__}, which names its columns. Remove feature_names.")
     if model is None and named and not isinstance(X, Encoded):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from linkwise.cluster.metric.column_choice import ColumnProposal, propose_columns
 from linkwise.constraints.error_rates import AssumedRate
-from linkwise.data.columns.proposals import PROPOSED, recall_proposals
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.joining import ClusterColumns, check_order, find_rows, join_frame
 from linkwise.data.reading import recall_reading, store_reading
@@ -52,7 +52,7 @@ BY_ID = (
 
 def describe_rows(rows: Rows) -> dict[str, Any]:
     """Describe how rows were read, as the source of a session holds it."""
-    proposed = [one.option for one in rows.table.proposals]
+    proposed = store_proposals(rows.table.proposals)
     encoder = {ENCODER_HASH: hash_weights()} if uses_meaning(rows.table.reading.text_by) else {}
     return {**store_reading(rows.table.reading), **({PROPOSED: proposed} if proposed else {}), **encoder}
 
@@ -95,7 +95,7 @@ class SessionData:
             return None
         rows = take_rows(X, id=id, reading=recall_reading(source))
         assert rows is not None, "frames are read"
-        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, {}))
         return replace(rows, table=replace(rows.table, proposals=proposals))
 
     def find_difference(self, X: ArrayLike) -> str | None:

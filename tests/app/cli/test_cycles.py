@@ -58,7 +58,7 @@ def test_it_is_kept_by_the_session(path, tmp_path, linkwise):
 
 def test_it_is_taken_from_the_values(path, linkwise):
     begun = words(linkwise("ask", path, said="n\nq\n").stdout)
-    assert "Decided by the values: rows are compared by the hour of 'sent', too." in begun
+    assert "the place in a cycle counts, too" in begun
     assert "messages.csv --cycles sent=hour --as-is" in begun
 
 

@@ -1,5 +1,7 @@
 """`--image` on the command line: one run by texts, pictures and columns, and what does not go with it."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -35,7 +37,7 @@ def test_texts_pictures_and_columns_in_one_run(path, tmp_path, linkwise):
     options = ("--id", "sku", "--text", "title", "--image", "picture", "--columns", "price")
     begun = words(linkwise("ask", path, *options, "--weight", "picture=2", said="n\ny\nq\n").stdout)
     assert "columns (price), title (texts), picture (pictures). Weights are picture 2." in begun
-    assert "picture 50%" in begun
+    assert re.search(r"picture +picture +compare +50%", begun)
     resumed = linkwise("ask", path, said="q\n")
     assert "resumed: 2 answers" in resumed.stdout
     other = linkwise("ask", path, "--weight", "picture=1", "--replay", said="q\n")
@@ -51,7 +53,7 @@ def test_texts_pictures_and_columns_in_one_run(path, tmp_path, linkwise):
 
 def test_pictures_are_compared_without_an_option(path, linkwise):
     begun = words(linkwise("ask", path, "--id", "sku", "--text", "title", said="q\n").stdout)
-    assert "Decided by the values: 'picture' holds paths of pictures." in begun
+    assert "paths of pictures" in begun
     assert "--id sku --text title --image picture" in begun
 
 

@@ -73,6 +73,22 @@ def test_documents_and_long_or_wide_tables_are_not_looked_at(monkeypatch):
     assert find(copies) is None
 
 
+def test_things_of_one_name_that_differ_in_their_numbers_are_no_records():
+    """Cars of one model are not one car."""
+    draw, frame = np.random.default_rng(1), records([3] * 70)
+    of_person = {name[:3]: at for at, name in enumerate(frame["name"].sort())}
+    height = [of_person[name[:3]] + draw.normal() for name in frame["name"]]
+    assert find(frame.with_columns(height=pl.Series(height))) is not None
+    other = {name: pl.Series(draw.normal(size=len(frame))) for name in ("power", "weight", "price")}
+    assert find(frame.with_columns(**other)) is None
+
+
+def test_a_mostly_empty_column_identifies_nothing():
+    frame = records([2] * 100)
+    sparse = pl.Series([f"note {n}" if n % 4 == 0 else None for n in range(200)])
+    assert find(frame.with_columns(note=sparse)).columns == ("name", "street")
+
+
 def test_missing_cells_and_cells_without_letters_are_no_copies():
     assert find(pl.DataFrame({"name": [None] * 190 + ["a", "b", "c", "d", "e"] * 4})) is None
     assert find(pl.DataFrame({"name": [f"{a}{b}" for a in LETTERS for b in LETTERS[:8]]})) is None
@@ -81,7 +97,7 @@ def test_missing_cells_and_cells_without_letters_are_no_copies():
 @pytest.mark.parametrize(("size", "few"), [(2, "one other row that is"), (4, "about 3 other rows that are")])
 def test_the_survey_names_the_task_before_the_shares(size, few):
     frame = records([size] * 60)
-    table = from_frame(frame.with_columns(age=np.arange(len(frame)) % 50), text=["name"], columns=["age"])
+    table = from_frame(frame, text=["name", "street"])
     notes = survey_columns(table, encode(table)).notes
     assert f"rows have {few} written nearly alike" in notes[0]
     assert "record linkage" in notes[0]

@@ -15,7 +15,7 @@ from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import OF_FOLDERS, check_reading
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows, Table, encode, read_folder, read_table
-from linkwise.data.columns.proposals import PROPOSED, recall_proposals
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
 from linkwise.data.encoding.matrix import Categories
 from linkwise.data.encoding.meaning import ENCODER_HASH, hash_weights, uses_meaning
 from linkwise.data.read.formats import ENDINGS
@@ -97,9 +97,9 @@ def read_shown_rows(
     rows = read_rows(data, recall_reading(source), progress=progress, propose=propose)
     if rows.table.proposals:
         source |= describe_source(rows.table.reading, data)
-        source[PROPOSED] = [one.option for one in rows.table.proposals]
+        source[PROPOSED] = store_proposals(rows.table.proposals)
     elif not data.is_dir():
-        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, ()))
+        proposals = recall_proposals(rows.table.reading, source.get(PROPOSED, {}))
         rows = replace(rows, table=replace(rows.table, proposals=proposals))
     if uses_meaning(rows.table.reading.text_by):
         source[ENCODER_HASH] = hash_weights()

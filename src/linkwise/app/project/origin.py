@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from linkwise.data.columns.proposals import OPTIONS, PROPOSED
+from linkwise.data.columns.proposals import PROPOSED, WHYS
 from linkwise.data.encoding.meaning import ENCODER_HASH
 from linkwise.data.reading import recall_reading
 from linkwise.errors import SessionDamagedError
@@ -42,8 +42,8 @@ def _are_weights(value: object) -> bool:
     )
 
 
-def _are_options(value: object) -> bool:
-    return isinstance(value, list) and all(name in OPTIONS for name in value)
+def _are_proposals(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() <= set(WHYS) and all(map(_are_names, value.values()))
 
 
 def _are_earlier(value: object, choices: dict[str, Any]) -> bool:
@@ -135,7 +135,7 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
         return "show"
     if "groups" in source and not _are_groups(source["groups"]):
         return "groups"
-    if PROPOSED in source and not _are_options(source[PROPOSED]):
+    if PROPOSED in source and not _are_proposals(source[PROPOSED]):
         return PROPOSED
     if EARLIER in source and not _are_earlier(source[EARLIER], choices):
         return EARLIER

@@ -22,7 +22,7 @@ from linkwise.app.project.project import Project, session_words
 from linkwise.cluster.metric.column_choice import ColumnProposal
 from linkwise.cluster.metric.differences import feature_spreads
 from linkwise.data import Table
-from linkwise.data.columns.proposals import PROPOSED
+from linkwise.data.columns.proposals import PROPOSED, recall_proposals, store_proposals
 from linkwise.data.columns.weights import COLUMNS
 from linkwise.data.encoding.encoded import Feature, block_of
 from linkwise.data.show.column_views import ColumnView, read_by_views
@@ -146,7 +146,7 @@ def read_otherwise(project: Project, views: Sequence[ColumnView]) -> Recoded:
         )
     source = origin_of(session, project.path)
     settings = describe_source(replace(reading, show=reading.shown_columns or None), project.data)
-    kept = [name for name in source.get(PROPOSED, ()) if getattr(reading, name) == getattr(old, name)]
+    kept = store_proposals(recall_proposals(reading, source.get(PROPOSED, {})))
     changed = {name: value for name, value in source.items() if name not in (EARLIER, PROPOSED)}
     return encode_by(project, changed | settings | ({PROPOSED: kept} if kept else {}))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 _CODE_NAME = re.compile(
-    r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|area_code|country_code|code|type|kind|group|category|year)"
+    r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|area_code|country_code|code|type|kind|group|category)"
 )
 
 

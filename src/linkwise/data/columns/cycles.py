@@ -42,6 +42,7 @@ _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?")
 
 _FIRST = 5  # words that show whether a column holds times
 _LEAST_ROWS = 30
+_LEAST_DAYS = 2  # different ones for each part of a week or year
 _LEAST_TURNS = 2
 _BINS: Mapping[CycleKind, int] = {"hour": 8, "weekday": 7, "season": 12}
 _UNEVEN: Mapping[CycleKind, float] = {"hour": 24.32, "weekday": 22.46, "season": 31.26}
@@ -350,6 +351,8 @@ def _has_rhythm(series: nw.Series[Any], kind: CycleKind) -> bool:
     if _count_turns(series, kind) < _LEAST_TURNS:
         return False
     n_bins = _BINS[kind]
+    if kind != "hour" and series.n_unique() < _LEAST_DAYS * n_bins:
+        return False  # a few days, such as the first of some years
     counts = np.bincount((places * (n_bins / PERIODS[kind])).astype(np.int64), minlength=n_bins)
     even = len(places) / n_bins
     return float(((counts - even) ** 2).sum() / even) > _UNEVEN[kind]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.columns.cycles import read_hours
-from linkwise.data.columns.roles import value_kind
+from linkwise.data.columns.roles import to_numbers, value_kind
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -29,9 +29,14 @@ _MOST_COLUMNS = 100
 _LOOKED_AT = 300  # rows whose copies are looked for
 _LEAST_DISTINCT = 0.1  # of the rows: a column with fewer values does not identify anything
 _LONGEST = 25  # words in the cells of an average row: more are documents
-_MOST_COPIES = 10
+_MOST_COPIES = 100
+_LEAST_GROUPS = 10  # of records: fewer are clusters
+_LONGEST_ALONE = 6  # words of an average text that stands alone: longer ones are texts, not names
+_MOST_EMPTY = 0.5  # share of a column without values
+_AGREE = 0.1  # standard deviations by which the numbers of most copies differ at most
 _ALIKE = 0.5  # least cosine of copies
 _DROP = 0.2  # by which the next row is less alike
+_MANY_AGREE = 0.5  # least share of copies that agree in the middle one of the columns of numbers
 _MANY = 0.25  # least share of rows with copies in a table of records
 
 
@@ -72,7 +77,8 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
     if not _LEAST_ROWS <= n <= MOST_ROWS or len(frame.columns) > _MOST_COLUMNS:
         return None
     columns, records = _write_records(frame, id_column)
-    if not records or sum(len(record.split()) for record in records) > _LONGEST * n:
+    n_words = sum(len(record.split()) for record in records)
+    if not records or n_words > (_LONGEST if len(columns) > 1 else _LONGEST_ALONE) * n:
         return None
     weights = _weigh_letters(records)
     chosen = np.random.default_rng(0).permutation(n)[:_LOOKED_AT]
@@ -80,7 +86,9 @@ def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> 
     alike[np.arange(len(chosen)), chosen] = -1  # the row itself
     size = _group_sizes(-np.sort(-alike, axis=1)[:, : _MOST_COPIES + 1])
     has_copies = size > 1
-    if has_copies.mean() < _MANY:
+    if has_copies.any() and np.median(size[has_copies]) > n / _LEAST_GROUPS:
+        return None
+    if has_copies.mean() < _MANY or not _agree_in_numbers(frame, columns, id_column, chosen, alike, size):
         return None
     return NearCopies(float(has_copies.mean()), int(np.median(size[has_copies])), columns)
 
@@ -94,11 +102,35 @@ def _write_records(frame: nw.DataFrame[Any], id_column: str | None) -> tuple[tup
         can_identify = is_text or series.dtype.is_integer() or series.dtype.is_temporal()
         if name == id_column or not can_identify or series.n_unique() < _LEAST_DISTINCT * len(frame):
             continue
+        if sum(map(is_missing, series.to_list())) > _MOST_EMPTY * len(frame):
+            continue
         if is_text:
             with_words.append(name)
         columns.append(["" if is_missing(cell) else str(cell).lower() for cell in series.to_list()])
     records = [" ".join(cells) for cells in zip(*columns, strict=True)] if with_words else []
     return tuple(with_words), records
+
+
+def _agree_in_numbers(
+    frame: nw.DataFrame[Any],
+    texts: tuple[str, ...],
+    id_column: str | None,
+    rows: NDArray[np.int64],
+    alike: NDArray[np.float32],
+    size: NDArray[np.int64],
+) -> bool:
+    """Whether copies agree in most of the numbers, too: cars of one model are not one car."""
+    names = [name for name in frame.columns if name not in (*texts, id_column)]
+    columns = [frame.get_column(name) for name in names]
+    numbers = [to_numbers(series) for series in columns if value_kind(series) == "number"]
+    numbers = [values for values in numbers if np.nanstd(values) > 0]
+    if not numbers:
+        return True
+    with_copies = np.flatnonzero(size > 1)
+    first, copy = rows[with_copies], alike[with_copies].argmax(axis=1)
+    gaps = [np.abs(values[first] - values[copy]) / np.nanstd(values) for values in numbers]
+    agree = [np.nanmean(gap <= _AGREE) if not np.isnan(gap).all() else 1.0 for gap in gaps]
+    return bool(np.median(agree) >= _MANY_AGREE)
 
 
 def _weigh_letters(records: list[str]) -> Any:

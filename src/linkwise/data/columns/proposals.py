@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -44,13 +44,18 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 NOTHING_GIVEN = Reading()
-PROPOSED = "proposed"  # what a session calls the names of the options that were taken
+PROPOSED = "proposed"  # under which a session keeps what the values suggested
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
+_LEAST_COUNTED = 10  # rows that a counter or a date may order
 _MOST_WORDS = 3  # of an average name
 _LEAST_WORDS = 1.5  # of an average text
 _LEAST_SHARED = 0.5  # share of the texts that have a word of another text
 COMPARED = ("numeric", "category", "date")  # roles of columns of records
+_LEAST_DIFFERENT = 0.7  # share of short texts that differ
+_MOST_REPEATED = 0.9  # share of the words of short texts that others have
+_LONG_TEXT = 4.0  # words of an average text that says more than a name
+_SOME_COLUMNS = 2  # beside which a short text is rather a name
 _FEW_COLUMNS = 3  # beside texts or curves: so many are no table of their own
 _LEAST_SAMPLES = 12  # of a curve
 _SMOOTH = 0.4  # neighbouring samples differ by less than this share of any two
@@ -70,14 +75,25 @@ class Proposal:
         The value, which includes what was given for this option.
     columns : tuple of str
         The columns that it adds; empty for an option that is about no single column.
-    reason : str
-        Why, as a clause: ``'income' has a few values that are far larger than the others``.
+    why : str
+        Why, as a word: the option, or one of several reasons for it.
     """
 
     option: str
     value: Any
     columns: tuple[str, ...]
-    reason: str
+    why: str
+
+    @property
+    def reason(self) -> str:
+        """Why, as a clause: ``'income' has a few values that are far larger than the others``."""
+        reason = _REASONS[self.why]
+        return reason(self.columns) if callable(reason) else reason
+
+    @property
+    def brief_reason(self) -> str:
+        """Why, in a few words beside a column."""
+        return _BRIEF_REASONS.get(self.why, "")
 
 
 def propose_options(
@@ -102,35 +118,55 @@ def propose_options(
     """
     options = _find_options(frame, given) if len(frame) >= 2 else {}
     if folder is not None:
-        options |= _find_pictures(frame, replace(given, **options), folder)
-    options |= propose_meaning(frame, replace(given, **options))
-    return tuple(
-        _write_proposal(option, value, getattr(given, option) or ()) for option, value in options.items()
-    )
+        so_far = take_proposals(given, _write_proposals(options, given))
+        options |= _find_pictures(frame, so_far, folder)
+    so_far = take_proposals(given, _write_proposals(options, given))
+    if propose_meaning(frame, so_far):
+        options["meaning"] = "meaning"
+    return _write_proposals(options, given)
 
 
 def propose_file_options(frame: nw.DataFrame[Any], given: Reading) -> tuple[Proposal, ...]:
     """Propose options for a file that must be read again with them, as `propose_options` does."""
-    options = find_file_options(frame, given) if len(frame) >= 2 else {}
-    return tuple(_write_proposal(option, value, ()) for option, value in options.items())
+    return _write_proposals(find_file_options(frame, given) if len(frame) >= 2 else {}, given)
 
 
-def recall_proposals(reading: Reading, options: Sequence[str]) -> tuple[Proposal, ...]:
-    """Return earlier proposals by the names of their options, as far as the reading still has them."""
-    values = {option: getattr(reading, option) for option in options}
-    return tuple(
-        _write_proposal(option, list(value) if isinstance(value, tuple) else value, ())
-        for option, value in values.items()
-        if value is not None
-    )
+def recall_proposals(reading: Reading, stored: Mapping[str, Sequence[str]]) -> tuple[Proposal, ...]:
+    """Return earlier proposals, as far as the reading still has them.
+
+    Parameters
+    ----------
+    reading : Reading
+        How the table is read.
+    stored : dict of str to list of str
+        The columns of each proposal, by its reason (`Proposal.why`).
+    """
+    found = []
+    for why, columns in stored.items():
+        option = _OPTIONS.get(why, why)
+        value = getattr(reading, option)
+        kept = tuple(name for name in columns if value == name or name in (value or ()))
+        if value and (kept or not columns):
+            found.append(Proposal(option, value, kept, why))
+    return tuple(found)
 
 
-def _write_proposal(option: str, value: Any, before: Sequence[str]) -> Proposal:
-    """A proposal with its reason, which is about the columns that it adds."""
-    names = value if isinstance(value, list) else [value] if option == "id_column" else []
-    columns = tuple(name for name in names if name not in before)
-    reason = _REASONS["meaning" if (option, value) == ("text_by", "meaning") else option]
-    return Proposal(option, value, columns, reason(columns) if callable(reason) else reason)
+def store_proposals(proposals: Sequence[Proposal]) -> dict[str, list[str]]:
+    """Return the columns of each proposal by its reason, as `recall_proposals` takes them."""
+    return {one.why: list(one.columns) for one in proposals}
+
+
+def _write_proposals(options: Mapping[str, Any], given: Reading) -> tuple[Proposal, ...]:
+    """The proposals for values by reason, where each value of one option includes those before it."""
+    found: list[Proposal] = []
+    for why, value in options.items():
+        option = _OPTIONS.get(why, why)
+        before = [one.value for one in found if one.option == option]
+        known = before[-1] if before else getattr(given, option) or ()
+        names = value if isinstance(value, list) else [value] if option == "id_column" else []
+        columns = tuple(name for name in names if name not in known)
+        found.append(Proposal(option, [*known, *columns] if isinstance(value, list) else value, columns, why))
+    return tuple(found)
 
 
 def take_proposals(reading: Reading, proposals: Sequence[Proposal]) -> Reading:
@@ -161,12 +197,9 @@ _BRIEF_REASONS = {
     "cycles": "the place in a cycle counts, too",
     "drop": "only counts the rows",
     "show": "more than half is missing",
+    "same": "says the same as another column",
+    "order": "only orders the rows in time",
 }
-
-
-def explain_briefly(proposal: Proposal) -> str:
-    """Say in a few words why something is proposed for a column that stands beside the words."""
-    return _BRIEF_REASONS.get(proposal.option, "")
 
 
 def _column_of_cycle(option: str) -> str:
@@ -181,11 +214,8 @@ def _name_cycle(option: str) -> str:
     return f"the cycles of '{column}'" if cycle == option else f"the {cycle} of '{column}'"
 
 
+_OPTIONS = {"same": "show", "order": "show", "meaning": "text_by"}  # of reasons with another name
 _MEANS = ("stands for a missing value", "stand for missing values")
-OPTIONS = (
-    "id_column", "text", "text_by", "image", "columns", "series", "merge_variants", "as_categories", "log",
-    "cycles", "drop", "show", "missing", "where", "transpose",
-)  # fmt: skip
 _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
     "id_column": _about("identifies the rows, each by a value of its own", ""),
     "text": _about("holds texts", "hold texts"),
@@ -206,52 +236,77 @@ _REASONS: dict[str, str | Callable[[Sequence[str]], str]] = {
         "is empty in more than half of the rows, so it is shown and not compared",
         "are empty in more than half of the rows, so they are shown and not compared",
     ),
+    "same": _about(
+        "says the same as another column, so it is shown and not compared",
+        "say the same as other columns, so they are shown and not compared",
+    ),
+    "order": _about(
+        "only orders the rows in time, so it is shown and not compared",
+        "only order the rows in time, so they are shown and not compared",
+    ),
     "missing": lambda values: f"{join_names(values, 8)} {_MEANS[len(values) > 1]}, being far from all others",
     "where": "the last row holds the totals of the others and is left out",
     "transpose": "each row holds the values of a gene, so the columns are compared",
 }
+WHYS = tuple(_REASONS)
 
 
 def _find_options(frame: nw.DataFrame[Any], given: Reading) -> dict[str, Any]:
-    """The options that the values suggest, and their values."""
-    proposed: dict[str, Any] = {}
+    """The options that the values suggest, by reason."""
     shown = {*(given.drop or ()), *given.shown_columns}
     used = {*shown, *(given.columns or ()), *(given.text or ()), *(given.image or ()), *(given.hide or ())}
     id_column = find_id(frame, given.id_column, used)
-    others: set[str | None] = {*shown, id_column}
     names, codes, counters = list[str](), list[str](), list[str]()
     if id_column is None:
         used |= {*(given.log or ()), *(given.as_categories or ()), *map(_column_of_cycle, given.cycles or ())}
         names, codes, counters = _find_names_of_rows(frame, used)
-        id_column = next(iter([*codes, *counters]), None)
     has_numbers = bool(given.weights) or any(getattr(given, name) is not None for name in OF_COLUMNS)
-    if not (given.columns or given.text or given.is_of_series or given.text_by or has_numbers):
-        copies = find_near_copies(frame, id_column)
-        texts = [] if copies is None else [name for name in copies.columns if name not in {*used, *codes[:1]}]
+    is_open = not (given.text or given.is_of_series or given.text_by)
+    if is_open and not (given.columns or has_numbers):
+        texts = _find_records(frame, [*used, *codes[:1]], next(iter([*codes, *counters]), id_column))
         if texts:
-            proposed |= {"text": texts, "text_by": "letters"}
-    if "text" not in proposed:
-        id_column = next(iter([*codes[:1], *names, *counters]), id_column)
-    if id_column not in (None, given.id_column) and id_column in {*names, *codes, *counters}:
-        proposed["id_column"] = id_column
-    others.add(id_column)
-    if given.is_of_series or given.text_by == "letters" or "text_by" in proposed:
+            proposed_id = next(iter([*codes, *counters]), None)
+            own = {} if proposed_id is None else {"id_column": proposed_id}
+            return own | {"text": texts, "text_by": "letters"}
+    proposed_id = next(iter([*codes[:1], *names, *counters]), None)
+    proposed: dict[str, Any] = {} if proposed_id is None else {"id_column": proposed_id}
+    if given.is_of_series or given.text_by == "letters":
         return proposed
+    others = {*shown, id_column, proposed_id}
     found = _decide_columns(frame, [name for name in frame.columns if name not in others])
     if given.columns:
         named = set(given.columns)
         found = [column for column in found if column.name in named or named == {"all"}]
     elif given.text or given.image:
         return proposed
-    elif not has_numbers and _are_curves(frame, found):
-        return proposed | {"series": True}
-    elif texts := [name for name in _find_texts(frame, found) if name not in (given.hide or ())]:
-        proposed["text"] = texts
-        found = [column for column in found if column.role not in ("text", "label")]
-        if not has_numbers and sum(column.role in COMPARED for column in found) <= _FEW_COLUMNS:
-            return proposed
-        proposed["columns"] = ["all"]
-    return proposed | _propose_for_records(frame, found, given)
+    if not any(column.role in (*COMPARED, "text") for column in found):
+        return {}  # an id is nothing that rows could be compared by
+    if given.columns:
+        return proposed | _propose_for_records(frame, found, given)
+    return proposed | _propose_for_rows(frame, found, given, has_numbers=has_numbers)
+
+
+def _find_records(frame: nw.DataFrame[Any], used: Sequence[str], id_column: str | None) -> list[str]:
+    """The columns that identify records of the same things, if the table holds such."""
+    copies = find_near_copies(frame, id_column)
+    return [] if copies is None else [name for name in copies.columns if name not in used]
+
+
+def _propose_for_rows(
+    frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading, *, has_numbers: bool
+) -> dict[str, Any]:
+    """What suits rows of which nobody said what they are; `has_numbers` if something was said of numbers."""
+    if not has_numbers and _are_curves(frame, found):
+        return {"series": True}
+    n_others = sum(column.role in COMPARED for column in found)
+    least = _LEAST_WORDS if n_others < _SOME_COLUMNS else _LONG_TEXT
+    texts = [name for name in _find_texts(frame, found, least) if name not in (given.hide or ())]
+    if not texts:
+        return _propose_for_records(frame, found, given)
+    if not has_numbers and n_others <= _FEW_COLUMNS:
+        return {"text": texts}
+    found = [column for column in found if column.role not in ("text", "label")]
+    return {"text": texts, "columns": ["all"]} | _propose_for_records(frame, found, given)
 
 
 def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
@@ -259,14 +314,14 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     proposed: dict[str, Any] = {}
     compared = [column for column in found if column.role in COMPARED]
     if given.columns is None or "all" in given.columns:
-        named = given.columns, given.hide, given.log, given.as_categories
-        chosen = {name for names in named for name in names or ()}  # which cannot be shown alone
+        options = given.columns, given.hide, given.log, given.as_categories
+        chosen = {name for some in options for name in some or ()}  # which cannot be shown alone
         free = [column.name for column in compared if column.name not in chosen]
-        sparse = [name for name in free if _is_mostly_empty(frame.get_column(name))]
-        if sparse and len(sparse) < len(compared):
-            proposed["show"] = [*given.shown_columns, *sparse]
-            found = [column for column in found if column.name not in sparse]
-            compared = [column for column in compared if column.name not in sparse]
+        for why, useless in _find_useless(frame, free).items():
+            if len(useless) < len(compared):
+                proposed[why] = useless
+                found = [column for column in found if column.name not in useless]
+                compared = [column for column in compared if column.name not in useless]
     if not given.merge_variants:
         spelled = [column.name for column in found if _has_variants(frame, column)]
         proposed |= {"merge_variants": True} if spelled else {}
@@ -286,6 +341,43 @@ def _propose_for_records(frame: nw.DataFrame[Any], found: Sequence[Column], give
     if given.metric != "cosine":
         proposed |= _propose_cycles(frame, found, given)
     return proposed
+
+
+def _find_useless(frame: nw.DataFrame[Any], names: Sequence[str]) -> dict[str, list[str]]:
+    """Columns that are better shown than compared, by reason; `names` are free to be used so."""
+    columns = {name: frame.get_column(name) for name in names}
+    empty = [name for name in names if _is_mostly_empty(columns[name])]
+    dates = [name for name in names if name not in empty and value_kind(columns[name]) == "date"]
+    in_order = [name for name in dates if _orders_rows(columns[name])]
+    others = {name: one for name, one in columns.items() if name not in (*empty, *in_order)}
+    others = {name: one for name, one in others.items() if value_kind(one) in ("words", "bool")}
+    cycles = find_cycles(frame, in_order) if in_order else ()
+    in_order = [name for name in in_order if name not in {cycle.column for cycle in cycles}]
+    found = {"show": empty, "same": _find_repeated(others), "order": in_order}
+    return {why: some for why, some in found.items() if some}
+
+
+def _orders_rows(series: nw.Series[Any]) -> bool:
+    """Whether dates grow or fall from row to row, nearly all of them different."""
+    known = series.drop_nulls()
+    is_sorted = known.is_sorted() or known.is_sorted(descending=True)
+    return len(known) >= _LEAST_COUNTED and is_sorted and known.n_unique() >= 0.9 * len(series)
+
+
+def _find_repeated(columns: Mapping[str, nw.Series[Any]]) -> list[str]:
+    """The columns whose values tell exactly what an earlier column tells, each under another name."""
+    known: set[tuple[int, ...]] = set()
+    repeated = []
+    for name, series in columns.items():
+        words = to_words(series) if value_kind(series) == "words" else series.to_list()
+        numbers: dict[Any, int] = {}
+        form = tuple(numbers.setdefault(None if is_missing(one) else one, len(numbers)) for one in words)
+        if len(numbers) > len(words) / 2:  # any two columns of unique values have the same form
+            continue
+        if form in known:
+            repeated.append(name)
+        known.add(form)
+    return repeated
 
 
 def _propose_cycles(frame: nw.DataFrame[Any], found: Sequence[Column], given: Reading) -> dict[str, Any]:
@@ -345,7 +437,7 @@ def _holds_short_words(series: nw.Series[Any]) -> bool:
 
 def _counts_rows(series: nw.Series[Any]) -> bool:
     """Whether a column holds whole numbers without a gap, each once, from 0 or 1 or in the order of rows."""
-    if not series.dtype.is_integer() or series.null_count() or len(series) < 10:
+    if not series.dtype.is_integer() or series.null_count() or len(series) < _LEAST_COUNTED:
         return False
     first, last = int(series.min()), int(series.max())
     is_counter = first in (0, 1) or series.is_sorted()
@@ -353,13 +445,26 @@ def _counts_rows(series: nw.Series[Any]) -> bool:
 
 
 # ---------------------------------------------------------------- texts
-def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column]) -> list[str]:
-    """The columns of texts with several words that other texts have, too."""
-    lengths = {
-        column.name: count_words(frame.get_column(column.name)) for column in found if column.role == "text"
-    }
+def _find_texts(frame: nw.DataFrame[Any], found: Sequence[Column], least: float) -> list[str]:
+    """The columns of texts with several words that other texts have, too; `least` of them on average."""
+    texts = {column.name: frame.get_column(column.name) for column in found if column.role == "text"}
+    lengths = {name: count_words(series) for name, series in texts.items()}
     longest = max(lengths.values(), default=0)
-    return [name for name, length in lengths.items() if length >= max(_LEAST_WORDS, longest / 8)]
+    return [
+        name
+        for name, length in lengths.items()
+        if length >= max(_LEAST_WORDS, longest / 8) and (length >= least or _repeats_words(texts[name]))
+    ]
+
+
+def _repeats_words(series: nw.Series[Any]) -> bool:
+    """Whether short texts differ, and others have most of their words, as in titles and not in names."""
+    if series.n_unique() < _LEAST_DIFFERENT * len(series):
+        return False
+    words = [set(_WORD.findall((text or "").casefold())) for text in to_words(series.head(_MOST_ROWS))]
+    in_texts = Counter(word for some in words for word in some)
+    n_words = in_texts.total()
+    return n_words > 0 and sum(n for n in in_texts.values() if n > 1) >= _MOST_REPEATED * n_words
 
 
 def count_words(series: nw.Series[Any]) -> float:

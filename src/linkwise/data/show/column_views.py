@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
-from linkwise.data.columns.proposals import Proposal, explain_briefly
+from linkwise.data.columns.proposals import Proposal
 from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, to_numbers, value_kind
 from linkwise.data.columns.table import Table
 from linkwise.data.read.parse import parse_columns
@@ -100,7 +100,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
         series = parsed.get_column(column.name)
         proposals = [one for one in table.proposals if _is_about(one, column, samples)]
         kind, use = _find_kind(table, column, series), _find_use(table, column)
-        reason = "; ".join(filter(None, map(explain_briefly, proposals))) or _describe(column)
+        reason = "; ".join(filter(None, (one.brief_reason for one in proposals))) or _describe(column)
         cells = table.frame.get_column(column.name).to_list()
         known = next((cell for cell in cells if not is_missing(cell)), None)
         written = table.written.get(column.name)
