@@ -73,10 +73,11 @@ def answer(page: Page, classes: list[int], times: int, wrong: tuple[int, ...] = 
 
 
 def opened(browser: Browser, address: str, size: dict[str, int], **options: Any) -> Page:
-    """A page that shows its first question."""
+    """A page that shows its first question, after the columns."""
     page = browser.new_context(viewport=size, device_scale_factor=2, **options).new_page()  # type: ignore[arg-type]
     page.goto(address)
-    page.wait_for_selector(".lw-cluster")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("dialog", state="detached")
     return page
 
 
@@ -130,6 +131,16 @@ def pictures(browser: Browser, folder: Path) -> None:
         photograph(page, "page-disconnected")
 
 
+def picture_columns(browser: Browser, folder: Path) -> None:
+    """The columns before the first answer."""
+    shutil.copy(DOCS / "customers.csv", folder)
+    with served(folder, "customers.csv") as (_, address):
+        page = browser.new_context(viewport=DESKTOP, device_scale_factor=2).new_page()  # type: ignore[arg-type]
+        page.goto(address)
+        page.locator(".lw-table tbody tr").first.wait_for()
+        photograph(page, "page-columns")
+
+
 def picture_contradiction(browser: Browser, folder: Path) -> None:
     """Turn an answer round where all answers are right, and photograph what speaks against it."""
     file, classes = wine(folder)
@@ -162,6 +173,7 @@ def main() -> None:
     with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
         browser = started.chromium.launch(executable_path=chromium, args=list(FLAGS))
         pictures(browser, Path(folder))
+        picture_columns(browser, Path(folder))
         picture_contradiction(browser, Path(folder))
         picture_suspects(browser, Path(folder))
         browser.close()

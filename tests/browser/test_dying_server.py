@@ -106,7 +106,7 @@ def test_killed_and_started_again(chromium, animals):
         context.set_default_timeout(1000 * patience())
         page = context.new_page()
         page.goto(address)
-        page.wait_for_selector(".lw-cluster")
+        page.get_by_role("button", name="Start").click()
         for key in "nsy":
             press(page, key)
         page.wait_for_selector(".lw-saved[data-is=saved]")

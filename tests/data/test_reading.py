@@ -67,6 +67,7 @@ def test_an_unknown_option_names_the_nearest():
     ("options", "said"),
     [
         ({"scale": "large"}, "scale is 'large'. Set it to 'unit', 'standard' or 'none'"),
+        ({"impute": "mean"}, "impute is 'mean'. Set it to 'median'"),
         ({"metric": "cosine", "scale": "unit"}, "metric cosine scales each row .* Remove scale"),
         ({"series": True, "metric": "cosine"}, "series compares curves sample by sample. Remove metric"),
         ({"text": "said", "impute": "median"}, "text compares rows by their words alone. Remove impute"),

@@ -303,7 +303,8 @@ class Reading:
         for name, allowed in _WORDS.items():
             value = getattr(self, name)
             if value is not None and value not in allowed:
-                words = " or ".join([", ".join(map(repr, allowed[:-1])), repr(allowed[-1])])
+                others = ", ".join(map(repr, allowed[:-1]))
+                words = " or ".join(filter(None, (others, repr(allowed[-1]))))
                 return Misfit(name, f"{call(name)} is {shorten(repr(value), 60)}. Set it to {words}.")
         n = self.skip_lines
         if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 0):

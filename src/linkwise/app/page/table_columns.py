@@ -13,7 +13,8 @@ from linkwise.app.project.project import Project
 from linkwise.wording import shorten
 
 LONGEST_VALUE = 600  # characters of a cell in the preview
-TABLE_WIDE = ("text_by", "merge_variants")  # options that are about no single column
+# reasons of proposals that are about no single column
+TABLE_WIDE = ("text_by", "merge_variants", "missing", "where", "transpose")
 
 
 def find_project(content: PageContent) -> Project:

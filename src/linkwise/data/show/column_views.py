@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from linkwise.constraints.checks import is_missing
 from linkwise.data.cells import format_cell
 from linkwise.data.columns.proposals import Proposal
-from linkwise.data.columns.roles import FEATURE_ROLES, Column, Role, decide_column, to_numbers, value_kind
+from linkwise.data.columns.roles import (
+    FEATURE_ROLES,
+    Column,
+    Role,
+    decide_column,
+    is_key,
+    to_numbers,
+    value_kind,
+)
 from linkwise.data.columns.table import Table
 from linkwise.data.read.parse import parse_columns
 from linkwise.data.reading import Reading
@@ -23,6 +31,7 @@ USES: tuple[Use, ...] = ("compare", "show", "id", "ignore")
 Kind = Literal["number", "amount", "category", "date", "text", "picture", "curve", "list", "other"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CURVE = "curve"  # the name of all samples of a curve together
+_NAMING: tuple[Kind, ...] = ("number", "amount", "category", "text")  # kinds of columns that can be ids
 _LONGEST = 60  # characters of an example
 _KIND_OF_ROLE: dict[Role, Kind] = {
     "numeric": "number", "category": "category", "date": "date", "document": "text", "text": "text",
@@ -61,6 +70,8 @@ class ColumnView:
     otherwise : tuple of (str, str) or None
         The use and the kind that it has if the person rejects the proposal; None if nothing was proposed, or
         if it cannot be rejected for this column alone.
+    is_unique : bool
+        Whether it can identify the rows, because each has a value of its own.
     """
 
     name: str
@@ -73,6 +84,7 @@ class ColumnView:
     reason: str
     is_proposed: bool
     otherwise: tuple[Use, Kind] | None = None
+    is_unique: bool = False
 
 
 def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView, ...]:
@@ -118,6 +130,7 @@ def view_columns(table: Table, shares: Mapping[str, float]) -> tuple[ColumnView,
                 reason,
                 bool(proposals),
                 _reject({one.option for one in proposals}, kind, series, column.name),
+                kind in _NAMING and not series.dtype.is_float() and is_key(series),
             )
         )
     return tuple(views)
@@ -152,7 +165,7 @@ def _describe(column: Column) -> str:
 
 def _reject(options: set[str], kind: Kind, series: nw.Series[Any], name: str) -> tuple[Use, Kind] | None:
     """The use and the kind of a column without what was proposed for it."""
-    if not options or options & {"series", "cycles"}:
+    if not options or options - {"id_column", "text", "image", "log", "as_categories", "drop", "show"}:
         return None
     if options & {"log", "as_categories"}:
         kind = "number"

@@ -1396,6 +1396,356 @@ var ClustersPanel = class {
   }
 };
 
+// src/column_choices.js
+var USE_LABELS = { compare: "Compare", show: "Show", id: "Id", ignore: "Ignore" };
+var TITLE = "Your columns";
+var TEXTS = "Group texts";
+var RECORDS = "Group records";
+var OF_RECORDS = ["number", "amount", "category", "date"];
+function listUses(column, { columns, facts }) {
+  const isCurve = column.kind === "curve";
+  const hasCurves = columns.some((one) => one.kind === "curve");
+  if (isCurve || column.use === "id" && facts) return [column.use];
+  const canName = !facts && column.is_unique;
+  const canCompare = !hasCurves && (column.kind !== "other" || column.use === "compare");
+  return [
+    ...canCompare ? (
+      /** @type {Use[]} */
+      ["compare"]
+    ) : [],
+    "show",
+    ...canName || column.use === "id" ? (
+      /** @type {Use[]} */
+      ["id"]
+    ) : [],
+    "ignore"
+  ];
+}
+function changeColumn(columns, name, change) {
+  return columns.map((one) => {
+    if (one.name === name) return { ...one, ...change };
+    return change.use === "id" && one.use === "id" ? { ...one, use: "show" } : one;
+  });
+}
+var listChanges = (before, now) => now.filter((one, i) => one.use !== before[i].use || one.kind !== before[i].kind).map(({ name, use, kind }) => ({ name, use, kind }));
+function listTasks(table) {
+  const isFree = (
+    /** @param {TableColumn} one */
+    (one) => one.use === "compare" || one.use === "show"
+  );
+  const texts = table.columns.filter((one) => isFree(one) && one.kind === "text");
+  const records = table.columns.filter((one) => isFree(one) && OF_RECORDS.includes(one.kind));
+  if (!texts.length || records.length < 2 || table.columns.some((one) => one.kind === "curve")) return [];
+  const compare = (
+    /** @type {(chosen: TableColumn[]) => (column: TableColumn) => Use} */
+    (chosen) => {
+      const names = new Set(chosen.map((one) => one.name));
+      return (column) => isFree(column) ? names.has(column.name) ? "compare" : "show" : column.use;
+    }
+  );
+  return [
+    { label: TEXTS, choose: compare(texts) },
+    { label: RECORDS, choose: compare(records) }
+  ];
+}
+function previewPair(table, columns) {
+  const pair = [table.first, table.second];
+  const shown = [
+    ...columns.filter((one) => one.use === "compare"),
+    ...columns.filter((one) => one.use === "show")
+  ];
+  const [first, second] = pair.map(
+    (item, i) => table.has_side_table ? item : previewItem(item, i, columns, shown)
+  );
+  const theirs = new Map(second.fields.map((field) => [field.name, field.value]));
+  const differing = first.fields.filter((field) => theirs.get(field.name) !== field.value);
+  return { first, second, differing: differing.map((field) => field.name) };
+}
+function previewItem(item, i, columns, shown) {
+  const isText = (
+    /** @param {TableColumn} one */
+    (one) => one.kind === "text" && one.use === "compare"
+  );
+  const isPicture = (
+    /** @param {TableColumn} one */
+    (one) => one.kind === "picture" && item.image
+  );
+  const before = new Map(item.fields.map((field) => [field.name, field]));
+  const fields = shown.filter((one) => one.values.length && !isText(one) && !isPicture(one)).map((one) => ({
+    name: one.name,
+    value: one.values[i],
+    place: one.kind === "category" ? null : before.get(one.name)?.place ?? null
+  }));
+  const names = new Set(columns.map((one) => one.name));
+  const compared = shown.filter((one) => one.use === "compare");
+  const made = item.fields.filter(
+    (field) => !names.has(field.name) && compared.some((one) => field.name.startsWith(`${one.name} (`))
+  );
+  const texts = shown.filter(isText).map((one) => one.values[i]);
+  const id = columns.find((one) => one.use === "id");
+  return {
+    row: item.row,
+    name: id?.values[i] ?? `row ${item.row}`,
+    fields: [...fields, ...made],
+    ...texts.length ? { text: texts.filter(Boolean).join("\n\n") } : {},
+    ...item.image && shown.some((one) => one.kind === "picture") ? { image: item.image } : {},
+    ...item.series ? { series: item.series } : {}
+  };
+}
+var describeReplay = ({ facts, backup }) => facts ? `A change replays all ${facts}. A copy of the session is kept in ${backup}.` : "";
+function describeReading(backup, changed) {
+  const kept = backup ? `All answers were replayed. The session as it was is in ${backup}.` : "";
+  return `${kept} ${changed}`.trim();
+}
+
+// src/columns_dialog.js
+var INTRODUCTION = "linkwise compares rows by the columns set to Compare.";
+var MANY = 12;
+var NOTHING2 = "–";
+var HEADINGS = ["Column", "Kind", "Example", "Missing", "Influence", "Use"];
+var describeShare = (share) => share === null ? NOTHING2 : formatPercent(share).replace("under ", "< ");
+var hasColumns = (state) => Boolean(state?.table);
+function introduceColumns(page, state) {
+  if (state.table?.is_new) openColumns(page);
+}
+async function openColumns(page) {
+  if (!hasColumns(page.controller.state) || page.hasDialog) return;
+  const { body, foot, close } = openDialog(page, TITLE, "lw-table-dialog");
+  body.append(h("p", { class: "lw-soft" }, "Reading the columns…"));
+  const reply = await page.controller.request({ do: "table" });
+  if (!reply.ok) {
+    body.replaceChildren(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+    return;
+  }
+  new ColumnTable(
+    page,
+    /** @type {any} */
+    reply,
+    { body, foot, close }
+  );
+}
+var ColumnTable = class {
+  /** Shown lines by the name of their column. @type {Map<string, { node: HTMLElement, show: (column: TableColumn) => void }>} */
+  #lines = /* @__PURE__ */ new Map();
+  /**
+   * @param {Page} page
+   * @param {TableColumns} table
+   * @param {{ body: HTMLElement, foot: HTMLElement, close: () => void }} dialog
+   */
+  constructor(page, table, { body, foot, close }) {
+    this.page = page;
+    this.table = table;
+    this.columns = table.columns;
+    this.largest = Math.max(...table.columns.map((one) => one.influence ?? 0)) || 1;
+    this.close = close;
+    this.notice = createNotice();
+    this.preview = h("div", { class: "lw-items" });
+    this.replay = h("p", { class: "lw-soft lw-gap" }, describeReplay(table));
+    this.start = createButton(table.facts ? "Apply" : "Start", () => this.#apply(), {
+      className: "lw-main"
+    });
+    const list = h("tbody", { role: "rowgroup" });
+    for (const column of table.columns) {
+      const line = this.#createLine(column);
+      this.#lines.set(column.name, line);
+      list.append(line.node);
+    }
+    const head = HEADINGS.map((words) => h("th", { scope: "col", role: "columnheader" }, words));
+    const region = h(
+      "div",
+      { class: "lw-table-scroll", role: "region", tabindex: "0", "aria-label": "Columns" },
+      h(
+        "table",
+        { class: "lw-table", role: "table" },
+        h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head)),
+        list
+      )
+    );
+    const notes = table.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`).join(" ");
+    body.replaceChildren(
+      h("p", { class: "lw-soft" }, [INTRODUCTION, notes].filter(Boolean).join(" ")),
+      ...this.#createTools(),
+      region,
+      h(
+        "section",
+        { class: "lw-preview", "aria-label": "Preview of a question" },
+        h("h3", {}, "A question will look like this"),
+        this.preview
+      )
+    );
+    foot.replaceChildren(this.notice.node, this.replay, this.start);
+    this.#show();
+    if (!table.facts) this.start.focus();
+  }
+  /** Suggested tasks, and a field that finds columns by name. */
+  #createTools() {
+    const tasks = listTasks(this.table).map(
+      ({ label, choose }) => createButton(label, () => {
+        this.columns = this.columns.map((one) => ({ ...one, use: choose(one) }));
+        this.#show();
+      })
+    );
+    const find = h("input", {
+      class: "lw-search",
+      type: "search",
+      placeholder: `Search ${formatCount(this.columns.length, "column")}`,
+      "aria-label": "Search the columns by name"
+    });
+    find.addEventListener("input", () => {
+      const words = find.value.trim().toLowerCase();
+      for (const [name, { node }] of this.#lines) node.hidden = !name.toLowerCase().includes(words);
+    });
+    const tools = [...tasks, ...this.columns.length > MANY ? [find] : []];
+    return tools.length ? [h("div", { class: "lw-table-tools" }, tools)] : [];
+  }
+  /** @param {TableColumn} given as the host has it */
+  #createLine(given) {
+    const { name } = given;
+    const change = (
+      /** @param {Partial<TableColumn>} values */
+      (values) => {
+        this.columns = changeColumn(this.columns, name, values);
+        this.#show();
+      }
+    );
+    const kind = createKindChoice(given, (value) => change({ kind: value }));
+    const use = createUseChoice(
+      this.page,
+      given,
+      listUses(given, this.table),
+      (value) => change({ use: value })
+    );
+    const badge = h("span", { class: "lw-proposed" }, "Proposed: ");
+    const undo = createButton("", () => change(this.#revert(given)), { className: "lw-link" });
+    const why = h("p", { class: "lw-soft" }, badge, given.reason, " ", undo);
+    const influence = createInfluence(this.largest);
+    const cell = (
+      /** @type {(label: string, content: any) => HTMLElement} */
+      (label, content) => h("td", { role: "cell", class: `lw-of-${label}` }, content)
+    );
+    const missing = cell("missing", describeShare(given.missing || null));
+    missing.toggleAttribute("data-empty", !given.missing);
+    const counts = cell("influence", influence.node);
+    const node = h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "row", role: "rowheader" }, h("span", { class: "lw-column-name" }, name), why),
+      cell("kind", kind.node),
+      cell("example", h("span", { class: "lw-example" }, given.example || NOTHING2)),
+      missing,
+      counts,
+      cell("use", use.node)
+    );
+    const show = (
+      /** @param {TableColumn} column */
+      (column) => {
+        const isSame = column.use === given.use && column.kind === given.kind;
+        node.dataset.use = column.use;
+        kind.show(column.kind);
+        use.show(column.use);
+        influence.show(isSame ? column.influence : null);
+        counts.toggleAttribute("data-empty", !isSame || column.influence === null);
+        badge.hidden = !(given.is_proposed && isSame);
+        const canReject = given.is_proposed && given.otherwise && !(this.table.facts && given.use === "id");
+        undo.hidden = isSame && !canReject;
+        setText(undo, isSame ? "Undo" : "Reset");
+        undo.setAttribute("aria-label", `${isSame ? "Undo the proposal for" : "Reset"} ${name}`);
+        why.hidden = !given.reason && isSame;
+      }
+    );
+    return { node, show };
+  }
+  /**
+   * What the column becomes by a click on undo.
+   * @param {TableColumn} given
+   */
+  #revert(given) {
+    const now = this.columns.find((one) => one.name === given.name);
+    const isSame = now?.use === given.use && now.kind === given.kind;
+    if (isSame && given.otherwise) return { use: given.otherwise[0], kind: given.otherwise[1] };
+    return { use: given.use, kind: given.kind };
+  }
+  #show() {
+    for (const column of this.columns) this.#lines.get(column.name)?.show(column);
+    this.preview.replaceChildren(...renderPair(previewPair(this.table, this.columns)));
+    const hasChanges = listChanges(this.table.columns, this.columns).length > 0;
+    setEnabled(this.start, hasChanges || !this.table.facts);
+    this.notice.show("");
+  }
+  async #apply() {
+    if (this.start.getAttribute("aria-disabled") === "true") return;
+    const columns = listChanges(this.table.columns, this.columns);
+    if (!columns.length) {
+      this.close();
+      return;
+    }
+    setEnabled(this.start, false);
+    this.notice.show("Reading the rows…");
+    const reply = await this.page.controller.store(
+      { do: "read", columns },
+      { describe: (found) => describeReading(found.backup, found.changed) }
+    );
+    if (reply?.ok) {
+      this.close();
+      return;
+    }
+    this.#show();
+    this.notice.show(reply?.error.text ?? "linkwise cannot be reached.", "warn");
+  }
+};
+function createKindChoice({ name, kind, kinds }, choose) {
+  if (kinds.length < 2) {
+    const node2 = h("span", {}, kind);
+    return { node: node2, show: (
+      /** @param {string} value */
+      (value) => setText(node2, value)
+    ) };
+  }
+  const all = kinds.includes(kind) ? kinds : [kind, ...kinds];
+  const node = h(
+    "select",
+    { class: "lw-order", "aria-label": `Kind of ${name}` },
+    all.map((one) => h("option", { value: one }, one))
+  );
+  node.addEventListener("change", () => choose(node.value));
+  return {
+    node,
+    show(value) {
+      node.value = value;
+    }
+  };
+}
+function createUseChoice(page, given, uses, choose) {
+  const group = page.createId("use");
+  const inputs = uses.map(
+    (use) => h("input", { type: "radio", name: group, value: use, class: "lw-hidden", onchange: () => choose(use) })
+  );
+  const node = h(
+    "div",
+    { class: "lw-uses", role: "radiogroup", "aria-label": `Use of ${given.name}` },
+    inputs.map((input, i) => h("label", {}, input, h("span", {}, USE_LABELS[uses[i]])))
+  );
+  return {
+    node,
+    show(use) {
+      for (const input of inputs) input.checked = input.value === use;
+    }
+  };
+}
+function createInfluence(largest) {
+  const fill = h("i", {});
+  const bar = h("span", { class: "lw-influence-bar", "aria-hidden": "true" }, fill);
+  const words = h("span", {});
+  return {
+    node: h("span", { class: "lw-influence" }, bar, words),
+    show(share) {
+      bar.hidden = share === null;
+      fill.style.width = `${100 * (share ?? 0) / largest}%`;
+      setText(words, describeShare(share));
+    }
+  };
+}
+
 // src/note_wording.js
 var NOTE = "Add a note";
 var NOTE_LABEL = "Note on your next answer";
@@ -1660,6 +2010,7 @@ var Controller = class {
   setState(state) {
     const before = this.state;
     this.state = state;
+    if (before?.table?.encoding !== state.table?.encoding) this.#items.clear();
     if (state.question) {
       for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
@@ -2001,13 +2352,15 @@ var KEYS = [
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"]
 ];
 var GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
+var COLUMNS_KEY = ["C", "Columns: what rows are compared by"];
 var REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are probably wrong"];
 var TEAM_KEY = ["T", "Team: how often each person is wrong, and how often two of them agree"];
 function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const { guidelines, examples, n_review: toReview, team } = page.controller.state ?? {};
+  const { guidelines, examples, n_review: toReview, table, team } = page.controller.state ?? {};
   const more = [
     ...guidelines || examples ? [GUIDELINES_KEY] : [],
+    ...table ? [COLUMNS_KEY] : [],
     ...toReview ? [REVIEW_KEY] : [],
     ...team ? [TEAM_KEY] : []
   ];
@@ -2241,6 +2594,12 @@ function createHeader(page) {
     "aria-keyshortcuts": "I",
     hidden: true
   });
+  const columns = createButton("Columns", () => openColumns(page), {
+    className: "lw-plain",
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "C",
+    hidden: true
+  });
   const node = h(
     "header",
     { class: "lw-header" },
@@ -2251,6 +2610,7 @@ function createHeader(page) {
       "div",
       { class: "lw-tools" },
       guidelines,
+      columns,
       createButton("History", () => openHistory(page), { className: "lw-plain" }),
       menu.node,
       createButton("?", () => openHelp(page), {
@@ -2280,6 +2640,7 @@ function createHeader(page) {
     /** @param {State} state */
     update(state) {
       setText(title, state.title || "");
+      columns.hidden = !hasColumns(state);
       guidelines.hidden = !hasGuidelines(state);
       menu.rules.hidden = !state.rules;
       updateStatus();
@@ -3280,9 +3641,9 @@ function describeRecoding(backup, changed) {
 }
 
 // src/column_offer.js
-var NOTHING2 = { less: [], more: [], weighed: [] };
+var NOTHING3 = { less: [], more: [], weighed: [] };
 function createColumnOffer(page) {
-  let shown = NOTHING2;
+  let shown = NOTHING3;
   const choose = (action) => page.controller.store(
     { do: "columns", action, columns: action === "weigh" ? [...shown.less, ...shown.more] : shown.weighed },
     { describe: (reply) => describeRecoding(reply.backup, reply.changed) }
@@ -3296,7 +3657,7 @@ function createColumnOffer(page) {
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
-      shown = columns ?? NOTHING2;
+      shown = columns ?? NOTHING3;
       const { less, more, weighed } = shown;
       setText(words, [describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" "));
       accept.hidden = !(less.length || more.length);
@@ -4042,8 +4403,9 @@ var QuestionCard = class {
   #showQuestion(state, question) {
     setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
-    if (this.#shown === question.id) return;
-    this.#shown = question.id;
+    const shown = `${question.id} ${state.table?.encoding ?? ""}`;
+    if (this.#shown === shown) return;
+    this.#shown = shown;
     this.page.controller.askedAt = performance.now();
     this.note.begin(question.id);
     this.pair.replaceChildren(...renderPair(question));
@@ -4113,7 +4475,10 @@ function render({ model, el }) {
     if (before === null && state.counts.answers && state.place) {
       card.showNotice(describeResumption(state.counts.answers));
     }
-    if (before === null) introduceGuidelines(page, state);
+    if (before === null) {
+      introduceGuidelines(page, state);
+      introduceColumns(page, state);
+    }
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
     if (hasNewLabels || state.event !== before?.event) {
@@ -4155,6 +4520,7 @@ function render({ model, el }) {
     a: () => controller.state?.question && card.note.toggle(),
     h: () => openHistory(page),
     i: () => openGuidelines(page),
+    c: () => openColumns(page),
     r: () => openReview(page),
     t: () => openTeam(page),
     "/": () => clusters.focusSearch(),

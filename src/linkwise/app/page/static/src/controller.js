@@ -84,6 +84,7 @@ export class Controller {
   setState(state) {
     const before = this.state;
     this.state = state;
+    if (before?.table?.encoding !== state.table?.encoding) this.#items.clear(); // rows look otherwise
     if (state.question) {
       for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }

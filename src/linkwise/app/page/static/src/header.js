@@ -1,4 +1,5 @@
 /** The line at the top: the title, whether all is saved, history, export and help. */
+import { hasColumns, openColumns } from "./columns_dialog.js";
 import { createButton, renderIcon } from "./controls.js";
 import { h, setText } from "./dom.js";
 import { hasGuidelines, openGuidelines } from "./guidelines_dialog.js";
@@ -66,6 +67,12 @@ export function createHeader(page) {
     "aria-keyshortcuts": "I",
     hidden: true,
   });
+  const columns = createButton("Columns", () => openColumns(page), {
+    className: "lw-plain",
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "C",
+    hidden: true,
+  });
   const node = h(
     "header",
     { class: "lw-header" },
@@ -76,6 +83,7 @@ export function createHeader(page) {
       "div",
       { class: "lw-tools" },
       guidelines,
+      columns,
       createButton("History", () => openHistory(page), { className: "lw-plain" }),
       menu.node,
       createButton("?", () => openHelp(page), {
@@ -105,6 +113,7 @@ export function createHeader(page) {
     /** @param {State} state */
     update(state) {
       setText(title, state.title || "");
+      columns.hidden = !hasColumns(state);
       guidelines.hidden = !hasGuidelines(state);
       menu.rules.hidden = !state.rules;
       updateStatus();

@@ -22,6 +22,8 @@ const KEYS = [
 /** @type {[string, string]} */
 const GUIDELINES_KEY = ["I", "Guidelines: what belongs together here"];
 /** @type {[string, string]} */
+const COLUMNS_KEY = ["C", "Columns: what rows are compared by"];
+/** @type {[string, string]} */
 const REVIEW_KEY = ["R", "Review: decide pairs on which answers disagree or are probably wrong"];
 
 /** @type {[string, string]} */
@@ -30,9 +32,10 @@ const TEAM_KEY = ["T", "Team: how often each person is wrong, and how often two 
 /** @param {Page} page */
 export function openHelp(page) {
   const { body } = openDialog(page, "Keys");
-  const { guidelines, examples, n_review: toReview, team } = page.controller.state ?? {};
+  const { guidelines, examples, n_review: toReview, table, team } = page.controller.state ?? {};
   const more = [
     ...(guidelines || examples ? [GUIDELINES_KEY] : []),
+    ...(table ? [COLUMNS_KEY] : []),
     ...(toReview ? [REVIEW_KEY] : []),
     ...(team ? [TEAM_KEY] : []),
   ];

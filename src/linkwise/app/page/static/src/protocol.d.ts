@@ -193,6 +193,8 @@ export interface State {
   profiles?: boolean;
   /** Columns that would count less and more by the answers, and those whose weights can be taken back. */
   columns?: { less: string[]; more: string[]; weighed: string[] } | null;
+  /** Whether the columns wait to be confirmed, and a number that changes with how rows are read; null without columns. */
+  table?: { is_new: boolean; encoding: number } | null;
   learner: string;
   description: string[];
   notes?: string[];
@@ -211,6 +213,43 @@ export interface State {
   moves?: { event: number; moved: string }[];
   /** Missing unless several people answer, each under a name. */
   team?: Team;
+}
+
+export type Use = "compare" | "show" | "id" | "ignore";
+
+/** A column as a person sees it. */
+export interface TableColumn {
+  name: string;
+  kind: string;
+  kinds: string[];
+  use: Use;
+  example: string;
+  /** The share of rows without a value. */
+  missing: number;
+  /** Its share of the distance between rows; null if they are not compared by it. */
+  influence: number | null;
+  /** Why it has this kind and use; empty if nothing is to be said. */
+  reason: string;
+  is_proposed: boolean;
+  /** The use and the kind without the proposal; null if there is none that can be rejected. */
+  otherwise: [Use, string] | null;
+  /** Whether it can identify the rows: each has a value of its own. */
+  is_unique: boolean;
+  /** What it holds in both rows of the preview; empty if that is not shown. */
+  values: string[];
+}
+
+/** The columns, and two rows as they are shown now. */
+export interface TableColumns {
+  columns: TableColumn[];
+  notes: string[];
+  has_side_table: boolean;
+  first: Item;
+  second: Item;
+  /** What was answered so far, in words; empty if nothing was. */
+  facts: string;
+  /** The name of the copy of the session that a change keeps; null before the first answer. */
+  backup: string | null;
 }
 
 /** A pair that shows what belongs together. */

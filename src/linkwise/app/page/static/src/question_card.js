@@ -190,8 +190,9 @@ export class QuestionCard {
   #showQuestion(state, question) {
     setText(this.eyebrow, describeNumber(state.counts.answers + 1, state.budget, question.why));
     setText(this.heading, QUESTION);
-    if (this.#shown === question.id) return;
-    this.#shown = question.id;
+    const shown = `${question.id} ${state.table?.encoding ?? ""}`; // the same rows may look otherwise
+    if (this.#shown === shown) return;
+    this.#shown = shown;
     this.page.controller.askedAt = performance.now();
     this.note.begin(question.id);
     this.pair.replaceChildren(...renderPair(question));

@@ -9,6 +9,7 @@
 import { openChannel } from "./channel.js";
 import { ClustersPanel } from "./clusters_panel.js";
 import { detectScheme } from "./colours.js";
+import { introduceColumns, openColumns } from "./columns_dialog.js";
 import { openConflict } from "./conflict_dialog.js";
 import { Controller } from "./controller.js";
 import { h, setText } from "./dom.js";
@@ -74,7 +75,10 @@ function render({ model, el }) {
     if (before === null && state.counts.answers && state.place) {
       card.showNotice(describeResumption(state.counts.answers));
     }
-    if (before === null) introduceGuidelines(page, state);
+    if (before === null) {
+      introduceGuidelines(page, state);
+      introduceColumns(page, state);
+    }
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
     if (hasNewLabels || state.event !== before?.event) {
@@ -115,6 +119,7 @@ function render({ model, el }) {
     a: () => controller.state?.question && card.note.toggle(),
     h: () => openHistory(page),
     i: () => openGuidelines(page),
+    c: () => openColumns(page),
     r: () => openReview(page),
     t: () => openTeam(page),
     "/": () => clusters.focusSearch(),

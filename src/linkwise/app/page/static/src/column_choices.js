@@ -1,0 +1,147 @@
+/** What a person chooses for the columns of a table, and how two rows look then. Nothing here touches the document. */
+
+/** @import { Field, Item, Question, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
+
+/** @type {Record<Use, string>} */
+export const USE_LABELS = { compare: "Compare", show: "Show", id: "Id", ignore: "Ignore" };
+export const TITLE = "Your columns";
+const TEXTS = "Group texts";
+const RECORDS = "Group records";
+const OF_RECORDS = ["number", "amount", "category", "date"];
+
+/**
+ * The uses that a column can have.
+ * @param {TableColumn} column
+ * @param {TableColumns} table
+ * @returns {Use[]}
+ */
+export function listUses(column, { columns, facts }) {
+  const isCurve = column.kind === "curve";
+  const hasCurves = columns.some((one) => one.kind === "curve");
+  if (isCurve || (column.use === "id" && facts)) return [column.use];
+  const canName = !facts && column.is_unique;
+  const canCompare = !hasCurves && (column.kind !== "other" || column.use === "compare");
+  return [
+    ...(canCompare ? /** @type {Use[]} */ (["compare"]) : []),
+    "show",
+    ...(canName || column.use === "id" ? /** @type {Use[]} */ (["id"]) : []),
+    "ignore",
+  ];
+}
+
+/**
+ * The columns with another use or kind for one of them. There is at most one id.
+ * @param {TableColumn[]} columns
+ * @param {string} name
+ * @param {Partial<Pick<TableColumn, "use" | "kind">>} change
+ * @returns {TableColumn[]}
+ */
+export function changeColumn(columns, name, change) {
+  return columns.map((one) => {
+    if (one.name === name) return { ...one, ...change };
+    return change.use === "id" && one.use === "id" ? { ...one, use: "show" } : one;
+  });
+}
+
+/**
+ * The columns that differ from those that the host has, as it takes them.
+ * @param {TableColumn[]} before
+ * @param {TableColumn[]} now
+ */
+export const listChanges = (before, now) =>
+  now
+    .filter((one, i) => one.use !== before[i].use || one.kind !== before[i].kind)
+    .map(({ name, use, kind }) => ({ name, use, kind }));
+
+/**
+ * Uses for tasks that the data look like; each gives the use of a column.
+ * @param {TableColumns} table
+ * @returns {{ label: string, choose: (column: TableColumn) => Use }[]}
+ */
+export function listTasks(table) {
+  const isFree = /** @param {TableColumn} one */ (one) => one.use === "compare" || one.use === "show";
+  const texts = table.columns.filter((one) => isFree(one) && one.kind === "text");
+  const records = table.columns.filter((one) => isFree(one) && OF_RECORDS.includes(one.kind));
+  if (!texts.length || records.length < 2 || table.columns.some((one) => one.kind === "curve")) return [];
+  const compare = /** @type {(chosen: TableColumn[]) => (column: TableColumn) => Use} */ (chosen) => {
+    const names = new Set(chosen.map((one) => one.name));
+    return (column) => (isFree(column) ? (names.has(column.name) ? "compare" : "show") : column.use);
+  };
+  return [
+    { label: TEXTS, choose: compare(texts) },
+    { label: RECORDS, choose: compare(records) },
+  ];
+}
+
+/**
+ * The two rows as a question will show them.
+ * @param {TableColumns} table
+ * @param {TableColumn[]} columns as they are chosen
+ * @returns {Pick<Question, "first" | "second" | "differing">}
+ */
+export function previewPair(table, columns) {
+  const pair = [table.first, table.second];
+  const shown = [
+    ...columns.filter((one) => one.use === "compare"),
+    ...columns.filter((one) => one.use === "show"),
+  ];
+  const [first, second] = pair.map((item, i) =>
+    table.has_side_table ? item : previewItem(item, i, columns, shown),
+  );
+  const theirs = new Map(second.fields.map((field) => [field.name, field.value]));
+  const differing = first.fields.filter((field) => theirs.get(field.name) !== field.value);
+  return { first, second, differing: differing.map((field) => field.name) };
+}
+
+/**
+ * @param {Item} item
+ * @param {number} i
+ * @param {TableColumn[]} columns
+ * @param {TableColumn[]} shown
+ * @returns {Item}
+ */
+function previewItem(item, i, columns, shown) {
+  const isText = /** @param {TableColumn} one */ (one) => one.kind === "text" && one.use === "compare";
+  const isPicture = /** @param {TableColumn} one */ (one) => one.kind === "picture" && item.image;
+  const before = new Map(item.fields.map((field) => [field.name, field]));
+  /** @type {Field[]} */
+  const fields = shown
+    .filter((one) => one.values.length && !isText(one) && !isPicture(one))
+    .map((one) => ({
+      name: one.name,
+      value: one.values[i],
+      place: one.kind === "category" ? null : (before.get(one.name)?.place ?? null),
+    }));
+  const names = new Set(columns.map((one) => one.name));
+  const compared = shown.filter((one) => one.use === "compare");
+  const made = item.fields.filter(
+    (field) => !names.has(field.name) && compared.some((one) => field.name.startsWith(`${one.name} (`)),
+  );
+  const texts = shown.filter(isText).map((one) => one.values[i]);
+  const id = columns.find((one) => one.use === "id");
+  return {
+    row: item.row,
+    name: id?.values[i] ?? `row ${item.row}`,
+    fields: [...fields, ...made],
+    ...(texts.length ? { text: texts.filter(Boolean).join("\n\n") } : {}),
+    ...(item.image && shown.some((one) => one.kind === "picture") ? { image: item.image } : {}),
+    ...(item.series ? { series: item.series } : {}),
+  };
+}
+
+/**
+ * What a change does to the answers; empty before there are any.
+ * @param {TableColumns} table
+ */
+export const describeReplay = ({ facts, backup }) =>
+  facts ? `A change replays all ${facts}. A copy of the session is kept in ${backup}.` : "";
+
+/**
+ * What came of a change.
+ * @param {string | null} backup
+ * @param {string} changed
+ */
+export function describeReading(backup, changed) {
+  const kept = backup ? `All answers were replayed. The session as it was is in ${backup}.` : "";
+  return `${kept} ${changed}`.trim();
+}

@@ -1,0 +1,286 @@
+/** The columns of a table: what linkwise reads in them, and what a person uses them for. */
+import {
+  changeColumn,
+  describeReading,
+  describeReplay,
+  listChanges,
+  listTasks,
+  listUses,
+  previewPair,
+  TITLE,
+  USE_LABELS,
+} from "./column_choices.js";
+import { createButton, setEnabled } from "./controls.js";
+import { createNotice, openDialog } from "./dialog.js";
+import { h, setText } from "./dom.js";
+import { renderPair } from "./items.js";
+import { formatCount, formatPercent } from "./wording.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { State, TableColumn, TableColumns, Use } from "./protocol.d.ts" */
+
+const INTRODUCTION = "linkwise compares rows by the columns set to Compare.";
+const MANY = 12; // columns from which they can be searched
+const NOTHING = "–";
+const HEADINGS = ["Column", "Kind", "Example", "Missing", "Influence", "Use"];
+
+/** @param {number | null} share */
+const describeShare = (share) => (share === null ? NOTHING : formatPercent(share).replace("under ", "< "));
+
+/** @param {State | null} state */
+export const hasColumns = (state) => Boolean(state?.table);
+
+/**
+ * Open the columns before the first answer.
+ * @param {Page} page
+ * @param {State} state
+ */
+export function introduceColumns(page, state) {
+  if (state.table?.is_new) openColumns(page);
+}
+
+/** @param {Page} page */
+export async function openColumns(page) {
+  if (!hasColumns(page.controller.state) || page.hasDialog) return;
+  const { body, foot, close } = openDialog(page, TITLE, "lw-table-dialog");
+  body.append(h("p", { class: "lw-soft" }, "Reading the columns…"));
+  const reply = await page.controller.request({ do: "table" });
+  if (!reply.ok) {
+    body.replaceChildren(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+    return;
+  }
+  new ColumnTable(page, /** @type {any} */ (reply), { body, foot, close });
+}
+
+class ColumnTable {
+  /** Shown lines by the name of their column. @type {Map<string, { node: HTMLElement, show: (column: TableColumn) => void }>} */
+  #lines = new Map();
+
+  /**
+   * @param {Page} page
+   * @param {TableColumns} table
+   * @param {{ body: HTMLElement, foot: HTMLElement, close: () => void }} dialog
+   */
+  constructor(page, table, { body, foot, close }) {
+    this.page = page;
+    this.table = table;
+    this.columns = table.columns;
+    this.largest = Math.max(...table.columns.map((one) => one.influence ?? 0)) || 1;
+    this.close = close;
+    this.notice = createNotice();
+    this.preview = h("div", { class: "lw-items" });
+    this.replay = h("p", { class: "lw-soft lw-gap" }, describeReplay(table));
+    this.start = createButton(table.facts ? "Apply" : "Start", () => this.#apply(), {
+      className: "lw-main",
+    });
+    const list = h("tbody", { role: "rowgroup" });
+    for (const column of table.columns) {
+      const line = this.#createLine(column);
+      this.#lines.set(column.name, line);
+      list.append(line.node);
+    }
+    const head = HEADINGS.map((words) => h("th", { scope: "col", role: "columnheader" }, words));
+    const region = h(
+      "div",
+      { class: "lw-table-scroll", role: "region", tabindex: "0", "aria-label": "Columns" },
+      h(
+        "table",
+        { class: "lw-table", role: "table" },
+        h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head)),
+        list,
+      ),
+    );
+    const notes = table.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`).join(" ");
+    body.replaceChildren(
+      h("p", { class: "lw-soft" }, [INTRODUCTION, notes].filter(Boolean).join(" ")),
+      ...this.#createTools(),
+      region,
+      h(
+        "section",
+        { class: "lw-preview", "aria-label": "Preview of a question" },
+        h("h3", {}, "A question will look like this"),
+        this.preview,
+      ),
+    );
+    foot.replaceChildren(this.notice.node, this.replay, this.start);
+    this.#show();
+    if (!table.facts) this.start.focus();
+  }
+
+  /** Suggested tasks, and a field that finds columns by name. */
+  #createTools() {
+    const tasks = listTasks(this.table).map(({ label, choose }) =>
+      createButton(label, () => {
+        this.columns = this.columns.map((one) => ({ ...one, use: choose(one) }));
+        this.#show();
+      }),
+    );
+    const find = h("input", {
+      class: "lw-search",
+      type: "search",
+      placeholder: `Search ${formatCount(this.columns.length, "column")}`,
+      "aria-label": "Search the columns by name",
+    });
+    find.addEventListener("input", () => {
+      const words = find.value.trim().toLowerCase();
+      for (const [name, { node }] of this.#lines) node.hidden = !name.toLowerCase().includes(words);
+    });
+    const tools = [...tasks, ...(this.columns.length > MANY ? [find] : [])];
+    return tools.length ? [h("div", { class: "lw-table-tools" }, tools)] : [];
+  }
+
+  /** @param {TableColumn} given as the host has it */
+  #createLine(given) {
+    const { name } = given;
+    const change = /** @param {Partial<TableColumn>} values */ (values) => {
+      this.columns = changeColumn(this.columns, name, values);
+      this.#show();
+    };
+    const kind = createKindChoice(given, (value) => change({ kind: value }));
+    const use = createUseChoice(this.page, given, listUses(given, this.table), (value) =>
+      change({ use: value }),
+    );
+    const badge = h("span", { class: "lw-proposed" }, "Proposed: ");
+    const undo = createButton("", () => change(this.#revert(given)), { className: "lw-link" });
+    const why = h("p", { class: "lw-soft" }, badge, given.reason, " ", undo);
+    const influence = createInfluence(this.largest);
+    const cell = /** @type {(label: string, content: any) => HTMLElement} */ (label, content) =>
+      h("td", { role: "cell", class: `lw-of-${label}` }, content);
+    const missing = cell("missing", describeShare(given.missing || null));
+    missing.toggleAttribute("data-empty", !given.missing);
+    const counts = cell("influence", influence.node);
+    const node = h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "row", role: "rowheader" }, h("span", { class: "lw-column-name" }, name), why),
+      cell("kind", kind.node),
+      cell("example", h("span", { class: "lw-example" }, given.example || NOTHING)),
+      missing,
+      counts,
+      cell("use", use.node),
+    );
+    const show = /** @param {TableColumn} column */ (column) => {
+      const isSame = column.use === given.use && column.kind === given.kind;
+      node.dataset.use = column.use;
+      kind.show(column.kind);
+      use.show(column.use);
+      influence.show(isSame ? column.influence : null);
+      counts.toggleAttribute("data-empty", !isSame || column.influence === null);
+      badge.hidden = !(given.is_proposed && isSame);
+      const canReject = given.is_proposed && given.otherwise && !(this.table.facts && given.use === "id");
+      undo.hidden = isSame && !canReject;
+      setText(undo, isSame ? "Undo" : "Reset");
+      undo.setAttribute("aria-label", `${isSame ? "Undo the proposal for" : "Reset"} ${name}`);
+      why.hidden = !given.reason && isSame;
+    };
+    return { node, show };
+  }
+
+  /**
+   * What the column becomes by a click on undo.
+   * @param {TableColumn} given
+   */
+  #revert(given) {
+    const now = this.columns.find((one) => one.name === given.name);
+    const isSame = now?.use === given.use && now.kind === given.kind;
+    if (isSame && given.otherwise) return { use: given.otherwise[0], kind: given.otherwise[1] };
+    return { use: given.use, kind: given.kind };
+  }
+
+  #show() {
+    for (const column of this.columns) this.#lines.get(column.name)?.show(column);
+    this.preview.replaceChildren(...renderPair(previewPair(this.table, this.columns)));
+    const hasChanges = listChanges(this.table.columns, this.columns).length > 0;
+    setEnabled(this.start, hasChanges || !this.table.facts);
+    this.notice.show("");
+  }
+
+  async #apply() {
+    if (this.start.getAttribute("aria-disabled") === "true") return;
+    const columns = listChanges(this.table.columns, this.columns);
+    if (!columns.length) {
+      this.close();
+      return;
+    }
+    setEnabled(this.start, false);
+    this.notice.show("Reading the rows…");
+    const reply = await this.page.controller.store(
+      { do: "read", columns },
+      { describe: (found) => describeReading(found.backup, found.changed) },
+    );
+    if (reply?.ok) {
+      this.close();
+      return;
+    }
+    this.#show();
+    this.notice.show(reply?.error.text ?? "linkwise cannot be reached.", "warn");
+  }
+}
+
+/**
+ * A list of kinds where there is a choice.
+ * @param {TableColumn} given
+ * @param {(kind: string) => void} choose
+ */
+function createKindChoice({ name, kind, kinds }, choose) {
+  if (kinds.length < 2) {
+    const node = h("span", {}, kind);
+    return { node, show: /** @param {string} value */ (value) => setText(node, value) };
+  }
+  const all = kinds.includes(kind) ? kinds : [kind, ...kinds];
+  const node = h(
+    "select",
+    { class: "lw-order", "aria-label": `Kind of ${name}` },
+    all.map((one) => h("option", { value: one }, one)),
+  );
+  node.addEventListener("change", () => choose(node.value));
+  return {
+    node,
+    show(/** @type {string} */ value) {
+      node.value = value;
+    },
+  };
+}
+
+/**
+ * One button for each use, of which one is pressed.
+ * @param {Page} page
+ * @param {TableColumn} given
+ * @param {Use[]} uses
+ * @param {(use: Use) => void} choose
+ */
+function createUseChoice(page, given, uses, choose) {
+  const group = page.createId("use");
+  const inputs = uses.map((use) =>
+    h("input", { type: "radio", name: group, value: use, class: "lw-hidden", onchange: () => choose(use) }),
+  );
+  const node = h(
+    "div",
+    { class: "lw-uses", role: "radiogroup", "aria-label": `Use of ${given.name}` },
+    inputs.map((input, i) => h("label", {}, input, h("span", {}, USE_LABELS[uses[i]]))),
+  );
+  return {
+    node,
+    show(/** @type {Use} */ use) {
+      for (const input of inputs) input.checked = input.value === use;
+    },
+  };
+}
+
+/**
+ * A bar with a number.
+ * @param {number} largest the influence of a full bar
+ */
+function createInfluence(largest) {
+  const fill = h("i", {});
+  const bar = h("span", { class: "lw-influence-bar", "aria-hidden": "true" }, fill);
+  const words = h("span", {});
+  return {
+    node: h("span", { class: "lw-influence" }, bar, words),
+    show(/** @type {number | null} */ share) {
+      bar.hidden = share === null;
+      fill.style.width = `${(100 * (share ?? 0)) / largest}%`;
+      setText(words, describeShare(share));
+    },
+  };
+}
