@@ -1,5 +1,6 @@
 """Before the first question: what the values decide, the shares of columns, and how to decide otherwise."""
 
+import json
 import re
 import shlex
 import sys
@@ -141,3 +142,61 @@ def test_a_folder_that_cannot_be_listed_has_no_other_table(tmp_path, linkwise, m
     done = linkwise("ask", path, said="q\n")
     assert done.exit_code == 0, done.output
     assert "--show FILE shows another table instead" in " ".join(done.stdout.split())
+
+
+def test_status_shows_the_command_that_reads_the_data_in_the_same_way(tmp_path, linkwise, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_everyday.make(tmp_path, ["customers"], 0.1, seed=7)
+    linkwise("ask", "customers.csv", said="y\nq\n")
+    command = json.loads(linkwise("status", "customers.csv", "--json").stdout)["command"]
+    assert f"begun by {command} " in " ".join(linkwise("status", "customers.csv").stdout.split())
+    assert command == "linkwise ask customers.csv --id customer --delimiter , --merge-variants --as-is"
+    again = linkwise(*shlex.split(command)[1:], "--budget", 1)
+    assert "resumed: 1 answer" in again.stdout
+    assert "from now on" not in again.stdout
+
+
+# ---------------------------------------------------------------- without questions
+PEOPLE = [
+    f"C{n:02},{20 + n * 7 % 40},{(1 + n % 9) ** 5},a note about row{n} and more words" for n in range(40)
+]
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["customer,age,income,note", *PEOPLE]) + "\n")
+    (tmp_path / "ids.csv").write_text("id_a,id_b,kind\nC00,C01,must-link\n")
+    (tmp_path / "places.csv").write_text("id_a,id_b,kind\n0,1,must-link\n")
+    return path
+
+
+@pytest.mark.parametrize("method", [["pckmeans"], ["clusilc"]], ids=["distances", "rules"])
+def test_clusters_are_made_and_explained_of_what_the_values_suggest(people, linkwise, method):
+    done = linkwise("cluster", people, "--constraints", "ids.csv", "--method", *method, "--clusters", 3)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("C00,")
+    assert "Decided by the values: 'customer' identifies the rows" in " ".join(done.stderr.split())
+    Path("clusters.csv").write_text(done.stdout)
+    explained = linkwise("explain", people, "--labels", "clusters.csv")
+    assert explained.exit_code == 0, explained.stderr
+
+
+def test_clusters_as_is(people, linkwise):
+    done = linkwise(
+        "cluster", people, "--as-is", "--constraints", "places.csv", "--method", "pckmeans", "--clusters", 3
+    )
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("0,")
+    Path("clusters.csv").write_text(done.stdout)
+    assert linkwise("explain", people, "--labels", "clusters.csv", "--as-is").exit_code == 0
+
+
+@pytest.mark.parametrize("command", [["cluster"], ["ask", "--budget", 0]], ids=["cluster", "ask"])
+def test_pairs_by_position_are_told_how_rows_are_identified(people, linkwise, command):
+    done = linkwise(command[0], people, "--constraints", "places.csv", *command[1:])
+    assert done.exit_code == 3
+    said = " ".join(done.stderr.split())
+    assert "names a row that does not exist: id_a is '0'" in said
+    assert "identifies rows by 'customer'. Use --as-is to identify them by their positions" in said

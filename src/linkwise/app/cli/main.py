@@ -21,6 +21,7 @@ from linkwise.app.cli.typer_options import (
 from linkwise.app.project.method_choice import MethodChoice
 from linkwise.app.project.options import (
     ANNOTATORS,
+    AS_IS,
     ERROR_RATE,
     GOLD,
     OF_LARGE_DATA,
@@ -76,6 +77,7 @@ DataFile = Annotated[
     typer.Argument(metavar="FILE", help="a table such as CSV; a folder of images or texts"),
 ]
 SessionFile = Annotated[Path | None, option_of(SESSION)]
+AsIs = Annotated[bool, option_of(AS_IS)]
 ERROR_RATE_OF_PAIRS = ERROR_RATE._replace(
     help="share of wrong pairs or estimate  [default: 0]",
     heading=OF_METHOD,
@@ -225,6 +227,7 @@ def cluster_command(
         ),
     ] = None,
     error_rate: Annotated[str | None, option_of(ERROR_RATE_OF_PAIRS)] = None,
+    as_is: AsIs = False,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -251,6 +254,7 @@ def cluster_command(
         choice,
         constraints=constraints,
         error_rate=error_rate,
+        as_is=as_is,
         labels=labels,
         force=force,
         as_json=as_json,
@@ -331,6 +335,7 @@ def explain_command(
     reading: Annotated[Reading, "without scale"],
     request: ExplainOptions,
     session: SessionFile = None,
+    as_is: AsIs = False,
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -355,7 +360,9 @@ def explain_command(
     """
     from linkwise.app.cli.commands.explain import explain_clusters
 
-    explain_clusters(path, reading, request, session_file=session, labels=labels, constraints=constraints)
+    explain_clusters(
+        path, reading, request, session_file=session, labels=labels, constraints=constraints, as_is=as_is
+    )
 
 
 @app.command("export", cls=Command)

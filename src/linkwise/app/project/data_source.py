@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,13 @@ from linkwise.data.read.formats import ENDINGS
 from linkwise.data.reading import Reading, recall_reading, store_reading
 from linkwise.data.show.rows import to_rows
 from linkwise.data.show.side_table import read_side_table, show_side_table
-from linkwise.errors import ConstraintWarning, DataError, DataMismatchError
+from linkwise.errors import (
+    ConstraintError,
+    ConstraintWarning,
+    DataError,
+    DataMismatchError,
+    InfeasibleConstraintsError,
+)
 from linkwise.types import Progress
 
 CHECKSUM = "sha256"  # of a file, in what a session stores about it
@@ -61,6 +68,8 @@ def read_rows(
         raise DataError(f"{data} is a file, and the session was made for a folder. Pass that folder.")
     try:
         table = read_table(data, reading, propose=propose)
+        if categories == "codes" and table.proposals and (table.kind != "record" or table.reading.text):
+            table = read_table(data, _without_blocks(table.reading, reading))
     except ImportError as error:
         raise UsageError(str(error)) from error
     try:
@@ -69,6 +78,12 @@ def read_rows(
         raise UsageError(str(error)) from error
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
+
+
+def _without_blocks(proposed: Reading, given: Reading) -> Reading:
+    """What is proposed, less texts, pictures and curves, of which there are no codes."""
+    names = ("text", "text_by", "image", "series", "columns")
+    return replace(proposed, **{name: getattr(given, name) for name in names})
 
 
 def read_shown_rows(
@@ -191,6 +206,21 @@ def is_data(path: Path) -> bool:
 def resolve_name(path: Path) -> Path:
     """Resolve a path without a name, such as the folder ``.``."""
     return path.resolve() if path.name in ("", "..") else path
+
+
+@contextmanager
+def explain_ids(table: Table) -> Iterator[None]:
+    """Add to an error about rows that do not exist which column the values suggested for the ids."""
+    try:
+        yield
+    except ConstraintError as error:
+        taken = [one.value for one in table.proposals if one.option == "id_column"]
+        if not taken or isinstance(error, InfeasibleConstraintsError):
+            raise
+        raise type(error)(
+            f"{error} linkwise identifies rows by '{taken[0]}'. Use --as-is to identify them by their"
+            " positions, counted from 0."
+        ) from None
 
 
 def row_ids(table: Table) -> list[str] | None:

@@ -21,6 +21,7 @@ from linkwise.app.project.column_advice import Advice, advise
 from linkwise.app.project.data_source import (
     check_exists,
     describe_source,
+    explain_ids,
     is_data,
     is_unchanged,
     read_pairs_file,
@@ -322,7 +323,10 @@ def _open_project(
         notes = (describe_groups(data, groups, is_chosen=is_chosen), *describe_choices(groups))
     table, encoded = rows.table, rows.encoded
     ids = row_ids(table)
-    pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
+    pairs = None
+    if constraints is not None:
+        with explain_ids(table):
+            pairs = read_pairs_file(constraints, ids, len(table)), constraints.name
     if choice.n_clusters is not None:
         refuse_more_than_rows(choice.n_clusters, len(table))
     rate = rate_of_new_session(kept.error_rate)

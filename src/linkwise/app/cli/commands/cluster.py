@@ -18,7 +18,15 @@ from linkwise.app.cli.cluster_reports import (
     summarize_clusters,
     summarize_suspects,
 )
-from linkwise.app.project.data_source import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
+from linkwise.app.project.column_advice import describe_proposals
+from linkwise.app.project.data_source import (
+    check_exists,
+    explain_ids,
+    read_pairs_file,
+    read_rows,
+    resolve_name,
+    row_ids,
+)
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.group_rows import is_in_files
 from linkwise.app.project.method_choice import MethodChoice, build_clusterer, check_clusterer
@@ -44,6 +52,7 @@ def cluster(
     *,
     constraints: Path | None = None,
     error_rate: float | str | None = None,
+    as_is: bool = False,
     labels: Path | None = None,
     force: bool = False,
     as_json: bool = False,
@@ -58,9 +67,10 @@ def cluster(
     if error_rate is not None and constraints is None:
         raise UsageError("--error-rate is about the pairs of --constraints. Use both, or neither.")
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
-        rows = _read_rows(method, file, reading, progress)
+        rows = _read_rows(method, file, reading, progress, propose=not as_is)
         ids = row_ids(rows.table)
-        pairs = _read_pairs(constraints, ids, len(rows.table), error_rate)
+        with explain_ids(rows.table):
+            pairs = _read_pairs(constraints, ids, len(rows.table), error_rate)
         with name_rows_in_conflict(ids):
             model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
             model.fit(rows.encoded.X, constraints=pairs, progress=progress)
@@ -89,13 +99,15 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
     check_free([labels], force=force)
 
 
-def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress | None) -> Rows:
+def _read_rows(
+    method: Method, file: Path, reading: Reading, progress: Progress | None, *, propose: bool
+) -> Rows:
     """Read the file as the method takes it: a tree needs no scale, and takes a category as one column."""
     if reading.side_file is not None:
         raise UsageError("--show FILE is about what a person sees, and nobody is asked here. Remove it.")
     check_reading(reading, file)
     if not method.with_codes:
-        return read_rows(file, reading, progress=progress)
+        return read_rows(file, reading, progress=progress, propose=propose)
     if file.is_dir() or reading.text is not None or reading.is_of_series:
         raise UsageError(
             f"{method.name} makes rules on columns, which images, texts and curves do not have. "
@@ -103,7 +115,7 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
         )
     if reading.scale is not None:
         raise UsageError(f"{method.name} counts every column alike, whatever its scale. Remove --scale.")
-    return read_rows(file, replace(reading, scale="none"), "codes")
+    return read_rows(file, replace(reading, scale="none"), "codes", propose=propose)
 
 
 def _read_pairs(
@@ -129,7 +141,9 @@ def _report(
     """Print what was read, what the clusters are, and the command that goes on, if there is one."""
     console = Console(stderr=True)
     title = f"{title}, {count_noun(pairs.n_constraints, 'pair')}"
-    notes = (*rows.table.notes, *rows.encoded.notes)
+    proposals = rows.table.proposals
+    decided = (describe_proposals(proposals),) if proposals else ()
+    notes = (*rows.table.notes, *rows.encoded.notes, *decided)
     console.print(screen.draw_opening(title, notes), highlight=False)
     for part in report_suspects(pairs, row_ids(rows.table)):
         console.print(part, highlight=False)

@@ -51,6 +51,7 @@ def explain_clusters(
     session_file: Path | None = None,
     labels: Path | None = None,
     constraints: Path | None = None,
+    as_is: bool = False,
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if request.rows is not None and request.form != "rules":
@@ -64,7 +65,7 @@ def explain_clusters(
         if labels is None:
             subject = load_session_clusters(path, session_file, reading, constraints, progress)
         else:
-            subject = load_labelled_clusters(path, reading, labels, constraints, progress)
+            subject = load_labelled_clusters(path, reading, labels, constraints, progress, as_is=as_is)
     check_apart([request.plot], subject.files)
     pair = None if request.rows is None else _find_rows(request.rows, subject.ids)
     found = _make_rules(subject, request)

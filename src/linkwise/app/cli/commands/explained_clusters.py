@@ -161,7 +161,13 @@ def _describe_rows(rows: Rows, data: Path, way: str) -> ReadRows:
 
 
 def load_labelled_clusters(
-    path: Path, reading: Reading, labels: Path, constraints: Path | None, progress: Progress | None = None
+    path: Path,
+    reading: Reading,
+    labels: Path,
+    constraints: Path | None,
+    progress: Progress | None = None,
+    *,
+    as_is: bool = False,
 ) -> ExplainedClusters:
     """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
     if is_session(path):
@@ -169,7 +175,7 @@ def load_labelled_clusters(
             f"{path} is a session, which has clusters of its own. With --labels, name the data file."
         )
     source = describe_source(reading, path)
-    rows = read_shown_rows(path, source, Path(), progress)
+    rows = read_shown_rows(path, source, Path(), progress, propose=not as_is)
     table = rows.table
     read = _describe_rows(rows, path, "add")
     filled = [note for note in (read.columns or rows.encoded).notes if note.startswith("Missing")]

@@ -13,12 +13,12 @@ from typing import Any
 from rich.console import Console
 
 from linkwise.app.project.arrived_rows import describe_extension, describe_unfit, extend_session
-from linkwise.app.project.changed_options import name_backup
+from linkwise.app.project.changed_options import USUAL, name_backup, recall_options
 from linkwise.app.project.exit_codes import UsageError, say
 from linkwise.app.project.group_files import hold_groups
 from linkwise.app.project.group_rows import check_no_engine, is_of_groups, open_engine
 from linkwise.app.project.method_choice import learner_phrase
-from linkwise.app.project.options import NO_WORKERS, WorkerOptions
+from linkwise.app.project.options import AS_IS, NO_WORKERS, WorkerOptions, write_reading
 from linkwise.app.project.origin import origin_of
 from linkwise.app.project.output import (
     STDOUT,
@@ -47,6 +47,7 @@ from linkwise.app.terminal.console import UNNAMED, event_in_words
 from linkwise.app.terminal.progress import busy, show_bar
 from linkwise.app.terminal.protocol import emit, event_as_json, examples_as_json, state
 from linkwise.constraints.error_rates import SourceRate
+from linkwise.data.reading import Reading
 from linkwise.errors import UnnamedAnswersError
 from linkwise.session.journal.events import Event
 from linkwise.session.session import Session
@@ -116,6 +117,8 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
             f"{session.n_rows - n_border} groups{beside}; counts are of {'these' if beside else 'groups'}"
         )
         facts.append(("rows", f"{source['groups']['n_rows']} in {counted}"))
+    if (command := _write_begin_command(source, path)) is not None:
+        facts.append(("begun by", command))
     facts += [("method", learner_phrase(shown.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
@@ -133,6 +136,17 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if shown.examples:
         facts.append(("examples", count_noun(len(shown.examples), "pair")))
     return facts + _list_sources(session, shown)
+
+
+def _write_begin_command(source: dict[str, Any], path: Path) -> str | None:
+    """The command that reads the data as the session does; None of data that no command reads."""
+    if "choices" not in source or "file" not in source or is_of_groups(source):
+        return None
+    data = data_path(path, source) or Path(source["file"])
+    given = recall_options(source, path).settings().items()
+    reading = Reading(**{name: value for name, value in given if (name, value) != USUAL})
+    words = write_reading(reading)
+    return quote_command("linkwise", "ask", data, *words, AS_IS.flag, *session_words(data, path))
 
 
 def _list_sources(session: Session, now: Snapshot) -> list[tuple[str, str]]:
@@ -159,9 +173,11 @@ def _format_time(event: Event) -> str:
 def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
     shown = session.snapshot
     now, current = shown.status, shown.labels_are_current
+    source = origin_of(session, path)
     return {
         "session": str(path),
-        "data": origin_of(session, path).get("file"),
+        "data": source.get("file"),
+        "command": _write_begin_command(source, path),
         "learner": session.learner,
         **state(now),
         "labels_are_current": current,
