@@ -107,7 +107,7 @@ class Stub:
             "advice": {"stop": None, "text": "", "wrong": None, "most_wrong": None, "n_open": 0},
             "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None, "errors": "", "n_suspects": 0, "n_review": 0,
-            "columns": None,
+            "columns": None, "table": None,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,
                  "exemplar": k, "exemplars": [k], "exemplar_names": [f"c{k}"]}

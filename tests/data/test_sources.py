@@ -25,7 +25,7 @@ def customers():
             "amount": rng.lognormal(3, 1.5, N),
             "visits": rng.integers(0, 9, N),
             "city": rng.choice(["Rome", "Bern", "Oslo"], N),
-            "since": pd.date_range("2020-01-01", periods=N, freq="D"),
+            "since": rng.permutation(pd.date_range("2020-01-01", periods=N, freq="D")),
             "vip": rng.random(N) < 0.5,
         }
     )

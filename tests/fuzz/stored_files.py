@@ -112,7 +112,7 @@ class Kept:
             self._stop_pass(stop)
             self.contents[name] = (self.folder / name).read_bytes()
         self.items = table_passes.summarize_tables(self.tables, CHOICES, 50, 0, self.folder)
-        self.contents["groups.npz"] = (self.folder / "items.npz").read_bytes()
+        self.contents["groups.npz"] = (self.folder / "groups.npz").read_bytes()
         self.labels = np.arange(len(self.items.steps)) % 3
         self._export()
         self.parts = sorted(self.out.glob("*.parquet"))

@@ -97,8 +97,7 @@ def test_what_cannot_be_read_is_named(tmp_path):
     (tmp_path / "c.csv").write_bytes(b"x,y\n1,\xff\n")
     with pytest.raises(lw.DataError, match=r"c.csv"):
         read(tmp_path / "c.csv")
-    with pytest.raises(lw.DataError, match=r"d.csv: .*twice"):
-        read(write(tmp_path / "d.csv", "x,x\n1,2\n"))
+    assert read(write(tmp_path / "d.csv", "x,x\n1,2\n")).columns == ["x", "x_2"]
 
 
 def test_files_of_two_kinds_are_refused(two, tmp_path):

@@ -24,7 +24,7 @@ def orders():
             "order": [f"O-{row:02d}" for row in range(N)],
             "price": np.where(np.arange(N) % 9 == 0, np.nan, rng.lognormal(4, 1.5, N)),
             "shop": rng.choice(["north", "south"], N),
-            "sent": pd.date_range("2024-01-01", periods=N, freq="7D", tz="Europe/Rome"),
+            "sent": pd.date_range("2024-01-01", periods=N, freq="7D", tz="Europe/Rome")[rng.permutation(N)],
         }
     )
 

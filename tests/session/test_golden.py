@@ -111,9 +111,9 @@ def test_a_session_of_the_command_line(tmp_path):
         labels = [line.split(",") for line in (GOLDEN / "customers-labels.csv").read_text().split()[1:]]
         assert [i for i, _ in labels] == ids
         assert [int(cluster) for _, cluster in labels] == kept.labels.tolist()
-    table, encoded, _ = read_rows(tmp_path / source["file"], recall_reading(source))
+    rows = read_rows(tmp_path / source["file"], recall_reading(source))
     assert describe_source(Reading(), tmp_path / "customers.csv")["scale"] == source["scale"]
-    with Session.open(path, encoded.X, ids=table.ids) as session:
+    with Session.open(path, rows.X, ids=rows.ids) as session:
         assert session.constraints == constraints
         assert session.question is not None
 

@@ -150,7 +150,6 @@ def test_an_interruption_while_it_prepares_loses_nothing(fruit, linkwise, monkey
 def test_progress_is_drawn_on_a_terminal_and_can_be_interrupted(tmp_path):
     fruit = write_fruit(tmp_path / "fruit.csv", rows=900)
     with on_terminal("ask", fruit.path, "--method", "cobs") as screen:
-        screen.start()
         screen.wait_for(" of 931")
         screen.press("\x03")
         assert screen.ended() == 130

@@ -121,7 +121,7 @@ def test_without_rows_of_answers_the_others_go_to_a_new_session(tmp_path, run):
     done = run(*advised(refused), said="q\n")
     assert (done.exit_code, "left out because a row of theirs" in done.stdout) == (0, True), done.stderr
     with Session.open(tmp_path / "c-new.csv.linkwise") as session:
-        assert session.source | {"file": 0} == source | {"file": 0}
+        assert session.source | {"file": 0, "sha256": 0} == source | {"file": 0, "sha256": 0}
 
 
 def test_without_answers_changed_rows_need_no_replay(tmp_path, run):

@@ -297,7 +297,7 @@ def test_where_there_is_a_browser_the_page_is_opened(fruit, browser, command):
 @pytest.mark.parametrize(
     ("command", "shows"),
     [
-        (["ask", "{}", "--terminal"], "Do these two belong together?"),
+        (["ask", "{}", "--terminal"], "Start? [Y/n, or number of a column] "),
         (["ask", "{}", "--json"], '"type": "question"'),
         (["demo", "wine", "--terminal"], "Do these two belong together?"),
         (["demo", "wine", "--auto", "--budget", "2"], "questions  clusters"),

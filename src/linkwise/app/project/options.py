@@ -173,9 +173,10 @@ DATA_OPTIONS: dict[str, CommandOption] = {  # of each field of `Reading`, in the
     ),
     "text_by": CommandOption(
         "--text-by",
-        "what to compare of texts  [default: words]",
+        "words, letters, meaning or words,meaning",
         OF_COMPARISON,
         type=("words", "letters", "meaning", "words,meaning"),
+        metavar="HOW",
     ),
     "image": CommandOption(
         "--image",

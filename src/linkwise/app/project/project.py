@@ -200,7 +200,8 @@ def new_session_path(data: Path, given: Path | None) -> Path:
         return session_path(data)
     if is_session(data):
         raise UsageError(f"{data} is a session itself. Pass its data file, or remove --session.")
-    if is_data(given) and not is_session(given):
+    is_free_name = given.suffix.lower() in DATABASES and not given.exists()
+    if is_data(given) and not is_session(given) and not is_free_name:
         raise UsageError(
             f"--session {given} is a data file, not a session. Remove --session to store the answers in "
             f"{session_path(data)}, or use a file such as {given.stem}{SUFFIX}."

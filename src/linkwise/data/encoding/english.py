@@ -16,6 +16,11 @@ WITH_MEANING = (
     "amount back bill bottom call cry describe detail empty fill find fire found front full interest keep"
     " last mill mine move name part serious show side sincere system thick thin top"
 )
+# what somebody asks for: a question word, a refusal or a wish tells one request from another
+OF_REQUESTS = (
+    "can cannot cant could couldnt don how never no none not nothing please should when where whether which who whose"
+    " why without would what again already before after since still until yet i me my we us our you your"
+)
 # stop words that are words of other European languages, too, many of them frequent
 OF_OTHER_LANGUAGES = (
     "all also am an are as at be but by co con de do due eg etc even for go had has have he her hers ie "
@@ -28,7 +33,7 @@ OF_OTHER_LANGUAGES = (
 def _read_stop_words() -> frozenset[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return frozenset(ENGLISH_STOP_WORDS) - set(WITH_MEANING.split())
+    return frozenset(ENGLISH_STOP_WORDS) - set(f"{WITH_MEANING} {OF_REQUESTS}".split())
 
 
 def list_stop_words(words: Sequence[str] | NDArray[Any]) -> NDArray[np.bool_]:
