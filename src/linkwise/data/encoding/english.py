@@ -18,8 +18,9 @@ WITH_MEANING = (
 )
 # what somebody asks for: a question word, a refusal or a wish tells one request from another
 OF_REQUESTS = (
-    "again already before after can cannot cant could couldnt don how i me my never no none not nothing our please"
-    " should since still until us we what when where whether which who whose why without would yet you your"
+    "again already before after can cannot cant could couldnt don how i me my never no none not nothing our"
+    " please should since still until us we what when where whether which who whose why without would yet you"
+    " your"
 )
 # stop words that are words of other European languages, too, many of them frequent
 OF_OTHER_LANGUAGES = (
