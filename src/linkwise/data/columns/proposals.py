@@ -47,6 +47,7 @@ NOTHING_GIVEN = Reading()
 PROPOSED = "proposed"  # under which a session keeps what the values suggested
 LONGEST_ID = 60  # characters
 _MOST_ROWS = 2000  # of which the words are looked at
+_LEAST_REPEATED = 30  # rows in which a column may repeat another one
 _LEAST_COUNTED = 10  # rows that a counter or a date may order
 _MOST_WORDS = 3  # of an average name
 _LEAST_WORDS = 1.5  # of an average text
@@ -372,6 +373,8 @@ def _find_repeated(columns: Mapping[str, nw.Series[Any]]) -> list[str]:
         words = to_words(series) if value_kind(series) == "words" else series.to_list()
         numbers: dict[Any, int] = {}
         form = tuple(numbers.setdefault(None if is_missing(one) else one, len(numbers)) for one in words)
+        if len(words) < _LEAST_REPEATED:  # few rows agree by chance
+            return []
         if len(numbers) > len(words) / 2:  # any two columns of unique values have the same form
             continue
         if form in known:
