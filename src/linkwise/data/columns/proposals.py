@@ -350,11 +350,14 @@ def _find_useless(frame: nw.DataFrame[Any], names: Sequence[str]) -> dict[str, l
     empty = [name for name in names if _is_mostly_empty(columns[name])]
     dates = [name for name in names if name not in empty and value_kind(columns[name]) == "date"]
     in_order = [name for name in dates if _orders_rows(columns[name])]
-    others = {name: one for name, one in columns.items() if name not in (*empty, *in_order)}
-    others = {name: one for name, one in others.items() if value_kind(one) in ("words", "bool")}
+    words = {
+        name: one
+        for name, one in columns.items()
+        if name not in empty and value_kind(one) in ("words", "bool")
+    }
     cycles = find_cycles(frame, in_order) if in_order else ()
     in_order = [name for name in in_order if name not in {cycle.column for cycle in cycles}]
-    found = {"show": empty, "same": _find_repeated(others), "order": in_order}
+    found = {"show": empty, "same": _find_repeated(words), "order": in_order}
     return {why: some for why, some in found.items() if some}
 
 
@@ -367,14 +370,14 @@ def _orders_rows(series: nw.Series[Any]) -> bool:
 
 def _find_repeated(columns: Mapping[str, nw.Series[Any]]) -> list[str]:
     """The columns whose values tell exactly what an earlier column tells, each under another name."""
+    if any(len(series) < _LEAST_REPEATED for series in columns.values()):  # few rows agree by chance
+        return []
     known: set[tuple[int, ...]] = set()
     repeated = []
     for name, series in columns.items():
         words = to_words(series) if value_kind(series) == "words" else series.to_list()
         numbers: dict[Any, int] = {}
         form = tuple(numbers.setdefault(None if is_missing(one) else one, len(numbers)) for one in words)
-        if len(words) < _LEAST_REPEATED:  # few rows agree by chance
-            return []
         if len(numbers) > len(words) / 2:  # any two columns of unique values have the same form
             continue
         if form in known:
