@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import shutil
+import tempfile
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -174,12 +175,13 @@ def _write_and_read(ids: list[str]) -> None:
     clusters = [row % 3 for row in range(len(ids))]
     file = io.StringIO(newline="")
     write_labels(ids, clusters, file)
-    some = Path("labels of ids.csv")
-    some.write_bytes(file.getvalue().encode())
-    _check(read_labels(some, ids) == clusters, "clusters that change when they are written")
     pairs = Constraints(len(ids), [(0, len(ids) - 1)])
-    pairs.to_csv(some, ids=ids)
-    _check(Constraints.read_csv(some, ids=ids) == pairs, "pairs that change when they are written")
+    with tempfile.TemporaryDirectory() as folder:
+        some = Path(folder, "labels of ids.csv")
+        some.write_bytes(file.getvalue().encode())
+        _check(read_labels(some, ids) == clusters, "clusters that change when they are written")
+        pairs.to_csv(some, ids=ids)
+        _check(Constraints.read_csv(some, ids=ids) == pairs, "pairs that change when they are written")
 
 
 def _pairs(path: Path, by_id: bool) -> None:
