@@ -18,6 +18,7 @@ from linkwise.app.page.cluster_descriptions import (
     describe_by_words,
 )
 from linkwise.app.page.cluster_list import MOST_CLUSTERS, ClusterSummary
+from linkwise.app.page.cluster_members import halve_cluster, list_members
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
 from linkwise.app.page.requests import RefusedRequest, Request
@@ -133,6 +134,15 @@ def _list_profiles(content: PageContent, _: Request) -> dict[str, Any]:
     return {"labels": content.counter, "profiles": found}
 
 
+def _list_members(content: PageContent, request: Request) -> dict[str, Any]:
+    text = requests.read_text(request, "text") if "text" in request else ""
+    return list_members(content, find_cluster(content, request, "cluster"), text)
+
+
+def _halve(content: PageContent, request: Request) -> dict[str, Any]:
+    return halve_cluster(content, find_cluster(content, request, "cluster"))
+
+
 def _explain(content: PageContent, request: Request) -> dict[str, Any]:
     first, second = read_pair(content, request)
     if first == second:
@@ -223,7 +233,7 @@ def _export_session(session: Session) -> bytes:
 
 
 LOOKUPS: dict[str, Lookup] = {
-    "item": _show_rows, "find": _find, "history": _list_history, "suspects": _list_suspects,
+    "item": _show_rows, "find": _find, "members": _list_members, "halves": _halve, "history": _list_history, "suspects": _list_suspects,
     "review": _list_cases, "team": lambda content, *_: {"report": describe_team(content.session)},
     "table": lambda content, *_: describe_columns(content),
     "rules": _list_rules, "profiles": _list_profiles, "why": _explain, "export": _export,

@@ -18,7 +18,16 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.facts import ANSWERS, Answer, Fact
 from linkwise.constraints.fallible import FallibleEvidence, make_evidence
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.session.journal.events import ABOUT_PAIRS, ASIDE, LASTING, REVISIONS, WITH_TARGET, Event, Place
+from linkwise.session.journal.events import (
+    ABOUT_PAIRS,
+    ASIDE,
+    LASTING,
+    REVISIONS,
+    WITH_FACTS,
+    WITH_TARGET,
+    Event,
+    Place,
+)
 from linkwise.session.state.settings import Settings, apply_settings
 from linkwise.wording import strip_full_stop
 
@@ -228,7 +237,7 @@ def names_of(events: Sequence[Event]) -> dict[int, str]:
 
 def facts_of(event: Event) -> tuple[Fact, ...]:
     """The pairs of an event, with their answers."""
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return event.facts
     if event.first is None or event.second is None or event.answer is None:
         raise SessionDamagedError(
@@ -272,7 +281,7 @@ def add_event(evidence: Evidence, event: Event) -> None:
 
 def certain_facts(event: Event, error_rate: AssumedRate = None) -> tuple[Fact, ...]:
     """The facts of a settled event that are right even if answers may be wrong."""
-    is_certain = event.is_sure or event.kind in ("import", "done")
+    is_certain = event.is_sure or event.kind in WITH_FACTS
     if not is_certain and rate_of_source(error_rate, event.source) != 0:
         return ()
     return tuple(fact for fact in facts_of(event) if fact.answer != "unsure")
@@ -284,7 +293,7 @@ def fallible_facts(event: Event) -> tuple[Fact, ...]:
     An answer that is certain is among them: it answers a question, too.
     """
     facts = facts_of(event)
-    if event.kind in ("import", "done"):
+    if event.kind in WITH_FACTS:
         return tuple(fact for fact in facts if fact.answer == "unsure")
     return facts
 
