@@ -10,7 +10,20 @@ from linkwise.session.state.settings import Settings, apply_settings
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 SOURCES = ("", "anna", "ben")
-KINDS = ("answer", "answer", "answer", "add", "import", "done", "name", "change", "sure", "undo", *SETTINGS)
+KINDS = (
+    "answer",
+    "answer",
+    "answer",
+    "add",
+    "import",
+    "move",
+    "done",
+    "name",
+    "change",
+    "sure",
+    "undo",
+    *SETTINGS,
+)
 BEGUN = Settings({"name": "KIN", "parameters": {}})
 VALUES = {
     "guidelines": st.sampled_from(["", "By colour."]),
@@ -37,7 +50,7 @@ def stories(draw):
                 continue
             answer = None if kind == "undo" else draw(ANSWERS)
             events.append(Event(number, kind, WHEN, answer=answer, target=draw(st.sampled_from(known))))
-        elif kind in ("import", "done"):
+        elif kind in ("import", "move", "done"):
             events.append(Event(number, kind, WHEN, facts=(Fact(first, second, draw(ANSWERS)),)))
         elif kind in SETTINGS:
             events.append(Event(number, kind, WHEN, source=source, value=draw(VALUES[kind])))

@@ -251,7 +251,9 @@ class Changes:
                 raise SessionError(OLDER_CLUSTERS)
             replay, groups = self._state.replay, self._state.evidence_now().groups()
             target: Target = to if to is None or to == "new" else int(to)
-            pairs = pair_moved_rows(moved, target, snapshot.labels, groups, None if replay is None else replay.X)
+            pairs = pair_moved_rows(
+                moved, target, snapshot.labels, groups, None if replay is None else replay.X
+            )
             evidence = self._state.certain_evidence()
             facts = tuple(fact for fact in pairs if evidence.verdict(*fact.pair) != fact.answer)
             known = evidence if self._state.rate != 0 else self._state.checking_evidence()

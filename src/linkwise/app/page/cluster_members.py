@@ -17,6 +17,7 @@ from linkwise.cluster.kmeans.pckmeans import PCKMeans
 MOST_MEMBERS = 100_000  # listed at once: the least certain ones
 MOST_CUT = 20_000  # rows that decide where a cluster is cut
 SHOWN_OF_HALF = 12
+DEAR = 1000.0  # times a mean squared distance: breaking an answer costs more than any other cut
 
 
 def list_members(content: PageContent, cluster: ClusterSummary, text: str) -> dict[str, Any]:
@@ -84,9 +85,12 @@ def halve_cluster(content: PageContent, cluster: ClusterSummary) -> dict[str, An
     if cluster.done or len(np.unique(X, axis=0)) < 2:
         reason = "all its rows are known to belong together" if cluster.done else "its rows are all alike"
         raise RefusedRequest("bad", f"This cluster cannot be split, because {reason}.")
-    model = PCKMeans(2, n_init=3, random_state=0).fit(X, constraints=known)
+    dear = DEAR * float(_measure_distance(X).mean())
+    model = PCKMeans(2, w=dear, n_init=3, random_state=0).fit(X, constraints=known)
     if model.n_clusters_ < 2:
-        raise RefusedRequest("bad", "The answers hold this cluster together. Move single rows out of it instead.")
+        raise RefusedRequest(
+            "bad", "The answers hold this cluster together. Move single rows out of it instead."
+        )
     halves = []
     for half in range(2):
         members = rows[model.labels_ == half]

@@ -233,7 +233,8 @@ def _export_session(session: Session) -> bytes:
 
 
 LOOKUPS: dict[str, Lookup] = {
-    "item": _show_rows, "find": _find, "members": _list_members, "halves": _halve, "history": _list_history, "suspects": _list_suspects,
+    "item": _show_rows, "find": _find, "members": _list_members, "halves": _halve,
+    "history": _list_history, "suspects": _list_suspects,
     "review": _list_cases, "team": lambda content, *_: {"report": describe_team(content.session)},
     "table": lambda content, *_: describe_columns(content),
     "rules": _list_rules, "profiles": _list_profiles, "why": _explain, "export": _export,

@@ -80,7 +80,7 @@ class Presenter:
     budget : int, optional
         The number of answers after which no more questions are asked.
     classes : array-like of shape (n_rows,), optional
-        The known class of each row. Nobody sees them; at the end the page shows how well the clusters agree.
+        The known class of each row. Nobody sees them; the page shows how well the clusters agree with them.
     overlap : float, default=0.0
         The share of questions that a second person gets, too (`linkwise.Session.questions`).
     gold : str, default=""

@@ -45,8 +45,9 @@ class Event:
         Position in the session, from 1.
     kind : str
         What it is: the ``"answer"`` to a question, a volunteered pair (``"add"``), an ``"import"`` of pairs,
-        a ``"move"`` of rows to another cluster, a cluster that is ``"done"``, a ``"name"`` for a cluster, the ``"change"`` of an earlier answer, the
-        confirmation that one is right (``"sure"``), a later ``"note"`` on one, or the ``"undo"`` of an event.
+        a ``"move"`` of rows to another cluster, a cluster that is ``"done"``, a ``"name"`` for a cluster, the
+        ``"change"`` of an earlier answer, the confirmation that one is right (``"sure"``), a later ``"note"``
+        on one, or the ``"undo"`` of an event.
         Of what is not about pairs: the ``"guidelines"``, the ``"examples"``, the pairs of an ``"audit"``, a
         ``"cost"``, another ``"learner"`` or another error ``"rate"``.
     when : str
@@ -59,11 +60,11 @@ class Event:
     target : int or None
         Number of the event that is changed, confirmed, noted or undone.
     facts : tuple of Fact
-        The pairs of an import, of rows that are moved, or of a cluster that is done; of a volunteered pair that is certain, the pair.
+        The pairs of an import, of rows that are moved, or of a cluster that is done; of a volunteered pair
+        that is certain, the pair.
     source : str
-        The file of an import, the name of a cluster, who gave an answer, a volunteered pair or a note, who moved
-        rows, or
-        whose answers an audit or a cost is about.
+        The file of an import, the name of a cluster, who gave an answer, a volunteered pair or a note, who
+        moved rows, or whose answers an audit or a cost is about.
     is_sure : bool
         Whether the answer is certain in a session whose answers may be wrong. Only a settled event has it
         (see `settle_events`).

@@ -75,7 +75,7 @@ def pair_moved_rows(
 def find_leads(
     labels: Labels, groups: Groups, X: NDArray[Any] | None, *, without: Sequence[int] = ()
 ) -> dict[int, int]:
-    """Return the row that stands for each cluster: of its largest group of answered rows, or its most typical.
+    """Return the row that stands for each cluster: one of its largest group of answers, or the most typical.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import { openTeam } from "./team_dialog.js";
 import { TEAM } from "./team_wording.js";
 import {
   countSuspects,
+  describeAgreement,
   describeOtherFacts,
   describeSession,
   formatCount,
@@ -117,6 +118,7 @@ export function createProgressPanel(page) {
     "aria-haspopup": "dialog",
     "aria-keyshortcuts": "R",
   });
+  const agreement = h("p", { class: "lw-soft" });
   const details = h("p", { class: "lw-soft" });
   const team = createTeamLine(page);
   const columns = createColumnOffer(page);
@@ -134,6 +136,7 @@ export function createProgressPanel(page) {
     errors,
     suspects,
     review,
+    agreement,
     details,
   );
   let drawn = "";
@@ -164,6 +167,8 @@ export function createProgressPanel(page) {
       suspects.hidden = !state.n_suspects;
       setText(toReview, countReview(state.n_review ?? 0));
       review.hidden = !state.n_review;
+      setText(agreement, describeAgreement(state.agreement));
+      agreement.hidden = typeof state.agreement !== "number";
       setText(details, describeSession(state));
       node.hidden = false;
     },

@@ -250,6 +250,12 @@ export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, num
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
 
+/** @param {number | null | undefined} index the adjusted Rand index of clusters and known classes, if there are any */
+export const describeAgreement = (index) =>
+  typeof index === "number"
+    ? `Agreement with the known classes (adjusted Rand index): ${index.toFixed(2)}. 1 means identical, 0 is chance.`
+    : "";
+
 /** @param {Counts} counts */
 export function describeOtherFacts(counts) {
   const parts = [
