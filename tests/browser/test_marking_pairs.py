@@ -282,8 +282,8 @@ def test_files(served, browse, tmp_path):
     bundled = Bundled("iris", answers=30)
     page = browse(served(bundled))
     got = {}
-    for what in ("labels", "constraints", "session", "rules"):
-        page.get_by_role("button", name="Export").click()
+    page.get_by_role("button", name="Results").first.click()
+    for what in ("labels", "constraints", "session", "rules", "picture"):
         with page.expect_download() as waiting:
             page.locator(f"[data-what={what}]").click()
         with open(waiting.value.path(), "rb") as file:

@@ -49,6 +49,8 @@ class PageContent:
         The largest first.
     shares : dict of int to float
         Share of the rows that moved, by the number of the event.
+    project : Project or None
+        The data file with its session, as it is read now.
     person : str
         Whose request is handled; empty if people have no names.
     people : set of str
@@ -75,6 +77,7 @@ class PageContent:
         self.session, self.X, self.view, self.columns = session, X, view, columns
         self.title, self.place, self.budget, self.notes = title, place, budget, list(notes)
         self._classes, self._overlap, self._gold = classes, overlap, gold
+        self.project = project
         self.offer = ColumnOffer(project)
         self.places = RowPlaces(X, view.items.kind, places)
         self.person = ""

@@ -22,6 +22,7 @@ from linkwise.app.page.cluster_members import halve_cluster, list_members
 from linkwise.app.page.content import PageContent
 from linkwise.app.page.page_state import describe_case, render_cluster, render_hits, render_pair, render_row
 from linkwise.app.page.requests import RefusedRequest, Request
+from linkwise.app.page.results import describe_results, write_table
 from linkwise.app.page.table_columns import describe_columns
 from linkwise.app.page.team_report import describe_team
 from linkwise.app.project.cluster_search import cluster_names, create_matcher, find_rows, name_with_text
@@ -31,7 +32,7 @@ from linkwise.reasons.shown_clusters import WORTH
 from linkwise.session.session import Session
 from linkwise.session.team.review import ReviewCase
 
-EXPORTS = ("labels", "constraints", "session", "rules")
+EXPORTS = ("table", "labels", "constraints", "session", "rules")
 Lookup = Callable[[PageContent, Request], Any]
 """Returns the result of a request, perhaps with a file."""
 
@@ -156,6 +157,8 @@ def _explain(content: PageContent, request: Request) -> dict[str, Any]:
 
 def _export(content: PageContent, request: Request) -> tuple[dict[str, Any], bytes]:
     what = requests.read_choice(request, "what", EXPORTS)
+    if what == "table":
+        return write_table(content, requests.read_text(request, "ending"))
     stem = Path(content.title).stem or "linkwise"
     exports: dict[str, tuple[str, str, Callable[[], bytes]]] = {
         "labels": ("clusters.csv", "text/csv", lambda: _export_labels(content)),
@@ -237,5 +240,6 @@ LOOKUPS: dict[str, Lookup] = {
     "history": _list_history, "suspects": _list_suspects,
     "review": _list_cases, "team": lambda content, *_: {"report": describe_team(content.session)},
     "table": lambda content, *_: describe_columns(content),
+    "results": lambda content, *_: describe_results(content),
     "rules": _list_rules, "profiles": _list_profiles, "why": _explain, "export": _export,
 }  # fmt: skip

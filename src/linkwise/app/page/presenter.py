@@ -369,7 +369,7 @@ class Presenter:
 
     def _show_project(self, recoded: Recoded) -> dict[str, Any]:
         """Show the rows as they are read now, and return what has happened to the session."""
-        project = recoded.project
+        project = self._content.project = recoded.project
         self._content.show_encoding(
             project.encoded.X, view_project(project), project_columns(project), project_notes(project)
         )

@@ -3,6 +3,7 @@ import { createColumnOffer } from "./column_offer.js";
 import { createButton, renderKey } from "./controls.js";
 import { h, s, setText } from "./dom.js";
 import { createGoalBar } from "./goal_bar.js";
+import { openResults, RESULTS } from "./results_dialog.js";
 import { openReview } from "./review_dialog.js";
 import { openSuspects } from "./suspects_dialog.js";
 import { countReview, describeCounts, describePeople } from "./team.js";
@@ -108,6 +109,11 @@ export function createProgressPanel(page) {
   const [answers, inferred] = [createTile(), createTile()];
   const chart = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
+  const results = createButton([RESULTS, renderKey("E")], () => openResults(page), {
+    hidden: true,
+    "aria-haspopup": "dialog",
+    "aria-keyshortcuts": "E",
+  });
   const goal = createGoalBar();
   const doubt = createDoubtBar();
   const errors = h("p", { class: "lw-soft", hidden: true });
@@ -132,6 +138,7 @@ export function createProgressPanel(page) {
     goal.node,
     doubt.node,
     h("div", { class: "lw-stable" }, chart, advice),
+    results,
     columns.node,
     errors,
     suspects,
@@ -159,6 +166,7 @@ export function createProgressPanel(page) {
       setText(advice, (!state.ended && state.advice?.text) || "");
       goal.update(state);
       doubt.update(state.advice?.wrong);
+      results.hidden = !state.advice?.stop || Boolean(state.ended);
       advice.dataset.stop = String(Boolean(state.advice?.stop));
       columns.update(state);
       setText(errors, state.errors ?? "");

@@ -5,6 +5,7 @@ import { renderPair } from "./items.js";
 import { LATER, postpone } from "./later.js";
 import { NoteField } from "./note_field.js";
 import { describeBeginning, describeNumber } from "./question_wording.js";
+import { openResults, RESULTS } from "./results_dialog.js";
 import { WAITING, WAITING_ADVICE } from "./team.js";
 import {
   ANSWER_LABELS,
@@ -37,20 +38,16 @@ const NEXT_STEPS =
  * @param {State} state
  */
 function renderFinish(page, state) {
-  const { controller } = page;
   const found = formatCount(countClusters(state), "cluster");
   const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
   const reason =
     state.ended === "budget" ? "A larger budget allows more questions." : describeExhaustion(state.counts);
-  const saveLabels = () => controller.export("labels");
-  const saveRules = () => controller.export("rules");
   return listChildren(
     h("p", { class: "lw-lead" }, `${found} in ${from} ${reason}`),
     h(
       "div",
       { class: "lw-answers" },
-      createButton("Save the clusters", saveLabels, { className: "lw-answer lw-main" }),
-      state.rules && createButton("Save the rules", saveRules, { className: "lw-answer" }),
+      createButton([RESULTS, renderKey("E")], () => openResults(page), { className: "lw-answer lw-main" }),
     ),
     h("p", { class: "lw-soft" }, NEXT_STEPS),
   );
