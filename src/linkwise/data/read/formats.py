@@ -39,7 +39,8 @@ SHEET = ".xlsx"
 _OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _TYPED = (*JSON_ENDINGS, _ARFF, _TS)  # text files that say what is a number
 _TEXTS = (*DELIMITED, *_TYPED)
-WITH_TEXTS = (*_TEXTS, SHEET, *DATABASES)  # whose columns of text may hold numbers or dates
+WITH_NUMBERS = (*DELIMITED, SHEET, *DATABASES)  # whose columns of text may hold numbers or dates
+WITH_TEXTS = (*WITH_NUMBERS, *_TYPED)  # and those whose columns of text may hold dates alone
 ENDINGS = (*_TEXTS, SHEET, *COLUMNAR, *_ARRAYS, MATRIX, *DATABASES, *PACKED)
 
 
@@ -235,6 +236,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         used = {*(reading.drop or ()), *(reading.show or ()), *(reading.hide or ())}
         if reading.id_column is None and array.id_column not in used:
             reading = replace(reading, id_column=array.id_column)
+        reading = replace(reading, sheet=array.part)
         return _Table(to_polars(array.frame), reading, array.notes)
     if ending == MATRIX:
         return _Table(to_polars(array_frame(read_matrix(raw))), reading, [])
@@ -263,7 +265,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         reading = replace(
             reading, delimiter=text.delimiter, skip_lines=text.skip_lines, no_header=text.no_header
         )
-        return _Table(text.frame, reading, [*notes, *text.notes], not text.has_row_names)
+        return _Table(text.frame, reading, [*notes, *text.notes], text.is_plain)
     table = read_json(raw, bool(reading.keep_nested))
     return _Table(
         table.frame,
@@ -321,7 +323,7 @@ def parse_text(
     parsed, notes, written = parse_columns(
         frame.to_native(),
         keep=keep,
-        numbers=ending not in _TYPED,
+        numbers=ending in WITH_NUMBERS,
         comma_free=ending not in DELIMITED or delimiter not in (None, ","),
     )
     forms = {series.name: nw.from_native(series, series_only=True) for series in written}
