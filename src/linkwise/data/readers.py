@@ -14,7 +14,8 @@ from linkwise.data.columns.named_columns import NamedColumns, resolve_names
 from linkwise.data.columns.proposals import Proposal, propose_file_options, propose_options, take_proposals
 from linkwise.data.columns.table import Table, understand
 from linkwise.data.read.dates import check_dates
-from linkwise.data.read.formats import WITH_TEXTS, check_ending, parse_plain, parse_text, read_file
+from linkwise.data.read.endings import WITH_TEXTS
+from linkwise.data.read.formats import check_ending, parse_plain, parse_text, read_file
 from linkwise.data.read.frames import to_narwhals
 from linkwise.data.read.long_series import name_series_by, pivot_frame, pivot_series
 from linkwise.data.reading import Reading, ReadingOptions, choose_reading
