@@ -18,7 +18,6 @@ from linkwise.wording import count_noun, join_names, shorten
 if TYPE_CHECKING:
     import polars as pl
 
-DATABASES = (".db", ".sqlite", ".sqlite3")
 _MOST_STEPS = 2_000  # calls of `_count_steps`, each after a million steps of the database
 _AT_ONCE = 10_000  # rows
 _ALLOWED = {  # what a query may do; all else, such as to write or to open another file, fails

@@ -12,24 +12,12 @@ from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from linkwise.array_archives import READ_BYTES
+from linkwise.data.read.endings import ARCHIVE, FIRST_BYTES
 from linkwise.errors import DataError
 from linkwise.limits import check_expansion
 from linkwise.wording import join_names, shorten
 
 COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-ARCHIVE = ".zip"
-PACKED = (*COMPRESSED, ARCHIVE)
-_MAGIC = {  # how files begin
-    b"PAR1": ".parquet",
-    b"ARROW1\0\0": ".arrow",
-    b"FEA1": ".feather",
-    b"SQLite format 3\0": ".db",
-    b"\x93NUMPY": ".npy",
-    b"%%MatrixMarket": ".mtx",
-    b"\x1f\x8b": ".gz",
-    b"BZh": ".bz2",
-    b"\xfd7zXZ\0": ".xz",
-}
 _OTHERS = {  # files of other programs, and how they become a table
     b"\x89HDF": "HDF5, which holds many arrays. Save one array with numpy.save, or the table as .parquet.",
     b"\xd0\xcf\x11\xe0": "an older spreadsheet, or has a password. Save it as .xlsx without a password.",
@@ -169,7 +157,7 @@ def ending_of_content(raw: bytes) -> str | None:
     DataError
         The file is of another program.
     """
-    for magic, ending in _MAGIC.items():
+    for magic, ending in FIRST_BYTES.items():
         if raw.startswith(magic):
             return ending
     if raw.startswith(b"PK\x03\x04"):
