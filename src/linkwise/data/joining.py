@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from linkwise.constraints.checks import write_id
 from linkwise.data.columns.table import Table
-from linkwise.data.read.formats import DELIMITED as TEXT_ENDINGS
+from linkwise.data.read.endings import DELIMITED as TEXT_ENDINGS
+from linkwise.data.read.endings import SHEET
 from linkwise.data.read.formats import read_file
 from linkwise.data.read.frames import to_narwhals, to_polars
 from linkwise.data.read.parse import Parsed, parse_columns, uses_decimal_commas
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 COLUMNS = ("cluster", "cluster_name", "confidence")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
-SHEET = ".xlsx"
 ARROW = (".arrow", ".feather")
 ENDINGS = (*DELIMITED, ".parquet", *ARROW, *JSON, SHEET)
 DIGITS = 4  # of confidences in files

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwise.data.read.delimited import detect_delimiter, name_columns
+from linkwise.data.read.endings import PARQUET
 from linkwise.data.read.parse import MARKERS, parse_columns, parse_moments
 from linkwise.errors import DataError
 from linkwise.large.array_files import ARRAY, array_form, read_array_file
@@ -32,7 +33,6 @@ TYPED_ROWS = 262_144  # of a CSV file, which decide the types of its columns
 PARQUET_ROWS = 262_144  # that are read at once; fewer would decode pages more than once
 BLOCK = 65_536  # rows that are worked on at once
 CSV_ROWS = BLOCK  # that are read at once
-PARQUET = ".parquet"
 DELIMITED = (".csv", ".tsv", ".tab")
 TABLES = (PARQUET, *DELIMITED)
 HEAD = 2**20  # bytes of a CSV file that show its delimiter and the names of its columns

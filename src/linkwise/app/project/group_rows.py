@@ -17,12 +17,13 @@ from linkwise.app.project.data_source import read_shown_rows
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.app.project.options import WorkerOptions, flag_of
 from linkwise.data import Rows
+from linkwise.data.read.endings import PARQUET
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.errors import DataError, DataMismatchError
 from linkwise.large.array_files import ARRAY, array_form
 from linkwise.large.chunks import ENDINGS, find_files, is_pattern
 from linkwise.large.group_table import GROUPS, GroupTable, read_groups
-from linkwise.large.table_files import PARQUET, ParquetFile, TableFiles
+from linkwise.large.table_files import ParquetFile, TableFiles
 from linkwise.large.table_passes import summarize_tables
 from linkwise.parallel import SERIAL_ENGINE, Engine, connect_dask
 from linkwise.types import Progress

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from linkwise.app.project.exit_codes import UsageError
+from linkwise.data.read.endings import ENDINGS
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.text_files import decode, normalize_encoding, read_bytes, split_records
@@ -77,11 +78,6 @@ def option(flag: str, help: str, heading: str, *, default: object = None, **more
 
 # ---------------------------------------------------------------- data
 OF_FOLDERS = ("skip_broken",)
-TABLES = (  # endings of files that `read_table` reads, which this module cannot ask
-    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".jsonl", ".ndjson", ".json", ".geojson", ".arff", ".ts",
-    ".xlsx", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz", ".mtx", ".db", ".sqlite", ".sqlite3",
-    ".gz", ".bz2", ".xz", ".zip",
-)  # fmt: skip
 
 
 def _names(flag: str, given: str) -> tuple[str, ...]:
@@ -105,7 +101,7 @@ def _three_names(flag: str, given: str) -> tuple[str, ...]:
 
 def _file_or_names(flag: str, given: str) -> str | tuple[str, ...]:
     """The name of a file of a table, or names of columns."""
-    return given if Path(given).suffix.lower() in TABLES else _names(flag, given)
+    return given if Path(given).suffix.lower() in ENDINGS else _names(flag, given)
 
 
 def _weights(flag: str, given: str) -> dict[str, float] | str:

@@ -14,15 +14,8 @@ from typing import NamedTuple, TextIO
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.data import Rows
-from linkwise.data.joining import (
-    DELIMITED,
-    ENDINGS,
-    SHEET,
-    ClusterColumns,
-    Joined,
-    join_file,
-    join_side_table,
-)
+from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
+from linkwise.data.read.endings import SHEET
 from linkwise.data.reading import Reading
 from linkwise.session.session import Session
 from linkwise.text_files import refuse_lone_surrogates, write_records

@@ -66,7 +66,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Rows, Table
 from linkwise.data.column_survey import measure_shares
 from linkwise.data.joining import needs_table
-from linkwise.data.read.databases import DATABASES
+from linkwise.data.read.endings import DATABASES
 from linkwise.data.reading import Reading, recall_reading
 from linkwise.data.show.column_views import ColumnView, view_columns
 from linkwise.errors import DataError, DataMismatchError, SessionError

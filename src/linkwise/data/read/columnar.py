@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
+from linkwise.data.read.endings import PARQUET
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion
 from linkwise.text_files import check_unique
@@ -12,10 +13,6 @@ from linkwise.wording import shorten
 
 if TYPE_CHECKING:
     import polars as pl
-
-PARQUET = ".parquet"
-ARROW = (".arrow", ".feather", ".ipc")
-COLUMNAR = (PARQUET, *ARROW)
 
 
 class ColumnarTable(NamedTuple):

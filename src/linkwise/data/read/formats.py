@@ -9,16 +9,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.data.read.arrays import array_frame, read_array
 from linkwise.data.read.attribute_files import read_arff, read_ts
-from linkwise.data.read.columnar import COLUMNAR, read_columnar
-from linkwise.data.read.databases import DATABASES, read_database
+from linkwise.data.read.columnar import read_columnar
+from linkwise.data.read.databases import read_database
 from linkwise.data.read.dates import check_dates
 from linkwise.data.read.delimited import read_delimited
+from linkwise.data.read.endings import (
+    ARCHIVE,
+    ARFF,
+    ARRAYS,
+    COLUMNAR,
+    DATABASES,
+    DELIMITED,
+    ENDINGS,
+    JSON,
+    MATRIX,
+    OTHER_SHEETS,
+    PACKED,
+    SHEET,
+    TEXTS,
+    TS,
+    TYPED,
+    WITH_TEXTS,
+)
 from linkwise.data.read.frames import to_polars
 from linkwise.data.read.json_lines import read_json
-from linkwise.data.read.packed import ARCHIVE, PACKED, ending_of_content, ending_of_text, unpack_file
+from linkwise.data.read.packed import ending_of_content, ending_of_text, unpack_file
 from linkwise.data.read.parse import parse_columns
 from linkwise.data.read.reshape import empty_cells, find_rows, transpose
-from linkwise.data.read.sparse_files import MATRIX, read_matrix
+from linkwise.data.read.sparse_files import read_matrix
 from linkwise.data.read.spreadsheets import read_sheet
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
@@ -30,17 +48,6 @@ from linkwise.wording import join_names
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
-
-DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
-JSON_ENDINGS = (".jsonl", ".ndjson", ".json", ".geojson")
-_ARRAYS = (".npy", ".npz")
-_ARFF, _TS = ".arff", ".ts"
-SHEET = ".xlsx"
-_OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
-_TYPED = (*JSON_ENDINGS, _ARFF, _TS)  # text files that say what is a number
-_TEXTS = (*DELIMITED, *_TYPED)
-WITH_TEXTS = (*_TEXTS, SHEET, *DATABASES)  # whose columns of text may hold numbers or dates
-ENDINGS = (*_TEXTS, SHEET, *COLUMNAR, *_ARRAYS, MATRIX, *DATABASES, *PACKED)
 
 
 class Frames(NamedTuple):
@@ -103,7 +110,7 @@ def read_frame(
 
 def check_ending(path: Path) -> None:
     """Raise if a file is a spreadsheet of another kind."""
-    if path.suffix.lower() in _OTHER_SHEETS:
+    if path.suffix.lower() in OTHER_SHEETS:
         raise DataError(
             f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 30)}. Save the"
             " sheet as .xlsx or CSV (UTF-8) and name that file."
@@ -141,8 +148,8 @@ class FileContents(NamedTuple):
 
 _OF_FILES = {  # options, and the files that they are for
     "delimiter": DELIMITED,
-    "encoding": _TEXTS,
-    "keep_nested": (*JSON_ENDINGS, *COLUMNAR),
+    "encoding": TEXTS,
+    "keep_nested": (*JSON, *COLUMNAR),
     "sheet": (SHEET, ARCHIVE, ".npz", *DATABASES),
     "no_header": DELIMITED,
     "skip_lines": DELIMITED,
@@ -208,7 +215,7 @@ def _describe_misfit(option: str, ending: str) -> str:
 def _find_kind(raw: bytes, name: str) -> str:
     """The ending that names the kind of a file: its own, unless its first bytes tell another one."""
     own = PurePath(name).suffix.lower()
-    if own in ENDINGS and own not in _TEXTS:
+    if own in ENDINGS and own not in TEXTS:
         return own
     found = ending_of_content(raw)
     if own in ENDINGS:
@@ -230,11 +237,12 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
     if ending in COLUMNAR:
         columns = read_columnar(raw, ending, bool(reading.keep_nested))
         return _Table(columns.frame, *_note_nested(columns.nested, columns.has_objects, reading, []))
-    if ending in _ARRAYS:
+    if ending in ARRAYS:
         array = read_array(raw, reading.sheet)
         used = {*(reading.drop or ()), *(reading.show or ()), *(reading.hide or ())}
         if reading.id_column is None and array.id_column not in used:
             reading = replace(reading, id_column=array.id_column)
+        reading = replace(reading, sheet=array.part)
         return _Table(to_polars(array.frame), reading, array.notes)
     if ending == MATRIX:
         return _Table(to_polars(array_frame(read_matrix(raw))), reading, [])
@@ -248,8 +256,8 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         return _Table(page.frame, reading, page.notes)
     raw, encoding, notes = to_utf8(raw, reading.encoding)
     reading = replace(reading, encoding=encoding)
-    if ending in (_ARFF, _TS):
-        read = read_arff if ending == _ARFF else read_ts
+    if ending in (ARFF, TS):
+        read = read_arff if ending == ARFF else read_ts
         frame, more = read(raw)
         return _Table(frame, reading, [*notes, *more])
     if ending in DELIMITED:
@@ -263,7 +271,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         reading = replace(
             reading, delimiter=text.delimiter, skip_lines=text.skip_lines, no_header=text.no_header
         )
-        return _Table(text.frame, reading, [*notes, *text.notes], not text.has_row_names)
+        return _Table(text.frame, reading, [*notes, *text.notes], text.is_plain)
     table = read_json(raw, bool(reading.keep_nested))
     return _Table(
         table.frame,
@@ -321,7 +329,7 @@ def parse_text(
     parsed, notes, written = parse_columns(
         frame.to_native(),
         keep=keep,
-        numbers=ending not in _TYPED,
+        numbers=ending not in TYPED,
         comma_free=ending not in DELIMITED or delimiter not in (None, ","),
     )
     forms = {series.name: nw.from_native(series, series_only=True) for series in written}

@@ -15,7 +15,6 @@ from linkwise.wording import shorten
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MATRIX = ".mtx"
 _SPARSE = ({"format", "shape", "data", "indices", "indptr"}, {"format", "shape", "data", "row", "col"})
 
 
