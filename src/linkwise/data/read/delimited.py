@@ -266,6 +266,13 @@ def detect_delimiter(text: str, tabs_first: bool) -> str:
     return max(_order(tabs_first), key=partial(_evenness, _first_lines(text)))
 
 
+def cuts_evenly(text: str) -> bool:
+    """Whether a delimiter, or spaces, cut most lines into the same number of fields."""
+    with allow_long_cells():
+        evenness, width = max(_evenness(_first_lines(text), mark) for mark in _order(tabs_first=False))
+        return evenness >= _MOST_UNEVEN or _is_spaced(text, evenness, width)
+
+
 def _order(tabs_first: bool) -> list[str]:
     marks = [mark for mark in DELIMITERS if mark != " "]
     return sorted(marks, key=lambda mark: mark != "\t") if tabs_first else marks
