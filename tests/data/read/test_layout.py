@@ -110,6 +110,16 @@ def test_curves_of_archives_have_a_class_first(tmp_path):
     assert table.frame.columns[1:3] == ["t1", "t2"]
 
 
+def test_a_column_is_added_to_lines_that_are_quoted_as_a_whole(tmp_path):
+    path = written(tmp_path, '"name;risk"\n"a;1"\n"b;2"\n"c;3"\n')
+    table = read_table(path)
+    assert table.frame.rows() == [("a", 1), ("b", 2), ("c", 3)]
+    joined = join_file(path, table.reading, clusters(3), ".csv").content.decode().splitlines()
+    assert [line.split(";")[:3] for line in joined] == [
+        ["name", "risk", "cluster"], ["a", "1", "0"], ["b", "2", "1"], ["c", "3", "0"],
+    ]  # fmt: skip
+
+
 def test_tables_of_r_name_their_rows(tmp_path):
     table = read_table(written(tmp_path, '"a","b"\n"r1",2,3\n"r2",4,5\n"r3",6,5\n"r4",7,8\n'))
     assert table.frame.columns == ["row", "a", "b"]
@@ -188,6 +198,33 @@ def test_proposed_where_the_values_say_so(tmp_path):
     assert read_table(written(tmp_path, years), propose=True).reading.missing == ("year=0",)
     genes = "gene,a,b,c\n" + "".join(f"g{row},{row % 7},{row % 5},{row % 3}\n" for row in range(80))
     assert read_table(written(tmp_path, genes), propose=True).frame.shape == (3, 81)
+
+
+def test_a_sign_of_one_column_holds_for_others_in_which_it_stands_apart(tmp_path):
+    lines = [f"{row % 9},{row % 31 - 20},{200 + 7 * row},{row - 30}" for row in range(60)]
+    lines[4] = lines[11] = "-200,-200,-200,-29"
+    table = read_table(written(tmp_path, "co,temp,load,low\n" + "\n".join(lines) + "\n"), propose=True)
+    assert table.reading.missing == ("-200",)
+    assert table.frame.select("co", "temp", "load", "low").to_native().null_count().row(0) == (2, 2, 2, 0)
+    ages = [f"{99 if row % 9 == 4 else row % 5},{99 if row in (3, 8) else row % 97}" for row in range(100)]
+    table = read_table(written(tmp_path, "answer,age\n" + "\n".join(ages) + "\n"), propose=True)
+    assert table.reading.missing == ("answer=99",)
+
+
+def test_words_between_numbers_are_gaps(tmp_path):
+    words = {3: "on request", 8: "on request", 20: "NA"}
+    lines = [f'"{words.get(row, f"{1 + row % 8},{100 + row:03}")}",{row % 7}' for row in range(60)]
+    content = "price,kind\n" + "\n".join(lines) + "\n"
+    table = read_table(written(tmp_path, content), propose=True)
+    assert table.reading.missing == ("price=on request",)
+    assert table.roles["price"] == "numeric"
+    assert table.frame["price"].null_count() == 3
+    again = read_table(written(tmp_path, content), table.reading).frame["price"]
+    assert again.to_list() == table.frame["price"].to_list()
+    once = content.replace("on request", "sold", 1)
+    assert read_table(written(tmp_path, once), propose=True).reading.missing is None
+    few = "size,n\n" + "".join(f"{'studio' if row % 5 == 0 else row % 4},{row % 7}\n" for row in range(60))
+    assert read_table(written(tmp_path, few), propose=True).roles["size"] == "category"
 
 
 def test_nothing_is_proposed_for_values_in_their_range(tmp_path):

@@ -7,14 +7,14 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, TextIO
 
 from linkwise.app.project.embeddings import is_embedding
 from linkwise.app.project.exit_codes import UsageError
 from linkwise.data import Rows
-from linkwise.data.joining import DELIMITED, ENDINGS, Joined, join_file, join_side_table
+from linkwise.data.joining import DELIMITED, ENDINGS, ClusterColumns, Joined, join_file, join_side_table
 from linkwise.data.read.endings import SHEET
 from linkwise.data.reading import Reading
 from linkwise.session.journal.events import BESIDE, beside_answer
@@ -48,6 +48,13 @@ def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None
         for path, what in kept:
             if target is not None and path is not None and is_same_file(target, path):
                 raise UsageError(f"{target} is {what} and is never overwritten. Choose another name.")
+
+
+def check_different(targets: Mapping[str, Path | None]) -> None:
+    """Check that no two targets are the same file."""
+    for (what, one), (other_what, other) in combinations(targets.items(), 2):
+        if one is not None and other is not None and is_same_file(one, other):
+            raise UsageError(f"{what.capitalize()} and {other_what} cannot both go to {one}. Use two files.")
 
 
 def is_same_file(one: Path, other: Path) -> bool:
@@ -93,13 +100,29 @@ def check_ending(target: Path | None) -> None:
 
 
 def join_session(session: Session, data: Path, reading: Reading, rows: Rows | None, target: Path) -> Joined:
-    """Put the clusters beside the columns of the data, in the form that the ending of `target` names.
+    """Put the clusters of a session beside the columns of its data, as `join_rows` does."""
+    columns = session.cluster_columns()
+    joined = join_rows(columns, data, reading, rows, target)
+    if columns.confidence is not None:
+        return joined
+    note = "The column 'confidence' is empty, because there are no answers yet."
+    if session.status.n_answers:
+        note = (
+            f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
+            "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
+        )
+    return Joined(joined.content, [*joined.notes, note])
+
+
+def join_rows(
+    columns: ClusterColumns, data: Path, reading: Reading, rows: Rows | None, target: Path
+) -> Joined:
+    """Put clusters beside the columns of the data, in the form that the ending of `target` names.
 
     A side table takes the place of numbers without a meaning, such as embeddings. Rows that were not read are
     those of the file as they stand in it.
     """
     ending = ".csv" if target == STDOUT else target.suffix.lower()
-    columns = session.cluster_columns()
     try:
         if rows is None:
             joined = join_file(data, reading, columns, ending)
@@ -114,13 +137,6 @@ def join_session(session: Session, data: Path, reading: Reading, rows: Rows | No
     except ImportError as error:
         raise UsageError(str(error)) from error
     notes = list(joined.notes)
-    if columns.confidence is None and session.status.n_answers == 0:
-        notes.append("The column 'confidence' is empty, because there are no answers yet.")
-    elif columns.confidence is None:
-        notes.append(
-            f"The column 'confidence' is empty, because {session.learner['name']} does not estimate it. "
-            "KIN does, but it forms clusters of its own: linkwise ask DATA --method kin --budget 0"
-        )
     if data.suffix.lower() in DELIMITED and ending not in (*DELIMITED, SHEET):
         notes.append(f"The cells of {data.name} are written as texts, as they stand in it.")
     return Joined(joined.content, notes)

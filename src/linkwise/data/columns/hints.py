@@ -73,7 +73,8 @@ def read_as_dates(text: pl.Series) -> list[tuple[WrittenDates, pl.Series]]:
     """The ways to read a column as dates that do not begin with the year."""
     ways = (rewrite_dates(text, first) for first in _FIRSTS)
     read = ((way, parse_moments(way.plain)) for way in ways if way is not None)
-    return [(way, values) for way, values in read if values is not None]
+    found = [(way, values) for way, values in read if values is not None]
+    return found[:1] if len(found) == 2 and found[0][1].equals(found[1][1]) else found
 
 
 def _hint_numbers(text: pl.Series) -> str | None:

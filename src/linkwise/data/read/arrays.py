@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.array_archives import AGAIN, ArrayHeader, read_header, read_headers, unpack
+from linkwise.data.read.packed import describe_choice
 from linkwise.data.read.sparse_files import holds_sparse, read_sparse
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_expansion
@@ -61,7 +62,7 @@ def read_array(raw: bytes, part: str | None = None) -> ArrayTable:
     Returns
     -------
     ArrayTable
-        The rows of the array named X, or of the only one that has rows. Those with more than two dimensions
+        The rows of the array named X, or else of the one with most rows. Those with more than two dimensions
         are pictures or curves.
 
     Raises
@@ -90,9 +91,14 @@ def read_array(raw: bytes, part: str | None = None) -> ArrayTable:
     if is_archive:
         check_expansion(sum(stored[one].n_bytes for one in used), len(raw))
     frame, notes = _read_dimensions(unpack(stored[name]))
-    if name:
+    rivals = [] if part is not None or name in ("X", "") else _list_rivals(stored, len(stored[name].shape))
+    others = [other for other in (*stored, *broken) if other not in (*used, *rivals)]
+    if len(rivals) > 1:
+        part = name
+        rest = [rival for rival in rivals if rival != name]
+        notes.insert(0, describe_choice(f"Array {name!r}", len(rivals), rest))
+    elif name:
         notes.insert(0, f"Rows are those of the array '{name}'.")
-    others = [other for other in (*stored, *broken) if other not in used]
     if others:
         notes.append(f"Arrays in the file that are not used: {join_names(others)}.")
     if id_column is not None:
@@ -117,8 +123,8 @@ def _read_dimensions(X: NDArray[Any]) -> tuple[nw.DataFrame[Any], list[str]]:
         X = X.reshape(len(X), *shape).transpose(0, 2, 1)
         shape = X.shape[1:]
     what = f"{count_noun(shape[0], 'curve')} of {shape[1]} samples" if len(shape) == 2 else "an array"
-    note = f"Each row is {what}, whose values follow one another."
-    return array_frame(np.ascontiguousarray(X).reshape(len(X), -1)), [note]
+    notes = [f"Each row is {what}, whose values follow one another."] if min(shape) > 1 else []
+    return array_frame(np.ascontiguousarray(X).reshape(len(X), -1)), notes
 
 
 def is_picture(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
@@ -151,26 +157,19 @@ def _main_array_name(stored: dict[str, ArrayHeader], broken: dict[str, DataError
         return part
     if "X" in stored or "" in stored:
         return "X" if "X" in stored else ""
-    for n_dimensions in (2, 3, 4):
-        found = [
-            name
-            for name, one in stored.items()
-            if len(one.shape) == n_dimensions and one.dtype.kind in "biuf"
-        ]
-        if len(found) == 1 and "X" not in broken:
-            return found[0]
-        if found:
-            break
+    rivals = next(filter(None, (_list_rivals(stored, n) for n in (2, 3, 4))), [])
+    if rivals and "X" not in broken:
+        return max(rivals, key=lambda name: stored[name].shape[0])
     for error in broken.values():
         raise error
-    if not found:
-        raise DataError(
-            f"The file holds no array of rows: {_list_arrays(stored)}. Save the array of rows as X."
-        )
-    raise DataError(
-        f"The file holds {len(found)} arrays of rows and none named X: {_list_arrays(stored)}. Add --sheet"
-        f' NAME to read one of them, such as {found[0]} (in Python, sheet="{found[0]}").'
-    )
+    raise DataError(f"The file holds no array of rows: {_list_arrays(stored)}. Save the array of rows as X.")
+
+
+def _list_rivals(stored: dict[str, ArrayHeader], n_dimensions: int) -> list[str]:
+    """The arrays of numbers that may hold the rows, of those with so many dimensions."""
+    return [
+        name for name, one in stored.items() if len(one.shape) == n_dimensions and one.dtype.kind in "biuf"
+    ]
 
 
 def _list_arrays(stored: dict[str, ArrayHeader]) -> str:

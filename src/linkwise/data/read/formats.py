@@ -242,6 +242,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         used = {*(reading.drop or ()), *(reading.show or ()), *(reading.hide or ())}
         if reading.id_column is None and array.id_column not in used:
             reading = replace(reading, id_column=array.id_column)
+        reading = replace(reading, sheet=array.part)
         return _Table(to_polars(array.frame), reading, array.notes)
     if ending == MATRIX:
         return _Table(to_polars(array_frame(read_matrix(raw))), reading, [])
@@ -270,7 +271,7 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         reading = replace(
             reading, delimiter=text.delimiter, skip_lines=text.skip_lines, no_header=text.no_header
         )
-        return _Table(text.frame, reading, [*notes, *text.notes], not text.has_row_names)
+        return _Table(text.frame, reading, [*notes, *text.notes], text.is_plain)
     table = read_json(raw, bool(reading.keep_nested))
     return _Table(
         table.frame,

@@ -67,7 +67,7 @@ def unpack_file(raw: bytes, name: str, ending: str, member: str | None, known: S
     ending : {".gz", ".bz2", ".xz", ".zip"}
         How it is packed.
     member : str or None
-        The file to read of a .zip.
+        The file to read of a .zip. By default the largest table.
     known : sequence of str
         The endings of tables, which decide what is read of a .zip.
 
@@ -79,7 +79,7 @@ def unpack_file(raw: bytes, name: str, ending: str, member: str | None, known: S
     Raises
     ------
     DataError
-        The file is damaged, far larger unpacked, or a .zip has no table or several of them.
+        The file is damaged or far larger unpacked, or a .zip has no table or no file of this name.
     """
     try:
         if ending == ARCHIVE:
@@ -116,19 +116,30 @@ def _unpack_member(raw: bytes, member: str | None, known: Sequence[str]) -> Unpa
                     " Use one of them: --sheet NAME"
                 )
             chosen = member
-        elif len(names) == 1 or len(tables) == 1:
-            chosen = (tables or names)[0]
         elif not names:
             raise DataError("The archive holds no file. Pass a table.")
         else:
-            raise DataError(
-                f"The archive holds {len(names)} files: {join_names(map(repr, tables or names), 20)}. Add"
-                ' --sheet NAME to read one of them (in Python, sheet="...").'
-            )
+            sizes = {info.filename: info.file_size for info in files}
+            chosen = max(tables or names, key=sizes.__getitem__)
         with archive.open(files[names.index(chosen)]) as file:
             content = _read_all(file, len(raw))
-    note = f"File {chosen!r} of the archive is read." if len(names) > 1 and member is None else None
-    return Unpacked(content, chosen, chosen if len(names) > 1 else None, [note] if note else [])
+    notes = []
+    if len(names) > 1 and member is None:
+        others = [name for name in tables if name != chosen]
+        notes.append(
+            describe_choice(f"File {chosen!r}", len(tables), others)
+            if others
+            else f"File {chosen!r} of the archive is read."
+        )
+    return Unpacked(content, chosen, chosen if len(names) > 1 else None, notes)
+
+
+def describe_choice(chosen: str, n_parts: int, others: Sequence[str]) -> str:
+    """Say which part of a file is read, and how to read another one."""
+    return (
+        f"{chosen} is read, the largest of {n_parts}. Add --sheet NAME to read another one (in Python,"
+        f' sheet="..."), such as {join_names(map(repr, others))}.'
+    )
 
 
 def _is_clutter(name: str) -> bool:

@@ -212,9 +212,10 @@ def _parse_column(
             if found is not None:
                 return found, _note_markers(text, marked)
     has_digits = any(mark.isdigit() for mark in first)
-    if numbers and has_digits and (read := _parse_written_forms(plain, comma_free)) is not None:
-        found, note = read
-        return found, [note, *_note_markers(text, marked)]
+    if has_digits:
+        read = _parse_written_forms(plain, comma_free) if numbers else _parse_written_dates(plain)
+        if read is not None:
+            return read[0], [read[1], *_note_markers(text, marked)]
     kept = series if text.null_count() == series.null_count() else series.set(text.is_null(), None)
     if numbers and first[0] in "+-0123456789" and plain.str.contains(r"^[+-]?\d+$").all():
         return kept, [
@@ -232,12 +233,19 @@ def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, 
         if is_scaled and ((found % 1 == 0) & (found.abs() < _EXACT)).all():
             found = found.cast(int)
         return found, _note_reading("numbers", text, found)
-    dates = rewrite_dates(text)
-    if dates is not None and (found := parse_moments(dates.plain)) is not None:
-        how = "dates" if dates.first is None else f"dates, {dates.first} first"
-        return found, _note_reading(how, text, found)
+    if (read := _parse_written_dates(text)) is not None:
+        return read
     hours = _parse_times(text)
     return hours if hours is None else (hours, _note_reading("hours", text, hours))
+
+
+def _parse_written_dates(text: pl.Series) -> tuple[pl.Series, str] | None:
+    """Read dates as people write them, with a note; None for other text."""
+    dates = rewrite_dates(text)
+    if dates is None or (found := parse_moments(dates.plain)) is None:
+        return None
+    how = "dates" if dates.first is None else f"dates, {dates.first} first"
+    return found, _note_reading(how, text, found)
 
 
 def _parse_times(text: pl.Series) -> pl.Series | None:
