@@ -70,6 +70,8 @@ class Method(NamedTuple):
         and constraints.
     with_codes : bool
         Whether it takes each category as one column of codes and no scale, as trees do.
+    uses_pairs : bool
+        Whether a learner that asks nothing is a clusterer: it makes as much of given pairs as of answers.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Method(NamedTuple):
     is_random: bool = True
     is_refitted: bool = False
     with_codes: bool = False
+    uses_pairs: bool = False
 
     def load(self) -> Any:
         """Import the class."""
@@ -160,6 +163,7 @@ METHODS = (
         "RecordLinkage",
         "learn.record_linkage",
         "Finds many small groups, such as records of the same person, by one threshold.",
+        uses_pairs=True,
     ),
     _learner(
         "explore",
@@ -295,7 +299,9 @@ METHODS = (
     ),
 )
 LEARNERS = {method.name: method for method in METHODS if method.kind == "learner"}
-CLUSTERERS = {method.name: method for method in METHODS if method.kind == "clusterer"}
+CLUSTERERS = {method.name: method for method in METHODS if method.kind == "clusterer"} | {
+    method.name: method for method in METHODS if method.uses_pairs
+}
 
 
 def options_of(methods: dict[str, Method]) -> dict[str, Option]:

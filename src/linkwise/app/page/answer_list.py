@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.app.page.requests import RefusedRequest
-from linkwise.session.journal.events import Event, Example
+from linkwise.session.journal.events import Event, Example, beside_answer
 from linkwise.session.snapshot import Snapshot
 from linkwise.session.state.event_lists import facts_of, find_undoable
 from linkwise.session.state.suspects import SuspectAnswer
@@ -59,8 +59,7 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "changed": event.number in changed,
         "target": event.target,
         "sure": event.is_sure and event.number not in changed,
-        "seconds": event.seconds,
-        "note": event.note,
+        **beside_answer(event),
         "note_author": event.note_author,
     }
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from linkwise.data.show.column_views import KINDS, USES, Kind, Use
 from linkwise.errors import SessionError
-from linkwise.session.journal.events import Remark, check_note, check_seconds
+from linkwise.session.journal.events import BESIDE, check_note
 
 Request = Mapping[str, Any]
 Choice = TypeVar("Choice", bound=str)
@@ -129,11 +129,11 @@ def read_note(request: Request) -> str:
         raise RefusedRequest("bad", str(error)) from None
 
 
-def read_remark(request: Request) -> Remark:
+def read_remark(request: Request) -> dict[str, Any]:
     """Return what is stored beside an answer."""
     try:
-        return {"seconds": check_seconds(request.get("seconds")), "note": read_note(request)}
-    except (TypeError, ValueError) as error:
+        return {name: check(request[name]) for name, check in BESIDE.items() if name in request}
+    except (TypeError, ValueError, SessionError) as error:
         raise RefusedRequest("bad", str(error)) from None
 
 

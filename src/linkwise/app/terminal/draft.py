@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from linkwise.errors import SessionError
-from linkwise.session.journal.events import Remark, check_note
+from linkwise.session.journal.events import check_note
 
 
 class Draft:
@@ -44,7 +44,7 @@ class Draft:
         """Check and take a note; an empty one removes the note."""
         self.note = check_note(note)
 
-    def remark(self) -> Remark:
+    def remark(self) -> dict[str, Any]:
         """What is stored beside an answer that is given now."""
         seconds = self._clock() - self._shown if self._is_timed else None
         return {"seconds": seconds, "note": self.note}

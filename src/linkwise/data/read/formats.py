@@ -53,16 +53,9 @@ if TYPE_CHECKING:
 
 
 class Frames(NamedTuple):
-    """A table as it is written in a file, and with types.
+    """A table as a file holds it, and the same with numbers and dates parsed.
 
-    Attributes
-    ----------
-    written : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table as the file holds it; of text files with columns of text alone.
-    typed : narwhals.DataFrame of shape (n_rows, n_columns)
-        The same with numbers and dates parsed.
-    encoding : str or None
-        The encoding of a text file; None if it is UTF-8.
+    As a text file holds it, all columns are text. `encoding` is that of a text file; None if it is UTF-8.
     """
 
     written: nw.DataFrame[Any]
@@ -75,24 +68,7 @@ def read_frame(
 ) -> Frames:
     """Read the columns of a file without a decision on their use.
 
-    Parameters
-    ----------
-    path : Path
-        As for `read_table`.
-    keep : callable, optional
-        ``keep(written)`` returns the columns to leave as they are written. None by default.
-
-    Returns
-    -------
-    Frames
-        The table as it is written, and with types.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read.
-    FileNotFoundError
-        There is no such file.
+    ``keep(written)`` returns the columns to leave as they are written.
     """
     check_ending(path)
     try:
@@ -122,22 +98,12 @@ def check_ending(path: Path) -> None:
 class FileContents(NamedTuple):
     """What a file holds.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table; of text files with columns of text alone.
-    reading : Reading
-        How it was read: with its delimiter, its encoding unless it is UTF-8 that was not named, the lines
-        that were skipped, whether it has no header, whether nested objects stay as they are if there are any,
-        and its part if there is a choice; and with the column that the file itself calls ids.
-    notes : list of str
-        Sentences about the choices that were made.
-    ending : str
-        The ending that names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
-    written : polars.DataFrame of shape (n_rows, n_columns)
-        The same table before values that mean missing were emptied.
-    is_plain : bool
-        Whether a row of the table is a line, or an object, of the file itself.
+    `frame` has columns of text alone if the file is text; `written` is the same before values that mean
+    missing were emptied. `reading` tells how it was read: with its delimiter, its encoding unless it is
+    UTF-8 that was not named, the lines that were skipped, whether it has no header, whether nested
+    objects stay as they are if there are any, its part if there is a choice, and the column that the file
+    itself calls ids. `ending` names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
+    `is_plain` tells whether a row of the table is a line, or an object, of the file itself.
     """
 
     frame: nw.DataFrame[Any]

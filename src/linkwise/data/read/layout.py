@@ -28,16 +28,9 @@ Record = tuple[int, list[str]]  # the number of its first line, and its fields
 
 
 class Layout(NamedTuple):
-    """Where the table of a text file begins.
+    """Where the table of a text file begins, and whether its first line is a row.
 
-    Attributes
-    ----------
-    skip_lines : int
-        Lines before the table.
-    no_header : bool
-        Whether its first line is a row.
-    has_row_names : bool
-        Whether each row begins with a name that has no column name, as R writes tables.
+    With `has_row_names` each row begins with a name that has no column name, as R writes tables.
     """
 
     skip_lines: int
@@ -61,18 +54,7 @@ def first_records(text: str, delimiter: str) -> list[Record]:
 
 
 def find_layout(records: Sequence[Record]) -> Layout:
-    """Find where a table begins.
-
-    Parameters
-    ----------
-    records : sequence of (int, list of str)
-        The first records that are not empty.
-
-    Returns
-    -------
-    Layout
-        The choices that are certain. Otherwise the first line holds the names.
-    """
+    """Find where a table begins in its first records that are not empty. Only certain choices are made."""
     start = _find_start(records)
     if start is None:
         return Layout(0, False, True)

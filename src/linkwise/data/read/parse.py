@@ -35,15 +35,8 @@ _AT_ONCE = 1000  # columns that polars works on together; each call has a cost o
 class Parsed(NamedTuple):
     """Columns with types.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table with parsed columns, in the same order.
-    notes : list of str
-        Sentences on forms that had to be interpreted.
-    written : list of polars.Series
-        For each column of numbers that are written with a unit or other marks: the text of each number, null
-        if it is missing. Equal numbers have the same text, that of the first of them.
+    `written` has, for each column of numbers that are written with a unit or other marks, the text of
+    each number, null if it is missing. Equal numbers have the text of the first of them.
     """
 
     frame: pl.DataFrame
@@ -57,24 +50,10 @@ def parse_columns(
     numbers: bool = True,
     comma_free: bool = False,
 ) -> Parsed:
-    """Give the text columns of a file their types.
+    """Give the text columns of a file their types, but leave those of `keep` as they are.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The table as it was read.
-    keep : collection of str or None, default=()
-        Columns to leave as they are.
-    numbers : bool, default=True
-        Whether text may be numbers and truth values. False if the file has types for them, as JSON does, so
-        that only dates come as text.
-    comma_free : bool, default=False
-        Whether something else than commas separates the columns, so that 0,5 is a number.
-
-    Returns
-    -------
-    Parsed
-        The table with parsed columns, notes, and the numbers that are written in another form.
+    `numbers` is False if the file has types for them, as JSON does, so that only dates come as text. With
+    `comma_free` something else than commas separates the columns, so that 0,5 is a number.
     """
     import polars as pl
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session.journal import deserialize, schema
-from linkwise.session.journal.events import SETTINGS, Event, EventKind
+from linkwise.session.journal.events import SETTINGS, Event, EventKind, beside_answer
 from linkwise.session.journal.file_image import read_image
 from linkwise.session.journal.stored_clustering import StoredClustering
 from linkwise.text_files import is_unicode
@@ -219,11 +219,11 @@ class Store:
     def _insert_event(self, event: Event) -> None:
         columns = ("number", "kind", "when", "first", "second", "answer", "target", "source")
         start, position = (None, None) if event.place is None else event.place
+        beside = beside_answer(event).values()
         values = (
             *(getattr(event, name) for name in columns),
-            *(start, position, event.seconds),
-            event.note if event.note or event.kind == "note" else None,
-            event.reliability,
+            *(start, position),
+            *(None if value == "" and event.kind != "note" else value for value in beside),
             _to_json(event.value) if event.kind in SETTINGS else None,
         )
         self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * len(values))})", values)
