@@ -12,17 +12,8 @@ from linkwise.session.journal.events import check_note
 class Draft:
     """What goes with the answer to the present question.
 
-    Parameters
-    ----------
-    clock : callable
-        Returns the time in seconds.
-    is_timed : bool
-        Whether the seconds of an answer mean something.
-
-    Attributes
-    ----------
-    note : str
-        The note that was written for the answer; empty if there is none.
+    `clock` returns the time in seconds; `is_timed` tells whether the seconds of an answer mean something.
+    `note` is empty if there is none.
     """
 
     def __init__(self, clock: Callable[[], float], *, is_timed: bool) -> None:

@@ -28,14 +28,8 @@ from linkwise.types import Labels
 class JsonLines:
     """Writes the dialogue as JSON lines.
 
-    Parameters
-    ----------
-    item : callable
-        The values of a row, by column.
-    id_of : callable
-        The id of a row.
-    session : str
-        The path of the session file, for the summary.
+    `item` returns the values of a row by column, and `id_of` its id. `session` is the path of the file,
+    for the summary.
     """
 
     def __init__(

@@ -296,18 +296,10 @@ def read_examples(event: Event) -> tuple[Example, ...]:
 
 # ---------------------------------------------------------------- audits
 class AuditPlan(NamedTuple):
-    """The pairs of an audit.
+    """The pairs of an audit of `source`, which `by` answers, in the order in which they are asked.
 
-    Attributes
-    ----------
-    source, by : str
-        Who is audited, and who answers.
-    after : int
-        Number of the last event when the pairs were chosen.
-    pairs : tuple of (int, int)
-        In the order in which they are asked, each with its lower row first.
-    is_doubtful : tuple of bool
-        Whether each was chosen for its doubt; the others were drawn at random.
+    Each has its lower row first. `after` is the number of the last event when the pairs were chosen.
+    Those that are not doubtful were drawn at random.
     """
 
     source: str

@@ -56,12 +56,7 @@ class WriteConflict(Exception):  # not an error: the caller reads again and repe
 class Store:
     """The tables of one session, in a file or in memory: see `Store.new` and `Store.open`.
 
-    Attributes
-    ----------
-    path : Path or None
-        None if the session is in memory.
-    is_read_only : bool
-        Whether the file can only be read. Then this shows it as it was when it was opened.
+    If the file can only be read, this shows it as it was when it was opened.
     """
 
     def __init__(self, database: str, path: Path | None) -> None:
@@ -250,22 +245,9 @@ class Store:
     ) -> None:
         """Commit another encoding of the rows, with all that names rows, or nothing.
 
-        Clients that have the file open get an error at their next call.
-
-        Parameters
-        ----------
-        meta : dict
-            The settings that change, among them the fingerprint of the data.
-        ids : sequence of str or None
-        events : sequence of Event
-            All events of the file, with the rows by their new positions.
-        clustering : StoredClustering
-            The labels as of the last event.
-
-        Raises
-        ------
-        WriteConflict
-            Another client wrote first; nothing is written.
+        Clients that have the file open get an error at their next call. `meta` are the settings that
+        change, among them the fingerprint of the data. `events` are all events of the file, with the
+        rows by their new positions. Raises `WriteConflict` if another client wrote first.
         """
         n_recoded = (self._n_recoded or 0) + 1
         if not deserialize.are_labels(clustering.labels):  # others keep the file as large as its rows need
