@@ -58,16 +58,9 @@ BOM = b"\xef\xbb\xbf"
 
 
 class ClusterColumns(NamedTuple):
-    """The cluster of each row.
+    """The cluster of each row, its name (None if it has none), and the probability that the row is in it.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,), int64
-        Cluster of each row.
-    names : list of str or None, or None
-        Name of the cluster of each row, None if it has none. Without a list the labels are the only column.
-    confidence : ndarray of shape (n_rows,), float64, or None
-        Probability that each row is in its cluster; None if nothing estimates it.
+    Without a list of names the labels are the only column.
     """
 
     labels: NDArray[np.int64]
@@ -101,15 +94,7 @@ class ClusterColumns(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """A file with its clusters.
-
-    Attributes
-    ----------
-    content : bytes
-        The file to write.
-    notes : list of str
-        Sentences about the choices that were made.
-    """
+    """A file with its clusters, and sentences about the choices that were made."""
 
     content: bytes
     notes: list[str]
@@ -137,25 +122,7 @@ def choose_free_name(usual: str, taken: Collection[object]) -> str:
 
 # ---------------------------------------------------------------- tables in memory
 def join_frame(frame: Any, columns: ClusterColumns) -> Any:
-    """Return a copy of a table with three more columns.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas, polars or pyarrow, Table, or ndarray of shape (n_rows, n_columns)
-        The rows, in the order of `columns`.
-    columns : ClusterColumns
-        The cluster of each row.
-
-    Returns
-    -------
-    DataFrame
-        The same kind of table.
-
-    Raises
-    ------
-    DataError
-        The table has another number of rows.
-    """
+    """Return a copy of a table, a frame of the same kind, with three more columns."""
     table = to_table(frame)
     check_n_rows(len(table), columns)
     return _append_columns(table, choose_names(columns, table.columns)[0], columns).to_native()
@@ -262,34 +229,12 @@ def needs_table(data: Path, reading: Reading) -> bool:
 def join_file(
     data: Path, reading: Reading, columns: ClusterColumns, ending: str, frame: nw.DataFrame[Any] | None = None
 ) -> Joined:
-    """Put the clusters beside the columns of a file.
+    """Put the clusters beside the columns of a file that was read so; `ending` is that of the new file.
 
-    Parameters
-    ----------
-    data : path
-        The file or folder.
-    reading : Reading
-        How it was read, with its delimiter.
-    columns : ClusterColumns
-        The cluster of each row.
-    ending : str
-        What the name of the new file ends in, such as ``.csv``.
-    frame : DataFrame, optional
-        The rows that were read, for data of which `needs_table` is true.
-
-    Returns
-    -------
-    Joined
-        The new file. A file of the same kind keeps all of its bytes. In other kinds the cells of a text file
-        are texts, as they stand in it; in a spreadsheet they become numbers and dates where they are plain
-        ones. A spreadsheet is written anew, with one sheet and without formats.
-
-    Raises
-    ------
-    DataError
-        The new kind of file cannot hold the columns, or the file has changed meanwhile.
-    ImportError
-        openpyxl is missing, which a spreadsheet needs.
+    A file of the same kind keeps all of its bytes. In other kinds the cells of a text file are texts, as
+    they stand in it; in a spreadsheet they become numbers and dates where they are plain ones. A
+    spreadsheet is written anew, with one sheet and without formats. `frame` has the rows that were read,
+    for data of which `needs_table` is true.
     """
     refuse_lone_surrogates(columns.names or (), "the names of clusters")
     if needs_table(data, reading):
@@ -345,24 +290,7 @@ def _note_changes(reading: Reading, own: str) -> list[str]:
 def join_side_table(
     side: SideTable, ids: Sequence[str] | None, columns: ClusterColumns, ending: str
 ) -> Joined:
-    """Put the clusters beside the columns of a side table, with the ids of the rows if it has none.
-
-    Parameters
-    ----------
-    side : SideTable
-        The table, in the order of the rows.
-    ids : sequence of str, or None
-        Id of each row.
-    columns : ClusterColumns
-        The cluster of each row.
-    ending : str
-        What the name of the new file ends in, such as ``.csv``.
-
-    Returns
-    -------
-    Joined
-        The new file.
-    """
+    """Put the clusters beside the columns of a side table, with the ids of the rows if it has none."""
     import polars as pl
 
     refuse_lone_surrogates(columns.names or (), "the names of clusters")

@@ -60,14 +60,9 @@ _WHY = "Groups as near as theirs are the hardest to judge: nearer ones probably 
 
 
 class LinkageMerges(NamedTuple):
-    """The merges of average linkage, the nearest first.
+    """The merges of average linkage, the nearest first, with their mean distances.
 
-    Attributes
-    ----------
-    pairs : ndarray of int64, shape (n_merges, 2)
-        The cluster that stays, and the one that is put into it.
-    heights : ndarray of float64, shape (n_merges,)
-        Their mean distances.
+    `pairs` has the cluster that stays, and the one that is put into it.
     """
 
     pairs: NDArray[np.int64]
@@ -76,20 +71,10 @@ class LinkageMerges(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances:
-    """What follows from the rows alone.
+    """What follows from the rows alone; distances are in units of the largest absolute value.
 
-    Attributes
-    ----------
-    between : ndarray of float64, shape (n_rows, n_rows)
-        Distances in units of the largest absolute value.
-    rows : ndarray of float64, shape (n_rows, n_features)
-        The rows around their mean, in these units.
-    mean : ndarray of float64, shape (n_features,)
-    unit : float
-    point : ndarray of int64, shape (n_rows,)
-        Identical rows have the same number.
-    merges : LinkageMerges
-        The merges without any answer.
+    `rows` are around their mean. Identical rows have the same `point`. `merges` are those without any
+    answer.
     """
 
     between: NDArray[np.float64]
@@ -101,16 +86,10 @@ class Distances:
 
 
 class Threshold(NamedTuple):
-    """What the answers say about the heights of merges.
+    """What the answers say about the heights of merges; those up to `height` count.
 
-    Attributes
-    ----------
-    height : float
-        Merges up to this height count.
-    heights : ndarray of float64, shape (m,)
-        The heights of the merges of rows that are not identical, the lowest first.
-    chance : ndarray of float64, shape (m + 1,)
-        The chance that two rows belong together, by the number of merges lower than theirs.
+    `heights` are those of the merges of rows that are not identical, the lowest first. `chance`, one
+    longer, is the chance that two rows belong together, by the number of merges lower than theirs.
     """
 
     height: float
@@ -124,20 +103,10 @@ class Threshold(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class LinkageState:
-    """One run of `RecordLinkage`.
+    """One run of `RecordLinkage`: the estimate, the clustering and the question of last time.
 
-    Attributes
-    ----------
-    problem : Problem
-        The data and the facts of the run.
-    threshold : Threshold
-        The estimate at the last question.
-    labels : ndarray of shape (n_rows,), int32
-        The clustering at the last question.
-    open : Question or None
-        The question that waits for its answer.
-    merged : tuple or None
-        The component of each row and the merges at the start, until the first question uses them.
+    `merged` has the component of each row and the merges at the start, until the first question uses
+    them.
     """
 
     problem: Problem
@@ -317,17 +286,7 @@ def _scale_rows(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float6
 def estimate_threshold(merges: LinkageMerges, evidence: Evidence) -> Threshold:
     """Estimate the height at which "yes" and "no" are equally likely.
 
-    Parameters
-    ----------
-    merges : LinkageMerges
-        The merges of all rows without answers.
-    evidence : Evidence
-        The answers.
-
-    Returns
-    -------
-    Threshold
-        The posterior median: without answers, half of the merges count.
+    It is the posterior median: without answers, half of the merges of all rows count.
     """
     heights = merges.heights[merges.heights > 0]  # identical rows belong together without a question
     n = len(heights)
@@ -353,17 +312,7 @@ def estimate_threshold(merges: LinkageMerges, evidence: Evidence) -> Threshold:
 def fit_threshold(merges: LinkageMerges, evidence: Evidence) -> float:
     """Return the height that fits given must-links best: squared recall by the number of joined pairs.
 
-    Parameters
-    ----------
-    merges : LinkageMerges
-        The merges of all rows without constraints.
-    evidence : Evidence
-        The constraints. With few must-links the widest gap between two heights decides.
-
-    Returns
-    -------
-    float
-        Merges up to this height count.
+    With few must-links the widest gap between two heights decides.
     """
     heights, pairs = merges.heights, _list_links(evidence)
     if len(heights) < 2:

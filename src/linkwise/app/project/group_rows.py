@@ -41,19 +41,9 @@ LINE_BYTES = 2**20  # read at once to count lines
 
 
 def choose_n_groups(data: Path, given: int | None) -> int | None:
-    """Choose by how many groups the rows of a file, a folder or a pattern are asked about.
+    """Choose by how many groups the rows of data are asked about; None to read all rows at once.
 
-    Parameters
-    ----------
-    data : Path
-        The data.
-    given : int or None
-        What the command line says; 0 for all rows of a file.
-
-    Returns
-    -------
-    int or None
-        The number of groups; None to read all rows at once.
+    `given` is what the command line says; 0 for all rows of a file.
     """
     if is_in_files(data):
         if given == 0:
@@ -173,12 +163,7 @@ def summarize_data(
 ) -> tuple[GroupTable, dict[str, Any]]:
     """Summarise data by groups, which are written beside the session `path`.
 
-    Returns
-    -------
-    GroupTable
-        The groups.
-    dict
-        The source that the session stores.
+    Also return the source to store.
     """
     _check_fit(data, reading)
     tables = open_tables(find_files(data), reading)

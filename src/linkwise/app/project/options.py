@@ -34,24 +34,9 @@ HEADINGS = (
 class CommandOption(NamedTuple):
     """What the command line says of an option.
 
-    Attributes
-    ----------
-    flag : str
-    help : str
-        A phrase of at most 48 letters, so that it takes one line in the help; it ends with the default in
-        brackets where there is one.
-    heading : str
-        The heading under which the help lists it.
-    type : type or tuple of str
-        Its type, or the allowed words; bool for a flag without a value.
-    metavar : str
-        The placeholder of the value in the help.
-    least, most : float or None
-        Bounds of a number.
-    parse : callable or None
-        ``parse(flag, text)`` gives the value; its errors are for people.
-    may_be_folder : bool
-        For a path: whether it may be a folder.
+    `help` is a phrase of at most 48 letters, so that it takes one line in the help; it ends with the
+    default in brackets where there is one. `type` is bool for a flag without a value, or the allowed
+    words. ``parse(flag, text)`` gives the value; its errors are for people.
     """
 
     flag: str

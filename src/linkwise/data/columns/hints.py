@@ -32,19 +32,9 @@ _MAY_BE_NUMBER = r"(?i)\d|inf|nan"  # in some cell of every column that holds nu
 
 
 def find_hint(series: nw.Series[Any], name: str) -> str | None:
-    """Say how a column of text can be used as numbers or dates; None if it holds neither.
+    """Say how a column of text can be used as numbers or dates.
 
-    Parameters
-    ----------
-    series : narwhals.Series of shape (n_rows,)
-        The column as it was read.
-    name : str
-        Name of the column in the hint.
-
-    Returns
-    -------
-    str or None
-        A sentence for the person. Without polars, which the parser needs, there is none.
+    None if it holds neither, or polars is missing.
     """
     if value_kind(series) != "words" or find_spec("polars") is None:
         return None

@@ -44,15 +44,9 @@ _MANY_ALONE = 0.45  # where one column is all there is
 class NearCopies(NamedTuple):
     """How many rows have others that are written nearly alike.
 
-    Attributes
-    ----------
-    share : float
-        The share of rows with copies among the rows that were looked at.
-    group_size : int
-        Median size of the groups of such rows.
-    columns : tuple of str
-        The columns that identify: those of words by which the rows were compared, and whole numbers, such as
-        of phones, that most copies have in common.
+    `share` is that of the rows that were looked at, and `group_size` the median size of their groups.
+    `columns` are those that identify: words by which the rows were compared, and whole numbers, such as
+    of phones, that most copies have in common.
     """
 
     share: float
@@ -61,19 +55,9 @@ class NearCopies(NamedTuple):
 
 
 def find_near_copies(frame: nw.DataFrame[Any], id_column: str | None = None) -> NearCopies | None:
-    """Find out whether many rows have a few copies that are written nearly alike.
+    """Find out whether at least a quarter of the rows have a few copies that are written nearly alike.
 
-    Parameters
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table. One with more than 10 000 rows or 100 columns is not looked at.
-    id_column : str, optional
-        A column that is not looked at.
-
-    Returns
-    -------
-    NearCopies or None
-        None if fewer than a quarter of the rows have copies.
+    A table with more than 10 000 rows or 100 columns is not looked at.
     """
     n = len(frame)
     if not _LEAST_ROWS <= n <= MOST_ROWS or len(frame.columns) > _MOST_COLUMNS:

@@ -31,16 +31,9 @@ LEAST_PIXELS = 8  # on each side of a picture
 class ArrayTable(NamedTuple):
     """A table from an array.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The rows, with columns x0, x1, ... or, of pictures, pixel 0,0, pixel 0,1, ...
-    id_column : str or None
-        The column that came from an array named ids or id.
-    part : str or None
-        The array that was chosen by its name.
-    notes : list of str
-        Sentences on the arrays that are used and not used.
+    Its columns are x0, x1, ... or, of pictures, pixel 0,0, pixel 0,1, ... `id_column` came from an array
+    named ids or id, and `part` is the array that was chosen by its name. `notes` tell which arrays are
+    used.
     """
 
     frame: nw.DataFrame[Any]
@@ -50,25 +43,10 @@ class ArrayTable(NamedTuple):
 
 
 def read_array(raw: bytes, part: str | None = None) -> ArrayTable:
-    """Read a .npy or .npz file.
+    """Read the rows of a .npy file, or of the array `part` of a .npz file.
 
-    Parameters
-    ----------
-    raw : bytes
-        The contents of the file.
-    part : str, optional
-        The name of the array that holds the rows.
-
-    Returns
-    -------
-    ArrayTable
-        The rows of the array named X, or else of the one with most rows. Those with more than two dimensions
-        are pictures or curves.
-
-    Raises
-    ------
-    DataError
-        The file is damaged or too large, or does not hold one array of numbers with rows.
+    By default that is the array named X, or else the one with most rows. Arrays of more than two
+    dimensions are pictures or curves. Raises `DataError` unless there is one array of numbers.
     """
     is_archive = raw[:2] == b"PK"
     stored, broken = (
@@ -247,26 +225,9 @@ def _check_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
 
 
 def array_frame(X: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> nw.DataFrame[Any]:
-    """Make a table from an array.
+    """Make a table of numbers, of shape (n_rows, n_columns), with columns x0, x1, ... unless they have names.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        Numbers or truth values.
-    names : sequence of str, optional
-        The names of the columns. By default x0, x1, ...
-
-    Returns
-    -------
-    narwhals.DataFrame of shape (n_rows, n_columns)
-        A table of polars if it is installed, else of pandas.
-
-    Raises
-    ------
-    DataError
-        The array has another shape or holds no numbers.
-    ImportError
-        Neither polars nor pandas is installed.
+    It is a table of polars if that is installed, else of pandas.
     """
     import narwhals as nw
 

@@ -29,16 +29,9 @@ _ALLOWED = {  # what a query may do; all else, such as to write or to open anoth
 
 
 class DatabaseTable(NamedTuple):
-    """A table of a database.
+    """A table of a database, in which a column of texts and other values is text.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        The rows. A column of texts and other values is text.
-    part : str or None
-        The name of the table, or the query; None if the database has one table only.
-    notes : list of str
-        Sentences about the choices that were made.
+    `part` is the name of the table, or the query; None if the database has one table only.
     """
 
     frame: pl.DataFrame
@@ -47,26 +40,7 @@ class DatabaseTable(NamedTuple):
 
 
 def read_database(raw: bytes, part: str | None = None) -> DatabaseTable:
-    """Read a table of a database.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    part : str, optional
-        The name of a table or a view, or a query that begins with ``SELECT`` or ``WITH``. By default the
-        table with most cells.
-
-    Returns
-    -------
-    DatabaseTable
-        The rows.
-
-    Raises
-    ------
-    DataError
-        The file is no database, has no such table, or the query fails.
-    """
+    """Read a table or a view, the result of a query, or by default the table with most cells."""
     try:
         with closing(sqlite3.connect(":memory:")) as database:
             # a database in WAL mode cannot be opened in memory; the mode changes nothing that is in the file

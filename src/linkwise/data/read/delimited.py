@@ -37,22 +37,11 @@ _MOST_UNEVEN = 0.9  # share of lines that another delimiter may cut into the sam
 
 
 class DelimitedTable(NamedTuple):
-    """A table from a text file, and how it was read.
+    """A table from a text file, all cells as text, null where a field is empty; and how it was read.
 
-    Attributes
-    ----------
-    frame : polars.DataFrame of shape (n_rows, n_columns)
-        All cells as text, null where a field is empty.
-    delimiter : str
-        The character between fields; a space stands for any number of spaces and tabs.
-    notes : list of str
-        Sentences on the choices made.
-    skip_lines : int or None
-        Lines before the table that were skipped.
-    no_header : bool or None
-        True if the first line is a row.
-    is_plain : bool
-        Whether each row is a line of the file, and each column has its name there.
+    A space as the delimiter stands for any number of spaces and tabs. `no_header` is True if the first
+    line is a row. `is_plain` tells whether each row is a line of the file, and each column has its name
+    there.
     """
 
     frame: pl.DataFrame
@@ -71,30 +60,11 @@ def read_delimited(
     skip_lines: int | None = None,
     no_header: bool | None = None,
 ) -> DelimitedTable:
-    """Parse delimited text.
+    """Parse delimited text in UTF-8, with or without a byte order mark.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file, UTF-8 with or without byte order mark.
-    delimiter : str or None
-        One character; None to detect it.
-    tabs_first : bool
-        Whether tabs win if several delimiters fit equally well.
-    skip_lines : int, optional
-        Lines before the table. By default those of another width are skipped.
-    no_header : bool, optional
-        Whether the first line is a row. By default it is one where that is certain.
-
-    Returns
-    -------
-    DelimitedTable
-        The table, and the choices that were made.
-
-    Raises
-    ------
-    DataError
-        The file is empty or not UTF-8, or a line does not fit the first one.
+    What is not given is detected: the delimiter, where tabs win among equals if `tabs_first`; the lines
+    before the table, which have another width; and whether the first line is a row, where that is
+    certain. Raises `DataError` with the number of a line that does not fit.
     """
     named, text = cut_separator_line(decode(raw))
     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -264,6 +234,13 @@ def _first_lines(text: str) -> str:
 def detect_delimiter(text: str, tabs_first: bool) -> str:
     """The delimiter that cuts the first hundred lines most evenly, and into most fields."""
     return max(_order(tabs_first), key=partial(_evenness, _first_lines(text)))
+
+
+def cuts_evenly(text: str) -> bool:
+    """Whether a delimiter, or spaces, cut most lines into the same number of fields."""
+    with allow_long_cells():
+        evenness, width = max(_evenness(_first_lines(text), mark) for mark in _order(tabs_first=False))
+        return evenness >= _MOST_UNEVEN or _is_spaced(text, evenness, width)
 
 
 def _order(tabs_first: bool) -> list[str]:

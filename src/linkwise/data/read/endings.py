@@ -3,7 +3,8 @@
 The command line imports this module, so it imports nothing.
 """
 
-DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+PLAIN = ".txt"  # a table, or a text in each line
+DELIMITED = (".csv", ".tsv", ".tab", PLAIN, ".dat", ".data")
 JSON = (".jsonl", ".ndjson", ".json", ".geojson")
 ARFF, TS = ".arff", ".ts"
 SHEET = ".xlsx"

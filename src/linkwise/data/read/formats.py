@@ -25,6 +25,7 @@ from linkwise.data.read.endings import (
     MATRIX,
     OTHER_SHEETS,
     PACKED,
+    PLAIN,
     SHEET,
     TEXTS,
     TS,
@@ -38,6 +39,7 @@ from linkwise.data.read.parse import parse_columns
 from linkwise.data.read.reshape import empty_cells, find_rows, transpose
 from linkwise.data.read.sparse_files import read_matrix
 from linkwise.data.read.spreadsheets import read_sheet
+from linkwise.data.read.text_lines import read_text_lines
 from linkwise.data.reading import Reading
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths, too_large_for_memory
@@ -51,16 +53,9 @@ if TYPE_CHECKING:
 
 
 class Frames(NamedTuple):
-    """A table as it is written in a file, and with types.
+    """A table as a file holds it, and the same with numbers and dates parsed.
 
-    Attributes
-    ----------
-    written : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table as the file holds it; of text files with columns of text alone.
-    typed : narwhals.DataFrame of shape (n_rows, n_columns)
-        The same with numbers and dates parsed.
-    encoding : str or None
-        The encoding of a text file; None if it is UTF-8.
+    As a text file holds it, all columns are text. `encoding` is that of a text file; None if it is UTF-8.
     """
 
     written: nw.DataFrame[Any]
@@ -73,24 +68,7 @@ def read_frame(
 ) -> Frames:
     """Read the columns of a file without a decision on their use.
 
-    Parameters
-    ----------
-    path : Path
-        As for `read_table`.
-    keep : callable, optional
-        ``keep(written)`` returns the columns to leave as they are written. None by default.
-
-    Returns
-    -------
-    Frames
-        The table as it is written, and with types.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read.
-    FileNotFoundError
-        There is no such file.
+    ``keep(written)`` returns the columns to leave as they are written.
     """
     check_ending(path)
     try:
@@ -120,22 +98,12 @@ def check_ending(path: Path) -> None:
 class FileContents(NamedTuple):
     """What a file holds.
 
-    Attributes
-    ----------
-    frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        The table; of text files with columns of text alone.
-    reading : Reading
-        How it was read: with its delimiter, its encoding unless it is UTF-8 that was not named, the lines
-        that were skipped, whether it has no header, whether nested objects stay as they are if there are any,
-        and its part if there is a choice; and with the column that the file itself calls ids.
-    notes : list of str
-        Sentences about the choices that were made.
-    ending : str
-        The ending that names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
-    written : polars.DataFrame of shape (n_rows, n_columns)
-        The same table before values that mean missing were emptied.
-    is_plain : bool
-        Whether a row of the table is a line, or an object, of the file itself.
+    `frame` has columns of text alone if the file is text; `written` is the same before values that mean
+    missing were emptied. `reading` tells how it was read: with its delimiter, its encoding unless it is
+    UTF-8 that was not named, the lines that were skipped, whether it has no header, whether nested
+    objects stay as they are if there are any, its part if there is a choice, and the column that the file
+    itself calls ids. `ending` names the kind of the contents, such as ``.csv`` of ``a.csv.gz``.
+    `is_plain` tells whether a row of the table is a line, or an object, of the file itself.
     """
 
     frame: nw.DataFrame[Any]
@@ -181,11 +149,9 @@ def read_file(path: Path, reading: Reading) -> FileContents:
             raise DataError(_describe_misfit(option, endings[0]))
     table = _read_table(raw, ending, replace(reading, sheet=part))
     chosen = replace(table.reading, sheet=member) if is_packed else table.reading
-    if (
-        ending in DELIMITED
-        and PurePath(path.name).suffix.lower() not in ENDINGS
-        and len(table.frame.columns) < 2
-    ):
+    suffix = PurePath(path.name).suffix.lower()
+    is_unknown = ending in DELIMITED and suffix not in ENDINGS
+    if is_unknown and len(table.frame.columns) < 2 and not (table.is_of_lines and not suffix):
         raise DataError(
             f"The ending of '{path.name}' is unknown, and its content is no table. Known endings are"
             f" {join_names(ENDINGS, 30)}."
@@ -230,6 +196,7 @@ class _Table(NamedTuple):
     reading: Reading
     notes: list[str]
     is_plain: bool = False
+    is_of_lines: bool = False
 
 
 def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
@@ -260,6 +227,9 @@ def _read_table(raw: bytes, ending: str, reading: Reading) -> _Table:
         read = read_arff if ending == ARFF else read_ts
         frame, more = read(raw)
         return _Table(frame, reading, [*notes, *more])
+    may_be_lines = ending == PLAIN and reading.delimiter is None and reading.skip_lines is None
+    if may_be_lines and (lines := read_text_lines(raw, no_header=bool(reading.no_header))) is not None:
+        return _Table(lines.frame, reading, [*notes, *lines.notes], is_of_lines=True)
     if ending in DELIMITED:
         text = read_delimited(
             raw,

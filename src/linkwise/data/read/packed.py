@@ -35,18 +35,9 @@ _LOOK = 4096  # bytes that show whether a file is text
 
 
 class Unpacked(NamedTuple):
-    """A file without its compression.
+    """A file without its compression, and the name of its contents, such as ``a.csv`` for ``a.csv.gz``.
 
-    Attributes
-    ----------
-    raw : bytes
-        The contents.
-    name : str
-        The name that the contents have, such as ``a.csv`` for ``a.csv.gz``.
-    member : str or None
-        The file of a .zip that was read.
-    notes : list of str
-        Sentences about the choices that were made.
+    `member` is the file of a .zip that was read.
     """
 
     raw: bytes
@@ -56,31 +47,7 @@ class Unpacked(NamedTuple):
 
 
 def unpack_file(raw: bytes, name: str, ending: str, member: str | None, known: Sequence[str]) -> Unpacked:
-    """Unpack a compressed file.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    name : str
-        Its name.
-    ending : {".gz", ".bz2", ".xz", ".zip"}
-        How it is packed.
-    member : str or None
-        The file to read of a .zip. By default the largest table.
-    known : sequence of str
-        The endings of tables, which decide what is read of a .zip.
-
-    Returns
-    -------
-    Unpacked
-        The contents.
-
-    Raises
-    ------
-    DataError
-        The file is damaged or far larger unpacked, or a .zip has no table or no file of this name.
-    """
+    """Unpack a compressed file, of a .zip one member: by default the largest with an ending in `known`."""
     try:
         if ending == ARCHIVE:
             return _unpack_member(raw, member, known)
