@@ -26,17 +26,10 @@ MOST_NAMES = 5  # in a sentence
 
 
 class ColumnOffer:
-    """What the page and the terminal offer about columns.
+    """What the page and the terminal offer about columns; nothing without a project.
 
-    Parameters
-    ----------
-    project : Project or None
-        None offers nothing.
-
-    Attributes
-    ----------
-    is_new : bool
-        Whether the offer has changed since it was last shown; whoever shows it sets it to False.
+    `is_new` tells whether the offer has changed since it was last shown; whoever shows it sets it to
+    False.
     """
 
     def __init__(self, project: Project | None) -> None:
@@ -75,11 +68,8 @@ class ColumnOffer:
     def accept(self, shown: Sequence[str]) -> Recoded:
         """Weigh the columns as it is proposed.
 
-        Parameters
-        ----------
-        shown : sequence of str
-            The columns that the person saw, those that count less first; an error if another proposal holds
-            by now.
+        `shown` are those that the person saw, the ones that count less first; an error if another
+        proposal holds by now.
         """
         if self._project is None or self._proposal is None:
             raise DataError("There is no proposal any more.")
@@ -95,10 +85,7 @@ class ColumnOffer:
     def restore(self, shown: Sequence[str]) -> Recoded:
         """Take back all weights of offers, also of those before the session was opened.
 
-        Parameters
-        ----------
-        shown : sequence of str
-            The columns that the person saw; an error if others are weighed by now.
+        `shown` are the columns that the person saw; an error if others are weighed by now.
         """
         if self._project is None or not self._weighed:
             raise DataError("There are no earlier weights that could come back.")
