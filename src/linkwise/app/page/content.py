@@ -36,8 +36,9 @@ class PageContent:
 
     `now` is the snapshot at the last call of `refresh`, and `event` the number of the last event then; -1
     if everything is to be read again. `counter` changes with the labels, and `encoding` with the encoding
-    of the rows; `project` is the data file with its session as it is read now. `shares` has the share of the rows that moved, by the number of the event. `person` is
-    whose request is handled, and `people` are those who look at a page, as of the last state.
+    of the rows. `project` is the data file with its session, as it is read now. `shares` has the share of
+    the rows that moved, by the number of the event. `person` is whose request is handled, and `people` are
+    those who look at a page, as of the last state.
     """
 
     def __init__(

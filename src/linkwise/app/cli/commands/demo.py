@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from linkwise.app.page.presenter import Presenter
 
 AUTO_BUDGET = 100
+ANYWHERE = PageAddress()
 AUTO_STEPS = 10  # lines that are printed on the way
 
 
@@ -103,8 +104,8 @@ def ask_on_page(
     seed: int,
     path: Path | None,
     again: str,
-    error_rate: float | str | None,
-    address: PageAddress,
+    error_rate: float | str | None = None,
+    address: PageAddress = ANYWHERE,
 ) -> None:
     """The page about bundled data."""
     presenters: list[Presenter] = []
