@@ -11,7 +11,8 @@ from linkwise.session.state.settings import Settings, apply_settings
 WHEN = "2026-01-01T00:00:00.000+00:00"
 SOURCES = ("", "anna", "ben")
 KINDS = (
-    "answer", "answer", "answer", "add", "import", "move", "done", "name", "change", "sure", "undo", *SETTINGS,
+    "answer", "answer", "answer", "add", "import", "move", "done", "name", "change", "sure", "undo",
+    *SETTINGS,
 )  # fmt: skip
 BEGUN = Settings({"name": "KIN", "parameters": {}})
 VALUES = {

@@ -55,7 +55,7 @@ def list_members(content: PageContent, cluster: ClusterSummary, text: str) -> di
 
 def _measure_distance(X: NDArray[Any]) -> NDArray[np.float64]:
     """Return the squared distance of each row to the mean."""
-    return np.square(X - X.mean(axis=0)).sum(axis=1, dtype=np.float64)
+    return np.asarray(np.square(X - X.mean(axis=0)).sum(axis=1), dtype=np.float64)
 
 
 def _write_row(view: RowView, row: int) -> str:

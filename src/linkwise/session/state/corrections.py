@@ -54,15 +54,15 @@ def pair_moved_rows(
         stays = next((homes[row] for row in rows if homes[row] not in leads), None)
         if stays is not None:
             raise SessionError(
-                "All rows of a cluster are to leave it, so none stays to differ from. Leave out at least one,"
-                " or move them to another cluster."
+                "All rows of a cluster are to leave it, so none stays to differ from. Pass fewer rows, or the"
+                " number of another cluster."
                 if stays >= 0
-                else "Rows in no cluster cannot leave one. Move them to a cluster."
+                else "Rows in no cluster cannot leave one. Pass the number of a cluster."
             )
         return [Fact(row, leads[homes[row]], "no") for row in rows]
     if to not in leads:
         raise SessionError(
-            f"Cluster {to} does not exist, or all its rows are to be moved. Name a cluster of other rows."
+            f"Cluster {to} does not exist, or all its rows are to be moved. Pass the number of a cluster of other rows."
         )
     facts = []
     for row in (row for row in rows if homes[row] != to):
