@@ -286,6 +286,7 @@ class Session:
     join = call_part("_data", SessionData.join)
     cluster_columns = call_part("_data", SessionData.cluster_columns)
     propose_columns = call_part("_data", SessionData.propose_columns)
+    find_predictors = call_part("_data", SessionData.find_predictors)
 
     # ------------------------------------------------------------ asking and answering
     question = ReadPart("_questions", Questionnaire.question)
