@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +64,8 @@ def _place_rows(
         values = np.where(np.isfinite(values), values, np.median(known))[rows]
         if view.kind == "amount":
             values = np.log1p(np.maximum(values, 0.0))
-        return (values[:, None] - values.min()) / (np.ptp(values) or 1.0)
+        scaled: Array = (values[:, None] - values.min()) / (np.ptp(values) or 1.0)
+        return scaled
     if view.kind in _WORDS:
         words = ["" if word is None else word for word in to_words(series)]
         known, codes = np.unique([words[row] for row in rows.tolist()], return_inverse=True)
@@ -78,14 +77,3 @@ def _place_rows(
         X = encode_texts([texts[row] for row in taken.tolist()], view.name, unit or "words").X
         return np.asarray(X[np.searchsorted(taken, rows)], dtype=np.float64)
     return None
-
-
-def compare_by(views: Sequence[ColumnView], names: Iterable[str]) -> list[ColumnView]:
-    """The columns as they are if rows are compared by some of them alone, and the others are shown."""
-    chosen = set(names)
-    return [
-        replace(view, use="compare")
-        if view.name in chosen
-        else replace(view, use="show" if view.use == "compare" else view.use)
-        for view in views
-    ]

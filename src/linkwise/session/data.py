@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -358,7 +359,7 @@ class SessionData:
         AnswerFit or None
             The columns that predict the answers, the strongest first (`predictors`). None if the answers
             follow the compared columns, if no other column predicts them, with fewer than 20 answered pairs
-            or fewer than 3 of a kind, and without the data or their columns.
+            or fewer than 2 of a kind, and if the columns are not known.
 
         Raises
         ------
@@ -373,16 +374,13 @@ class SessionData:
         `recode`.
         """
         taken = self.items if rows is None else rows
-        replay = self._state.replay
-        if replay is None or not isinstance(taken, Rows):
+        if not isinstance(taken, Rows):
             return None
         check_items(taken, self._journal.n_rows)
-        self._state.catch_up()
+        self._state.catch_up_belief()
         compared = list(dict.fromkeys(block_of(one) or one.source for one in taken.encoded.features))
-        facts = list(self._state.follow().evidence)
-        return find_predictors(
-            facts, replay.X, compared, lambda some: measure_shown_columns(taken.table, some)
-        )
+        facts, table = list(self._state.evidence_now()), taken.table
+        return find_predictors(facts, taken.X, compared, partial(measure_shown_columns, table))
 
     def join(self, frame: Any, *, id_column: str | None = None) -> Any:
         """Put the cluster of each row beside the columns of your table.

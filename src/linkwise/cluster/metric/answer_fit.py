@@ -29,12 +29,14 @@ from linkwise.rng import rng_at
 
 Array = NDArray[np.float64]
 LEAST_PAIRS = 20  # with an answer, before anything is said
-LEAST_OF_EACH = 3  # answers of a kind
+LEAST_OF_EACH = 2  # answers of a kind
 MOST_EXCESS = 1.0  # standard errors up to which the first `LEAST_PAIRS` answers look random to similarity
 MOST_LATER = 2.5  # the same for all answers: later ones join parts of clusters, whose shares are small
 MOST_STRENGTH = 1.645  # the same for the compared columns: 1 of 20 by chance
 MOST_ROWS = 80  # that the tests look at, those of the latest answers
 _MOST_CHANCE = 0.01  # that any of the other columns predicts the answers as well
+_MOST_SHARE = 0.6  # of `AnswerFit` up to which the compared columns say little
+_LEAST_GAIN = 0.2  # by which the share of another column is larger
 _LEAST_STRENGTH = 0.6  # share of the strongest column's statistic that another proposed one has
 _N_PERMUTATIONS = 999
 
@@ -76,6 +78,11 @@ class AnswerFit:
     compared: tuple[str, ...]
     share: float
     predictors: tuple[Predictor, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the predictors."""
+        return tuple(one.name for one in self.predictors)
 
 
 class AnsweredPairs(NamedTuple):
@@ -126,15 +133,18 @@ def find_predictors(
     -------
     AnswerFit or None
         None if the answers follow the compared columns, if no other column predicts them, and while there are
-        fewer than 20 answered pairs or fewer than 3 of a kind.
+        fewer than 20 answered pairs or fewer than 2 of a kind.
     """
+    if not has_no_excess(facts):
+        return None
     seen = list_pairs(facts)
     if not is_random(facts, X, seen):
         return None
     n_same = int(seen.is_same.sum())
     if min(n_same, len(seen.pairs) - n_same) < LEAST_OF_EACH:
         return None
-    others = measure_others(seen.rows)
+    own = _measure_share(_square_distances(X[seen.rows].astype(np.float64)), seen)
+    others = measure_others(seen.rows) if own < _MOST_SHARE else {}
     if not others:
         return None
     strengths, chances = _test(_weigh_answers(seen) + _weigh_components(seen), list(others.values()))
@@ -144,16 +154,14 @@ def find_predictors(
         for (name, distances), strength, chance in zip(others.items(), strengths, chances, strict=True)
         if chance <= _MOST_CHANCE and strength >= _LEAST_STRENGTH * strongest
     ]
-    own = _measure_share(_square_distances(X[seen.rows].astype(np.float64)), seen)
-    predictors = tuple(one for _, one in sorted(found, key=lambda each: -each[0]) if one.share > own)
+    by_strength = sorted(found, key=lambda each: -each[0])
+    predictors = tuple(one for _, one in by_strength if one.share >= own + _LEAST_GAIN)
     if not predictors:
         return None
     return AnswerFit(len(seen.pairs), tuple(compared), own, predictors)
 
 
-def is_random(
-    facts: Sequence[Fact], X: NDArray[np.floating], seen: AnsweredPairs | None = None
-) -> bool:
+def is_random(facts: Sequence[Fact], X: NDArray[np.floating], seen: AnsweredPairs | None = None) -> bool:
     """Whether the answers look random to similarity.
 
     Parameters
@@ -170,16 +178,24 @@ def is_random(
     bool
         False while there are fewer than 20 answered pairs, since nothing is known then.
     """
-    known = [fact for fact in facts if fact.answer != "unsure"]
-    if len(known) < LEAST_PAIRS or measure_excess(known[:LEAST_PAIRS]) >= MOST_EXCESS:
+    if not has_no_excess(facts):
         return False
-    if measure_excess(known) >= MOST_LATER:
-        return False
-    seen = list_pairs(known) if seen is None else seen
+    seen = list_pairs(facts) if seen is None else seen
     between = _square_distances(X[seen.rows].astype(np.float64))
     if not np.isfinite(between).all():
         return False
     return _measure_strength(_weigh_components(seen), _score(between)) < MOST_STRENGTH
+
+
+def has_no_excess(facts: Sequence[Fact]) -> bool:
+    """Whether the answers to questions are "yes" no more often than if similarity said nothing.
+
+    False with fewer than 20 answered pairs.
+    """
+    known = [fact for fact in facts if fact.answer != "unsure"]
+    if len(known) < LEAST_PAIRS or measure_excess(known[:LEAST_PAIRS]) >= MOST_EXCESS:
+        return False
+    return measure_excess(known) < MOST_LATER
 
 
 def measure_excess(facts: Iterable[Fact]) -> float:
@@ -250,14 +266,16 @@ def _weigh_answers(seen: AnsweredPairs) -> Array:
     same, apart = (np.zeros(seen.apart.shape) for _ in range(2))
     np.add.at(same, tuple(seen.pairs[seen.is_same].T), 1.0)
     np.add.at(apart, tuple(seen.pairs[~seen.is_same].T), 1.0)
-    return apart / max(apart.sum(), 1.0) - same / max(same.sum(), 1.0)
+    weight: Array = apart / max(apart.sum(), 1.0) - same / max(same.sum(), 1.0)
+    return weight
 
 
 def _weigh_components(seen: AnsweredPairs) -> Array:
     """The same for all pairs within a component and between two that are separate."""
     same = np.triu(seen.cluster[:, None] == seen.cluster, 1).astype(float)
     apart = np.triu(seen.apart, 1).astype(float)
-    return apart / max(apart.sum(), 1.0) - same / max(same.sum(), 1.0)
+    weight: Array = apart / max(apart.sum(), 1.0) - same / max(same.sum(), 1.0)
+    return weight
 
 
 def _measure_strength(weight: Array, scores: Array) -> float:
@@ -298,7 +316,9 @@ def _score(distances: Array) -> Array:
     """(m, m) Savage scores of the pairs by their distances, from far below 0 for the nearest pair to 0."""
     upper = np.triu_indices(len(distances), 1)
     values = distances[upper]
-    _, group = np.unique(values.round(9), return_inverse=True)  # sums in another order differ in the last bits
+    _, group = np.unique(
+        values.round(9), return_inverse=True
+    )  # sums in another order differ in the last bits
     ranked = np.empty(len(values))
     ranked[np.argsort(values, kind="stable")] = np.log(np.arange(1, len(values) + 1) / len(values))
     mean = np.bincount(group, ranked) / np.bincount(group)
@@ -317,7 +337,8 @@ def _measure_share(distances: Array, seen: AnsweredPairs) -> float:
 
 def _square_distances(X: Array) -> Array:
     """(m, m) squared Euclidean distances."""
-    found: Array = np.square(X[:, None] - X).sum(axis=2) if X.size < 1e5 else _by_products(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever reads them checks that they are finite
+        found: Array = np.square(X[:, None] - X).sum(axis=2) if X.size < 1e5 else _by_products(X)
     return found
 
 

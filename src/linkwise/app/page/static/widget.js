@@ -1399,9 +1399,6 @@ var ClustersPanel = class {
 // src/column_choices.js
 var USE_LABELS = { compare: "Compare", show: "Show", id: "Id", ignore: "Ignore" };
 var TITLE = "Your columns";
-var TEXTS = "Group texts";
-var RECORDS = "Group records";
-var OF_RECORDS = ["number", "amount", "category", "date"];
 function listUses(column, { columns, facts }) {
   const isCurve = column.kind === "curve";
   const hasCurves = columns.some((one) => one.kind === "curve");
@@ -1428,26 +1425,6 @@ function changeColumn(columns, name, change) {
   });
 }
 var listChanges = (before, now) => now.filter((one, i) => one.use !== before[i].use || one.kind !== before[i].kind).map(({ name, use, kind }) => ({ name, use, kind }));
-function listTasks(table) {
-  const isFree = (
-    /** @param {TableColumn} one */
-    (one) => one.use === "compare" || one.use === "show"
-  );
-  const texts = table.columns.filter((one) => isFree(one) && one.kind === "text");
-  const records = table.columns.filter((one) => isFree(one) && OF_RECORDS.includes(one.kind));
-  if (!texts.length || records.length < 2 || table.columns.some((one) => one.kind === "curve")) return [];
-  const compare = (
-    /** @type {(chosen: TableColumn[]) => (column: TableColumn) => Use} */
-    (chosen) => {
-      const names = new Set(chosen.map((one) => one.name));
-      return (column) => isFree(column) ? names.has(column.name) ? "compare" : "show" : column.use;
-    }
-  );
-  return [
-    { label: TEXTS, choose: compare(texts) },
-    { label: RECORDS, choose: compare(records) }
-  ];
-}
 function previewPair(table, columns) {
   const pair = [table.first, table.second];
   const shown = [
@@ -1500,6 +1477,7 @@ function describeReading(backup, changed) {
 
 // src/columns_dialog.js
 var INTRODUCTION = "linkwise compares rows by the columns set to Compare.";
+var FOLLOWED = "your answers follow it";
 var MANY = 12;
 var NOTHING2 = "–";
 var HEADINGS = ["Column", "Kind", "Example", "Missing", "Influence", "Use"];
@@ -1508,7 +1486,7 @@ var hasColumns = (state) => Boolean(state?.table);
 function introduceColumns(page, state) {
   if (state.table?.is_new) openColumns(page);
 }
-async function openColumns(page) {
+async function openColumns(page, task) {
   if (!hasColumns(page.controller.state) || page.hasDialog) return;
   const { body, foot, close } = openDialog(page, TITLE, "lw-table-dialog");
   body.append(h("p", { class: "lw-soft" }, "Reading the columns…"));
@@ -1522,7 +1500,7 @@ async function openColumns(page) {
     /** @type {any} */
     reply,
     { body, foot, close }
-  );
+  ).choose(task);
 }
 var ColumnTable = class {
   /** Shown lines by the name of their column. @type {Map<string, { node: HTMLElement, show: (column: TableColumn) => void }>} */
@@ -1536,6 +1514,7 @@ var ColumnTable = class {
     this.page = page;
     this.table = table;
     this.columns = table.columns;
+    this.follows = false;
     this.largest = Math.max(...table.columns.map((one) => one.influence ?? 0)) || 1;
     this.close = close;
     this.notice = createNotice();
@@ -1579,12 +1558,7 @@ var ColumnTable = class {
   }
   /** Suggested tasks, and a field that finds columns by name. */
   #createTools() {
-    const tasks = listTasks(this.table).map(
-      ({ label, choose }) => createButton(label, () => {
-        this.columns = this.columns.map((one) => ({ ...one, use: choose(one) }));
-        this.#show();
-      })
-    );
+    const tasks = this.table.tasks.map(({ name, label }) => createButton(label, () => this.choose(name)));
     const find = h("input", {
       class: "lw-search",
       type: "search",
@@ -1597,6 +1571,17 @@ var ColumnTable = class {
     });
     const tools = [...tasks, ...this.columns.length > MANY ? [find] : []];
     return tools.length ? [h("div", { class: "lw-table-tools" }, tools)] : [];
+  }
+  /**
+   * Choose the uses of a task, if the columns look like it.
+   * @param {ColumnTask["name"] | undefined} name
+   */
+  choose(name) {
+    const task = this.table.tasks.find((one) => one.name === name);
+    if (!task) return;
+    this.columns = this.columns.map((one) => ({ ...one, use: task.uses[one.name] ?? one.use }));
+    this.follows = name === "answers";
+    this.#show();
   }
   /** @param {TableColumn} given as the host has it */
   #createLine(given) {
@@ -1617,7 +1602,8 @@ var ColumnTable = class {
     );
     const badge = h("span", { class: "lw-proposed" }, "Proposed: ");
     const undo = createButton("", () => change(this.#revert(given)), { className: "lw-link" });
-    const why = h("p", { class: "lw-soft" }, badge, given.reason, " ", undo);
+    const reason = h("span", {});
+    const why = h("p", { class: "lw-soft" }, badge, reason, " ", undo);
     const influence = createInfluence(this.largest);
     const cell = (
       /** @type {(label: string, content: any) => HTMLElement} */
@@ -1645,7 +1631,9 @@ var ColumnTable = class {
         use.show(column.use);
         influence.show(isSame ? column.influence : null);
         counts.toggleAttribute("data-empty", !isSame || column.influence === null);
-        badge.hidden = !(given.is_proposed && isSame);
+        const found = explainUse(given, column, this.follows);
+        setText(reason, found.reason);
+        badge.hidden = !found.isProposed;
         const canReject = given.is_proposed && given.otherwise && !(this.table.facts && given.use === "id");
         undo.hidden = isSame && !canReject;
         setText(undo, isSame ? "Undo" : "Reset");
@@ -1693,6 +1681,14 @@ var ColumnTable = class {
     this.notice.show(reply?.error.text ?? "linkwise cannot be reached.", "warn");
   }
 };
+function explainUse(given, chosen, follows) {
+  const isSame = chosen.use === given.use && chosen.kind === given.kind;
+  const isFollowed = follows && !isSame && chosen.use === "compare";
+  return {
+    reason: isFollowed ? FOLLOWED : given.reason,
+    isProposed: isFollowed || given.is_proposed && isSame
+  };
+}
 function createKindChoice({ name, kind, kinds }, choose) {
   if (kinds.length < 2) {
     const node2 = h("span", {}, kind);
@@ -3621,6 +3617,7 @@ function createMapPanel(page, model) {
 }
 
 // src/column_wording.js
+var LOOK = "Choose other columns";
 var WEIGH = "Apply these weights";
 var RESTORE = "Take the weights back";
 var MOST_NAMES2 = 5;
@@ -3641,7 +3638,7 @@ function describeRecoding(backup, changed) {
 }
 
 // src/column_offer.js
-var NOTHING3 = { less: [], more: [], weighed: [] };
+var NOTHING3 = { follows: "", less: [], more: [], weighed: [] };
 function createColumnOffer(page) {
   let shown = NOTHING3;
   const choose = (action) => page.controller.store(
@@ -3649,17 +3646,22 @@ function createColumnOffer(page) {
     { describe: (reply) => describeRecoding(reply.backup, reply.changed) }
   );
   const words = h("p", {});
+  const look = createButton(LOOK, () => openColumns(page, "answers"), { "aria-haspopup": "dialog" });
   const accept = createButton(WEIGH, () => choose("weigh"));
   const restore = createButton(RESTORE, () => choose("restore"));
-  const node = h("div", { class: "lw-column-offer", hidden: true }, words, accept, restore);
+  const node = h("div", { class: "lw-column-offer", hidden: true }, words, look, accept, restore);
   return {
     node,
     /** @param {State} state */
     update({ columns }) {
       node.hidden = !columns;
       shown = columns ?? NOTHING3;
-      const { less, more, weighed } = shown;
-      setText(words, [describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" "));
+      const { follows, less, more, weighed } = shown;
+      setText(
+        words,
+        [follows, describeWeighed(weighed), describeProposal(less, more)].filter(Boolean).join(" ")
+      );
+      look.hidden = !follows;
       accept.hidden = !(less.length || more.length);
       restore.hidden = !weighed.length;
     }
